@@ -1,0 +1,1 @@
+"""Toolcrib: the tool room for AI agents."""

@@ -1,0 +1,40 @@
+"""Finds extensions: the modules of a folder of ours, and what other packages offer as entry points.
+
+A folder is the list: `find("toolcrib.servers.transports", "http")` imports only that one module, and an
+installed package may add one under the entry-point group of the same name. Ours win, so that no package can
+take the place of a built-in.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from toolcrib.errors import NotFound
+
+
+@cache
+def names(folder: str) -> tuple[str, ...]:
+    """The names of all extensions of this kind, sorted; nothing is imported but the folder's package."""
+    package = importlib.import_module(folder)
+    ours = {
+        module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
+    }
+    theirs = {entry.name for entry in entry_points(group=folder)}
+    return tuple(sorted(ours | theirs))
+
+
+def find(folder: str, name: str) -> ModuleType:
+    """The extension module called `name`; raises `NotFound` with the known names."""
+    package = importlib.import_module(folder)
+    if name in {module.name for module in pkgutil.iter_modules(package.__path__)}:
+        return importlib.import_module(f"{folder}.{name}")
+    for entry in entry_points(group=folder, name=name):
+        module = entry.load()
+        if isinstance(module, ModuleType):
+            return module
+    kind = folder.rpartition(".")[2]
+    raise NotFound(f"There is no {name!r} among {kind}.", hint=f"Known: {', '.join(names(folder))}.")

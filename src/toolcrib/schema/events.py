@@ -1,0 +1,60 @@
+"""What the host tells whoever listens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolcrib.schema.servers import ServerStatus
+from toolcrib.schema.tools import CallRecord
+
+
+@dataclass(frozen=True)
+class ServerChanged:
+    """A server moved to another state."""
+
+    status: ServerStatus
+
+
+@dataclass(frozen=True)
+class ServerRemoved:
+    """A server is no longer configured."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ToolsChanged:
+    """The registry has a new snapshot."""
+
+    version: int
+    server: str | None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CallFinished:
+    """A call went through the door."""
+
+    record: CallRecord
+
+
+@dataclass(frozen=True)
+class ServerLogged:
+    """A server sent a log message (not stderr, which goes to its file)."""
+
+    server: str
+    level: str
+    data: object
+
+
+@dataclass(frozen=True)
+class ConfigChanged:
+    """The config file was read again; `error` says why the last good state stays, if it does."""
+
+    changed: tuple[str, ...] = ()
+    error: str | None = None
+
+
+Event = ServerChanged | ServerRemoved | ToolsChanged | CallFinished | ServerLogged | ConfigChanged

@@ -1,0 +1,120 @@
+"""Tools, calls and their outcomes as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Origin = Literal["native", "inline", "mcp"]
+ToolResult = dict[str, Any]
+"""A raw MCP `tools/call` result: content, structuredContent, isError, and whatever else the server sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolDefinition:
+    """A tool as its source describes it; `raw` is the definition byte for byte, unknown fields included."""
+
+    name: str
+    raw: Mapping[str, Any]
+
+    @property
+    def description(self) -> str:
+        """What the tool says it does."""
+        text = self.raw.get("description")
+        return text if isinstance(text, str) else ""
+
+    @property
+    def input_schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of its arguments."""
+        schema = self.raw.get("inputSchema")
+        return schema if isinstance(schema, Mapping) else {"type": "object"}
+
+    @property
+    def annotations(self) -> Mapping[str, Any]:
+        """The server's own hints; never proof."""
+        hints = self.raw.get("annotations")
+        return hints if isinstance(hints, Mapping) else {}
+
+    @property
+    def read_only(self) -> bool:
+        """Declared to change nothing."""
+        return self.annotations.get("readOnlyHint") is True
+
+    @property
+    def repeatable(self) -> bool:
+        """Declared safe to run twice: read-only or idempotent."""
+        return self.read_only or self.annotations.get("idempotentHint") is True
+
+
+@dataclass(frozen=True, kw_only=True)
+class DefinitionHistory:
+    """When a definition was first seen and last changed, and what changed then."""
+
+    first_seen: datetime
+    last_changed: datetime
+    previous_hash: str | None = None
+    changes: tuple[str, ...] = ()
+    """Top-level parts that differ from the previous definition, such as `description`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A registered tool under its one public name."""
+
+    name: str
+    server: str | None
+    """The server it belongs to; None for native tools, which have bare names."""
+    origin: Origin
+    definition: ToolDefinition
+    hash: str
+    tokens: int
+    """An estimate of what its definition costs in a prompt."""
+    enabled: bool = True
+    stale: bool = False
+    """From a list that could not be refreshed."""
+    history: DefinitionHistory | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """On whose behalf a call is made."""
+
+    name: str = "python"
+    """Which surface or client asked: cli, python, agent, gateway:NAME, workflow:NAME …"""
+    session: str | None = None
+    """The agent session, for servers that give each session its own instance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """One call on its way through the door."""
+
+    id: str
+    tool: Tool
+    arguments: Mapping[str, Any]
+    principal: Principal
+    timeout: float | None = None
+
+
+Outcome = Literal["ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRecord:
+    """What is written down about a call; arguments have their secrets masked."""
+
+    time: datetime
+    tool: str
+    server: str | None
+    principal: str
+    outcome: Outcome
+    ms: float
+    bytes: int
+    arguments: str = "{}"
+    """JSON, masked and cut."""
+    error: str | None = None
+    session: str | None = None
+    call_id: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
