@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -65,6 +66,25 @@ class ServerEntry:
     lazy: bool = False
     """Start only when a tool is called, once a tool list is cached."""
     restart: RestartPolicy = field(default_factory=RestartPolicy)
+    memory_warning: int = 1024
+    """Megabytes of its processes above which the server counts as degraded; 0 for never."""
+    memory_limit: int = 4096
+    """Megabytes above which it is restarted; 0 for never."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedTools:
+    """The last tool list of a server, kept so that it can be offered before the server runs."""
+
+    server: str
+    fingerprint: str
+    """Of the entry it was listed under; another entry makes it worthless."""
+    protocol: str
+    """The negotiated protocol version."""
+    version: str | None
+    """What the server said of itself."""
+    definitions: tuple[Mapping[str, Any], ...]
+    saved_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)

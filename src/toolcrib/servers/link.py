@@ -10,6 +10,7 @@ Leaving the context closes the channel and ends everything behind it within a bo
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,13 +59,21 @@ class LinkContext:
     server: str
     log_path: Path | None = None
     """Where a process's stderr goes (rotated); nowhere when unset."""
+    installs: Path | None = None
+    """Where installers put servers."""
     environment: dict[str, str] = field(default_factory=dict)
     """The variables a process gets besides those of its own entry."""
     on_log: Callable[[str], None] = lambda line: None
-    """Called with each line of diagnostics (stderr, rubbish on stdout)."""
-    on_spawn: Callable[[int, str], None] = lambda pid, token: None
-    """Called with the process group and its marker as soon as it exists, so that a watchdog can know it."""
-    on_exit: Callable[[int], None] = lambda pid: None
+    """Called with a line of diagnostics that a remote or in-process transport has to say."""
+    on_junk: Callable[[int], None] = lambda count: None
+    """Called with the number of lines so far that were no protocol messages."""
+    masked: frozenset[str] = frozenset()
+    """Values that must never reach a log."""
+    marker: str = field(default_factory=lambda: secrets.token_hex(12))
+    """What a process and all its descendants carry in their environment, so that they can be found."""
+    on_spawn: Callable[[int], None] = lambda group: None
+    """Called with the process group as soon as it exists, so that a watchdog can know it."""
+    on_exit: Callable[[int], None] = lambda group: None
     """Called when nothing of that process group is left."""
     auth: Any = None
     """An `httpx2.Auth` for remote servers that want a sign-in."""

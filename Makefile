@@ -1,0 +1,55 @@
+# Works with GNU make 3.81 (macOS) and later. `make` alone lists the targets.
+
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup dev needs run test check lint types layers format bench soak lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Make .venv, after which .venv/bin/toolcrib works
+	@scripts/setup.sh runtime
+
+run: setup ## Start the host in the foreground (toolcrib up)
+	@$(BIN)/toolcrib up
+
+test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: dev lint types layers ## Lint, format, types and layers, without the tests
+
+format: dev ## Write the code in the project's format
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format .
+
+bench: dev ## Measure calls and start-up beside the alternatives
+	@scripts/setup.sh bench .cache/bench
+	@.cache/bench/bin/python -m benchmarks $(ARGS)
+
+soak: dev needs ## The long tests: slow growth of memory, tasks and descriptors
+	@$(BIN)/python -m pytest -m soak $(ARGS)
+
+lock: dev ## Write requirements/*.txt anew (UPGRADE=1 for newer pins)
+	@UPGRADE=$(UPGRADE) scripts/lock.sh
+
+clean: ## Remove the environment, caches and build products
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The parts of the targets above.
+
+dev:
+	@scripts/setup.sh dev
+
+needs: dev
+	@scripts/test-needs.sh
+
+lint: dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: dev
+	@$(BIN)/mypy
+
+layers: dev
+	@$(BIN)/lint-imports --no-logo

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Brings what the tests need beyond Python packages: git, and Node 20 or newer with npm for servers from npm.
+# Node comes from the system where it is new enough, else from PyPI into .venv.
+set -eu
+cd "$(dirname "$0")/.."
+
+command -v git >/dev/null 2>&1 || scripts/system-packages.sh git || {
+    echo "The tests need git. Install it with your system's package manager." >&2
+    exit 1
+}
+
+.venv/bin/python -m tests.real_servers.node --at-least 20 >/dev/null

@@ -1,0 +1,55 @@
+"""Other hosts' words for the same things, folded into ours: a server's type and the key of its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+URL_KEYS = ("url", "httpUrl", "serverUrl", "uri")
+
+_SAME_TYPE = {
+    "streamablehttp": "http",
+    "httpstream": "http",
+    "remote": "http",
+    "local": "stdio",
+    "inprocess": "inprocess",
+}
+_TYPE_BY_KEY = {
+    "sourcePath": "custom",
+    "command": "stdio",
+    "httpUrl": "http",
+    "url": "http",
+    "serverUrl": "http",
+    "uri": "http",
+    "package": "npm",
+    "tarballPath": "npm",
+    "module": "python",
+}
+"""In this order: a folder of sources also names its command, a package may also name its module."""
+
+
+def type_of(raw: Mapping[str, Any]) -> str | None:
+    """The type an entry states or implies; None when it does neither."""
+    stated = raw.get("type") or raw.get("transport")
+    if isinstance(stated, str):
+        word = stated.strip().lower()
+        return _SAME_TYPE.get(word.replace("-", "").replace("_", ""), word)
+    return next((kind for key, kind in _TYPE_BY_KEY.items() if raw.get(key) is not None), None)
+
+
+def canonical(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with `type` and `url` under these names, everything else as it stands."""
+    result = {key: value for key, value in raw.items() if key not in URL_KEYS}
+    kind = type_of(raw)
+    if kind is not None:
+        result["type"] = kind
+    address = _address(raw, kind)
+    if address is not None:
+        result["url"] = address
+    return result
+
+
+def _address(raw: Mapping[str, Any], kind: str | None) -> Any:
+    """Where both stand, Gemini means SSE by `url` and streamable HTTP by `httpUrl`."""
+    order = URL_KEYS if kind == "sse" else ("httpUrl", "url", "serverUrl", "uri")
+    return next((raw[key] for key in order if raw.get(key) is not None), None)

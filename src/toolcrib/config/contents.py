@@ -1,0 +1,101 @@
+"""What a config file says: its servers, the broken ones, the settings; pure, from a parsed document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.config.document import Document
+from toolcrib.config.entries import parse_entry
+from toolcrib.config.fields import EntryError
+from toolcrib.config.settings import Settings, read_settings
+from toolcrib.errors import ConfigError
+from toolcrib.schema.servers import ServerEntry
+
+SERVERS = "mcpServers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One reading of the file."""
+
+    servers: Mapping[str, ServerEntry]
+    broken: Mapping[str, ConfigError]
+    """Entries that cannot be used, and why."""
+    settings: Settings
+    fingerprints: Mapping[str, str]
+    """A hash of each entry, broken ones included; the order of keys does not count."""
+    digest: str
+    """The hash of the whole file, as `changes` yields it."""
+
+    def changed_since(self, earlier: Config) -> tuple[str, ...]:
+        """The servers whose entry was added or changed, in the order of the file, then the removed ones."""
+        before, now = earlier.fingerprints, self.fingerprints
+        changed = [name for name in now if now[name] != before.get(name)]
+        return (*changed, *(name for name in before if name not in now))
+
+
+def interpret(document: Document, digest: str) -> Config:
+    """The meaning of a document; raises `ConfigError` for what concerns the whole file."""
+    settings = read_settings(document)
+    servers: dict[str, ServerEntry] = {}
+    broken: dict[str, ConfigError] = {}
+    raws = _servers(document)
+    for name, raw in raws.items():
+        try:
+            servers[name] = parse_entry(name, raw)
+        except EntryError as error:
+            broken[name] = _located(document, name, error)
+    return Config(
+        servers=servers,
+        broken=broken,
+        settings=settings,
+        fingerprints={name: fingerprint(raw) for name, raw in raws.items()},
+        digest=digest,
+    )
+
+
+def check_change(before: Document, after: Document) -> None:
+    """Refuse what a change would break; what was broken before may stay so while the rest is mended."""
+    read_settings(after)
+    known = before.data.get(SERVERS)
+    earlier = known if isinstance(known, Mapping) else {}
+    for name, raw in _servers(after).items():
+        if name not in earlier or _is_good(name, earlier[name]):
+            parse_entry(name, raw)
+
+
+def fingerprint(raw: object) -> str:
+    """A hash of an entry that does not depend on the order of its keys."""
+    text = json.dumps(raw, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _servers(document: Document) -> Mapping[str, Any]:
+    raws = document.data.get(SERVERS)
+    if raws is None:
+        return {}
+    if not isinstance(raws, Mapping):
+        raise document.error((SERVERS,), f"{SERVERS} must be an object: {{ … }}")
+    return raws
+
+
+def _is_good(name: str, raw: object) -> bool:
+    try:
+        parse_entry(name, raw)
+    except EntryError:
+        return False
+    return True
+
+
+def _located(document: Document, name: str, error: EntryError) -> ConfigError:
+    line, column = document.locate((SERVERS, name, *error.path))
+    return ConfigError(
+        f"{document.name}, line {line}, column {column}: {error.message}",
+        hint=error.hint,
+        line=line,
+        column=column,
+    )

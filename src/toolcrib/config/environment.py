@@ -1,0 +1,76 @@
+"""The environment a server's process gets: a short list of harmless names, what its entry allows, and its
+own.
+
+Nothing else passes: a key of ours or of another program is never inherited by a server that merely happens to
+be started from the same shell.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+
+_PERSON = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+_LANGUAGE = {"LANG", "LANGUAGE"}
+_PROXY = {"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"}
+_AUTHORITIES = {
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+}
+"""Without these, servers behind a proxy that re-signs traffic hang or fail without a reason."""
+_MACOS = {"__CF_USER_TEXT_ENCODING"}
+_WINDOWS = {
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+}
+_PREFIXES = ("LC_", "XDG_")
+_OURS = "TOOLCRIB_"
+_PLATFORM = {"darwin": _MACOS, "win32": _WINDOWS}.get(sys.platform, set())
+INHERITED = frozenset(
+    {*_PERSON, *_LANGUAGE, *_PROXY, *(name.lower() for name in _PROXY), *_AUTHORITIES, *_PLATFORM}
+)
+
+
+def child_environment(
+    environ: Mapping[str, str] = os.environ,
+    *,
+    allow: Iterable[str] = (),
+    own: Mapping[str, str | None] | None = None,
+) -> dict[str, str]:
+    """What a process may see of `environ`: the inherited names and those of `allow`, then `own` over them.
+
+    A None in `own` takes the name out. Our own variables never pass, unless `own` sets them.
+    """
+    wanted = frozenset(allow)
+    result = {name: value for name, value in environ.items() if _passes(name, value, wanted)}
+    for name, value in (own or {}).items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = value
+    return result
+
+
+def _passes(name: str, value: str, wanted: frozenset[str]) -> bool:
+    if value.startswith("()"):  # An exported shell function: code that an old shell would run.
+        return False
+    if name.startswith(_OURS):
+        return False
+    return name in INHERITED or name in wanted or name.startswith(_PREFIXES)

@@ -1,0 +1,156 @@
+"""Where things live: the platform's own folders, or one folder named by `TOOLCRIB_HOME`.
+
+The lock and the socket never depend on the session (`XDG_RUNTIME_DIR`, `TMPDIR`): a command run from cron and
+a host started on the desktop must meet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.errors import ConfigError
+
+HOME_VARIABLE = "TOOLCRIB_HOME"
+MAX_SOCKET_BYTES = 100
+"""A Unix socket's address holds 104 bytes on macOS and 108 on Linux, its closing zero included."""
+CONFIG_NAME = "mcp.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paths:
+    """Every place that Toolcrib reads or writes; nothing is made before `ensure()`."""
+
+    home: Path | None
+    """The one folder that holds everything, when a person named one."""
+    config_file: Path
+    data: Path
+    state: Path
+    cache: Path
+    logs: Path
+    runtime: Path
+    database: Path
+    secrets_file: Path
+    files: Path
+    """What the bundled filesystem server may touch in a new home."""
+    lock_file: Path
+    """Held by the one host that runs on this home."""
+    socket: Path
+
+    def ensure(self) -> Paths:
+        """Make the folders, for this user alone; a runtime folder that others could enter is refused."""
+        ordinary = (self.config_file.parent, self.data, self.state, self.cache, self.logs)
+        for folder in (*ordinary, self.secrets_file.parent):
+            make_private(folder)
+        for folder in {self.runtime, self.lock_file.parent, self.socket.parent}:
+            make_private(folder)
+            _check_private(folder)
+        return self
+
+    def server_log(self, name: str) -> Path:
+        """The log file of a server; any name gives one plain file of its own."""
+        plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
+        if plain != name:
+            plain = f"{plain}-{_digest(name)[:8]}"
+        return self.logs / f"{plain}.log"
+
+
+def find_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ) -> Paths:
+    """The places of `home`, else of `TOOLCRIB_HOME`, else the platform's (XDG on Linux)."""
+    named = home or environ.get(HOME_VARIABLE)
+    if named:
+        return _below(Path(named).expanduser().resolve())
+    return _of_platform()
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and its missing parents with mode 0700; one that is there already is left as it is."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        for parent in reversed(missing):
+            parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"The folder {folder} cannot be made: {error.strerror}.",
+            hint=f"Set {HOME_VARIABLE} to a folder that you may write to.",
+        ) from error
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is in the way: a folder is needed there.", hint="Move it elsewhere.")
+
+
+def _below(home: Path) -> Paths:
+    run = home / "run"
+    return Paths(
+        home=home,
+        config_file=home / CONFIG_NAME,
+        data=home / "data",
+        state=home / "state",
+        cache=home / "cache",
+        logs=home / "logs",
+        runtime=run,
+        database=home / "data" / "toolcrib.db",
+        secrets_file=home / "secrets.json",
+        files=home / "files",
+        lock_file=run / "host.lock",
+        socket=_socket(run),
+    )
+
+
+def _of_platform() -> Paths:
+    from platformdirs import PlatformDirs
+
+    places = PlatformDirs("toolcrib", appauthor=False)
+    config, data, state = places.user_config_path, places.user_data_path, places.user_state_path
+    run = state / "run"
+    return Paths(
+        home=None,
+        config_file=config / CONFIG_NAME,
+        data=data,
+        state=state,
+        cache=places.user_cache_path,
+        logs=places.user_log_path,
+        runtime=run,
+        database=data / "toolcrib.db",
+        secrets_file=config / "secrets.json",
+        files=data / "files",
+        lock_file=run / "host.lock",
+        socket=_socket(run),
+    )
+
+
+def _socket(runtime: Path) -> Path:
+    """In the runtime folder, or in a short one of this user's own where that address would be too long."""
+    usual = runtime / "host.sock"
+    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES or sys.platform == "win32":
+        return usual
+    # Not `tempfile.gettempdir()`: TMPDIR differs between sessions and may itself be too long.
+    return Path("/tmp") / f"toolcrib-{os.getuid()}-{_digest(str(runtime))[:16]}" / "host.sock"  # noqa: S108
+
+
+def _check_private(folder: Path) -> None:
+    """Refuse a folder in which another user could put or read a socket."""
+    if sys.platform == "win32":
+        return
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise ConfigError(
+            f"{folder} belongs to someone else.", hint=f"Remove it, or set {HOME_VARIABLE} to another folder."
+        )
+    if not found.st_mode & 0o077:
+        return
+    folder.chmod(0o700)
+    if folder.lstat().st_mode & 0o077:
+        raise ConfigError(
+            f"Other users can enter {folder}, and its permissions cannot be changed.",
+            hint=f"Set {HOME_VARIABLE} to a folder on a file system that keeps permissions.",
+        )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,83 @@
+"""Carries what happens to servers into the registry, the cache and the events; the only place that does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from toolcrib.clock import Clock
+from toolcrib.errors import ConfigError
+from toolcrib.events import Bus
+from toolcrib.schema.events import Event, ServerChanged, ServerLogged
+from toolcrib.schema.servers import CachedTools, ServerEntry, ServerStatus
+from toolcrib.servers.pool import Pool
+from toolcrib.servers.ports import ToolCache
+from toolcrib.tools.registry import Registry
+
+logger = logging.getLogger(__name__)
+
+
+class Fortunes:
+    """The audience of every supervisor."""
+
+    def __init__(self, registry: Registry, cache: ToolCache, bus: Bus[Event], clock: Clock) -> None:
+        self._registry = registry
+        self._cache = cache
+        self._bus = bus
+        self._clock = clock
+        self.pool: Pool | None = None
+        """Set once the pool exists; nothing happens to a server before that."""
+        self.entries: Mapping[str, ServerEntry] = {}
+
+    def changed(self, status: ServerStatus) -> None:
+        """A server moved to another state."""
+        self._bus.publish(ServerChanged(status))
+
+    def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
+        """A tool list arrived: into the registry, and a fresh one into the cache."""
+        entry = self.entries.get(server)
+        include = entry.include_tools if entry else ()
+        exclude = entry.exclude_tools if entry else ()
+        try:
+            problems = self._registry.put(
+                server, "mcp", definitions, stale=stale, include=include, exclude=exclude
+            )
+        except ConfigError as error:
+            logger.warning("tools refused", extra={"server": server, "reason": error.message})
+            return 0
+        for problem in problems:
+            logger.warning(
+                "tool left out", extra={"server": server, "tool": problem.tool, "reason": problem.reason}
+            )
+        if not stale:
+            self._remember(server, definitions)
+        return len(self._registry.snapshot.by_server.get(server, ()))
+
+    def staled(self, server: str) -> None:
+        """The server is away; its tools stay, marked."""
+        self._registry.mark_stale(server)
+
+    def withdrawn(self, server: str) -> None:
+        """The server's tools are no longer to be had."""
+        self._registry.withdraw(server)
+
+    def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
+        """A log message goes to whoever listens."""
+        if method == "notifications/message":
+            self._bus.publish(ServerLogged(server, str(params.get("level", "info")), params.get("data")))
+
+    def _remember(self, server: str, definitions: list[Any]) -> None:
+        if self.pool is None:
+            return
+        status = self.pool.status(server)
+        self._cache.save(
+            CachedTools(
+                server=server,
+                fingerprint=self.pool.fingerprint(server),
+                protocol=status.era or "",
+                version=status.version,
+                definitions=tuple(one for one in definitions if isinstance(one, dict)),
+                saved_at=self._clock.now(),
+            )
+        )

@@ -1,0 +1,149 @@
+"""The host as its callers see it: servers, tools, one door, events."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolcrib.config.paths import Paths
+from toolcrib.config.secrets import SecretStore
+from toolcrib.config.settings import Settings
+from toolcrib.config.store import Config, ConfigStore
+from toolcrib.errors import ConfigError
+from toolcrib.events import Bus
+from toolcrib.host.fortunes import Fortunes
+from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
+from toolcrib.schema.tools import Principal, Tool, ToolResult
+from toolcrib.servers.connecting import Workshop
+from toolcrib.servers.peer import OnProgress
+from toolcrib.servers.pool import Pool
+from toolcrib.servers.trial import Step, Trial, try_server
+from toolcrib.store.audit import AuditLog
+from toolcrib.tools.caller import Caller
+from toolcrib.tools.registry import Registry
+from toolcrib.tools.review import review
+from toolcrib.tools.sources.inline import InlineSource
+from toolcrib.tools.sources.native import NativeSource
+
+LOG_READ_BYTES = 256 * 1024
+
+
+@dataclass(kw_only=True)
+class Host:
+    """A running tool room. `open_host` makes one; it lives as long as that block."""
+
+    paths: Paths
+    config_store: ConfigStore
+    config: Config
+    """What the config file said when it was last good."""
+    secrets: SecretStore
+    events: Bus[Event]
+    registry: Registry
+    caller: Caller
+    """The one door: every tool call of every surface goes through it."""
+    servers: Pool
+    """The MCP servers and how they are doing."""
+    audit: AuditLog
+    native: NativeSource
+    inline: InlineSource
+    workshop: Workshop = field(repr=False)
+    fortunes: Fortunes = field(repr=False)
+    only: frozenset[str] | None = None
+    _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the config file."""
+        return self.config.settings
+
+    def tools(self, server: str | None = None, *, disabled: bool = False) -> list[Tool]:
+        """The tools there are now, of all servers or of one; `disabled` adds those that are switched off."""
+        found = self.registry.snapshot.tools.values()
+        return [
+            tool for tool in found if (disabled or tool.enabled) and (server is None or tool.server == server)
+        ]
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal | None = None,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ToolResult:
+        """Call a tool by its public name; returns the raw MCP result or raises `ToolcribError`."""
+        return await self.caller.call(
+            name,
+            arguments if arguments is not None else {},
+            principal=principal or Principal(),
+            timeout=timeout,
+            on_progress=on_progress,
+        )
+
+    @asynccontextmanager
+    async def session(self, name: str = "agent") -> AsyncIterator[Principal]:
+        """An agent session: calls made as this principal reach its own instances of isolated servers."""
+        principal = Principal(name=name, session=secrets.token_hex(8))
+        try:
+            yield principal
+        finally:
+            await self.servers.end_session(principal.session or "")
+
+    async def ready(self) -> None:
+        """Wait until no server is starting any more; each start has its deadline."""
+        await self.servers.settle()
+
+    async def try_server(
+        self, name: str, on_step: Callable[[Step], None] = lambda step: None
+    ) -> tuple[Trial, list[str]]:
+        """Start a second instance of a server step by step, and look its tools over."""
+        if name in self.config.broken:
+            raise self.config.broken[name]
+        entry = self.config.servers.get(name) or self.servers[name].entry
+        trial = await try_server(self.workshop, entry, on_step)
+        return trial, review(name, trial.definitions)
+
+    async def reload(self) -> tuple[str, ...]:
+        """Read the config file again and change what changed; an invalid one changes nothing and raises."""
+        async with self._reloading:
+            try:
+                config = await asyncio.to_thread(self.config_store.read)
+            except ConfigError as error:
+                self.events.publish(ConfigChanged(error=error.message))
+                raise
+            return await self.apply(config)
+
+    async def apply(self, config: Config) -> tuple[str, ...]:
+        """Bring the servers in line with a configuration; returns the names of those that were touched."""
+        self.config = config
+        entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
+        self.fortunes.entries = {entry.name: entry for entry in entries}
+        before = set(self.servers.names())
+        changed = await self.servers.apply(
+            entries,
+            dict(config.fingerprints),
+            dict(config.broken),
+            switched_on=config.settings.global_enabled,
+        )
+        for name in before - set(self.servers.names()):
+            self.registry.forget(name)
+            self.events.publish(ServerRemoved(name))
+        if changed:
+            self.events.publish(ConfigChanged(changed=changed))
+        return changed
+
+    def log_lines(self, server: str, count: int = 100) -> list[str]:
+        """The last lines a server wrote to stderr, oldest first."""
+        try:
+            with self.paths.server_log(server).open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - LOG_READ_BYTES))
+                lines = file.read().decode("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return []
+        return lines[-count:]

@@ -1,0 +1,63 @@
+"""One host for one home: a lock that the operating system lets go of however the host ends."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from toolcrib.errors import HostRunning
+
+
+@contextmanager
+def sole_host(file: Path, home: Path) -> Iterator[None]:
+    """Hold the home while the block runs; raises `HostRunning` with a pointer to the host that has it."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _taken(descriptor, home) from None
+        note = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(note).encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def running_host(file: Path) -> dict[str, Any] | None:
+    """Who holds the home now (`pid`, `since`), or None."""
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _note(descriptor)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _taken(descriptor: int, home: Path) -> HostRunning:
+    note = _note(descriptor)
+    return HostRunning(
+        f"A host already runs on {home} (process {note.get('pid', '?')}, since {note.get('since', '?')}).",
+        hint="Use it: every command talks to it by itself. Or stop it, or set TOOLCRIB_HOME to another folder.",
+    )
+
+
+def _note(descriptor: int) -> dict[str, Any]:
+    try:
+        note = json.loads(os.pread(descriptor, 4096, 0))
+    except ValueError:
+        return {}
+    return note if isinstance(note, dict) else {}

@@ -1,0 +1,146 @@
+"""Puts the parts together in the order of their dependence, and takes them apart in the reverse order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from toolcrib.approvals.gate import AllowAll
+from toolcrib.clock import Clock, SystemClock
+from toolcrib.config.paths import Paths, find_paths
+from toolcrib.config.secrets import SecretStore
+from toolcrib.config.store import Config, ConfigStore
+from toolcrib.config.watch import changes
+from toolcrib.errors import ConfigError
+from toolcrib.events import Bus
+from toolcrib.host.fortunes import Fortunes
+from toolcrib.host.host import Host
+from toolcrib.host.lock import sole_host
+from toolcrib.schema.events import Event
+from toolcrib.servers.connecting import Workshop
+from toolcrib.servers.guard import guard_processes
+from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.pool import Pool
+from toolcrib.servers.ports import Circumstances
+from toolcrib.servers.starts import StartSlots
+from toolcrib.store.audit import AuditLog
+from toolcrib.store.database import open_database
+from toolcrib.store.tool_history import ToolHistory
+from toolcrib.tools.caller import Caller
+from toolcrib.tools.ports import Gate
+from toolcrib.tools.registry import Registry
+from toolcrib.tools.sources.inline import InlineSource
+from toolcrib.tools.sources.mcp import McpSource
+from toolcrib.tools.sources.native import NativeSource
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def open_host(
+    home: Path | str | None = None,
+    *,
+    exclusive: bool = True,
+    lazy: bool = False,
+    only: Collection[str] | None = None,
+    watch: bool = True,
+    handlers: Handlers | None = None,
+    gate: Gate | None = None,
+    clock: Clock | None = None,
+) -> AsyncIterator[Host]:
+    """A running host on `home` (default: `TOOLCRIB_HOME`, else the platform's folders).
+
+    `exclusive` holds the home, so that a second host is refused with a pointer to the first. `lazy` starts a
+    server only when one of its tools is called, once its tool list is known. `only` leaves all other servers
+    alone. `watch` follows edits of the config file. `handlers` answer what servers ask of us, `gate` decides
+    which calls may run.
+    """
+    paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
+    async with AsyncExitStack() as stack:
+        if exclusive:
+            stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
+        host = await _assemble(stack, paths, lazy, only, handlers, gate, clock or SystemClock())
+        stack.push_async_callback(host.servers.close)
+        await host.apply(host.config)
+        if watch:
+            stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
+        yield host
+
+
+async def _assemble(
+    stack: AsyncExitStack,
+    paths: Paths,
+    lazy: bool,
+    only: Collection[str] | None,
+    handlers: Handlers | None,
+    gate: Gate | None,
+    clock: Clock,
+) -> Host:
+    store = ConfigStore(paths.config_file, paths.files)
+    config: Config = await asyncio.to_thread(store.read)
+    database = await stack.enter_async_context(open_database(paths.database))
+    audit = await stack.enter_async_context(AuditLog.open(database, days=config.settings.audit_days))
+    history = await stack.enter_async_context(ToolHistory.open(database))
+    guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
+    secrets = SecretStore(paths)
+    bus: Bus[Event] = Bus()
+    registry = Registry(bus, history, prefix=config.settings.tool_prefix)
+    fortunes = Fortunes(registry, history, bus, clock)
+    workshop = Workshop(
+        guard=guard,
+        environ=os.environ,
+        secret=secrets.get,
+        log_path=paths.server_log,
+        installs=paths.data / "servers",
+        handlers=handlers or Handlers(),
+    )
+    settings = config.settings
+    circumstances = Circumstances(
+        clock=clock,
+        slots=StartSlots(settings.start_concurrency),
+        audience=fortunes,
+        call_wait=settings.call_wait,
+        liveness_interval=settings.liveness_interval,
+    )
+    pool = Pool(connector=workshop.connector, circumstances=circumstances, cache=history, lazy=lazy)
+    fortunes.pool = pool
+    native, inline = NativeSource(registry), InlineSource(registry)
+    caller = Caller(registry, (native, inline, McpSource(pool)), gate or AllowAll(), audit, bus, settings)
+    return Host(
+        paths=paths,
+        config_store=store,
+        config=config,
+        secrets=secrets,
+        events=bus,
+        registry=registry,
+        caller=caller,
+        servers=pool,
+        audit=audit,
+        native=native,
+        inline=inline,
+        workshop=workshop,
+        fortunes=fortunes,
+        only=frozenset(only) if only is not None else None,
+    )
+
+
+async def _follow(host: Host) -> None:
+    """Apply edits of the config file as they happen; a bad one is told and changes nothing."""
+    async for digest in changes(host.paths.config_file, since=host.config.digest):
+        if digest == host.config.digest:
+            continue
+        try:
+            await host.reload()
+        except ConfigError as error:
+            logger.warning("config not applied", extra={"reason": error.message})
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

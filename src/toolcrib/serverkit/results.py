@@ -1,0 +1,133 @@
+"""What a tool's function returns, as a raw MCP `tools/call` result.
+
+Text stays text, pictures and sound become their content blocks, objects become structured content with the
+same JSON as text beside it, and whatever already is MCP content passes through unchanged.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_json, to_jsonable_python
+
+from toolcrib.serverkit.plain import plain
+
+Result = dict[str, Any]
+
+_TELLING_KEY = {
+    "text": "text",
+    "image": "data",
+    "audio": "data",
+    "resource": "resource",
+    "resource_link": "uri",
+}
+"""The key without which a dict of that `type` is no content block."""
+_RESULT_KEYS = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """A picture to return from a tool."""
+
+    data: bytes
+    mime: str = "image/png"
+
+
+@dataclasses.dataclass(frozen=True)
+class Audio:
+    """Sound to return from a tool."""
+
+    data: bytes
+    mime: str = "audio/wav"
+
+
+def text_result(text: str) -> Result:
+    """A result of one text block."""
+    return {"content": [{"type": "text", "text": text}]}
+
+
+def failure_result(message: str, hint: str = "") -> Result:
+    """A result that tells the model what went wrong and what to do next."""
+    return {**text_result(f"{message}\n{hint}" if hint else message), "isError": True}
+
+
+def to_result(value: Any) -> Result:
+    """Any return value as a result."""
+    if value is None:
+        return {"content": []}
+    if isinstance(value, str):
+        return text_result(value)
+    if isinstance(value, dict) and _is_result(value):
+        return value
+    block = _as_block(value)
+    if block is not None:
+        return {"content": [block]}
+    if isinstance(value, list | tuple) and value:
+        blocks = [_as_block(item) for item in value]
+        if all(block is not None for block in blocks):
+            return {"content": blocks}
+    return _structured(value)
+
+
+def output_schema(hint: Any) -> dict[str, Any] | None:
+    """The JSON Schema of a return type that is an object with known fields; None for all others."""
+    if not (dataclasses.is_dataclass(hint) or hasattr(hint, "model_fields") or hasattr(hint, "__total__")):
+        return None
+    if hint in (Image, Audio):
+        return None
+    described = plain(hint)
+    if described is not None:
+        return described.schema
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(hint).json_schema(mode="serialization")
+
+
+def _structured(value: Any) -> Result:
+    content = to_jsonable_python(
+        value, by_alias=True, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True
+    )
+    result = text_result(to_json(content).decode())
+    if isinstance(content, dict):
+        result["structuredContent"] = content
+    return result
+
+
+def _as_block(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        return {"type": "text", "text": value}
+    if isinstance(value, dict):
+        return value if _is_block(value) else None
+    if isinstance(value, Image):
+        return _binary("image", value.data, value.mime)
+    if isinstance(value, Audio):
+        return _binary("audio", value.data, value.mime)
+    if _is_bytes_with_mime(value):
+        kind = value[1].partition("/")[0]
+        return _binary(kind, value[0], value[1]) if kind in ("image", "audio") else None
+    return None
+
+
+def _is_bytes_with_mime(value: Any) -> bool:
+    return (
+        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], bytes) and type(value[1]) is str
+    )
+
+
+def _binary(kind: str, data: bytes, mime: str) -> dict[str, Any]:
+    return {"type": kind, "data": base64.b64encode(data).decode("ascii"), "mimeType": mime}
+
+
+def _is_block(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    kind = value.get("type")
+    return isinstance(kind, str) and kind in _TELLING_KEY and _TELLING_KEY[kind] in value
+
+
+def _is_result(value: dict[str, Any]) -> bool:
+    content = value.get("content")
+    return isinstance(content, list) and value.keys() <= _RESULT_KEYS and all(map(_is_block, content))

@@ -1,0 +1,102 @@
+"""A named set of tools that speaks MCP of both eras, without the SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
+
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.context import ToolContext
+from toolcrib.serverkit.functions import FunctionTool
+from toolcrib.serverkit.protocol import Message
+from toolcrib.serverkit.results import Result
+from toolcrib.serverkit.session import Notify, Session
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Tool(Protocol):
+    """What a server can offer; `FunctionTool` is one."""
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The raw MCP definition; its `name` is the tool's."""
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> Result:
+        """A raw MCP result; a failure is a result too."""
+
+
+class ToolServer:
+    """Collects tools with `@server.tool()` and answers for them."""
+
+    def __init__(self, name: str, version: str, instructions: str = "") -> None:
+        self.name = name
+        self.instructions = instructions
+        self.info = {"name": name, "version": version}
+        self._tools: dict[str, Tool] = {}
+        self._at_close: list[Callable[[], None]] = []
+        self._own_session: Session | None = None
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """All tools by name, in the order in which they were added."""
+        return MappingProxyType(self._tools)
+
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        read_only: bool = False,
+        destructive: bool | None = None,
+        idempotent: bool = False,
+        open_world: bool | None = None,
+        quick: bool = False,
+    ) -> Callable[[F], F]:
+        """Decorate a function to offer it; the arguments are those of `FunctionTool.from_function`."""
+
+        def offer(function: F) -> F:
+            self.add(
+                FunctionTool.from_function(
+                    function,
+                    name=name,
+                    title=title,
+                    description=description,
+                    read_only=read_only,
+                    destructive=destructive,
+                    idempotent=idempotent,
+                    open_world=open_world,
+                    quick=quick,
+                )
+            )
+            return function
+
+        return offer
+
+    def add(self, tool: Tool) -> None:
+        """Offer a tool; raises `UsageError` when its name is taken."""
+        name = str(tool.definition["name"])
+        if name in self._tools:
+            raise UsageError(f"{self.name} already has a tool {name!r}.", hint="Give it another name.")
+        self._tools[name] = tool
+
+    def session(self) -> Session:
+        """A conversation of its own; each connection needs one."""
+        return Session(self)
+
+    async def respond(self, message: Message, notify: Notify) -> Message | None:
+        """Answer one message, for a server that has a single connection; see `Session.respond`."""
+        if self._own_session is None:
+            self._own_session = self.session()
+        return await self._own_session.respond(message, notify)
+
+    def at_close(self, callback: Callable[[], None]) -> None:
+        """Have something released when the server is no longer needed."""
+        self._at_close.append(callback)
+
+    def close(self) -> None:
+        """Release what the tools hold; they cannot be called afterwards."""
+        while self._at_close:
+            self._at_close.pop()()

@@ -1,0 +1,235 @@
+"""One client's conversation with a server of tools, in whichever era the client speaks.
+
+Calls run side by side. A call that the client cancels is stopped and never answered. Nothing the client sends
+raises anything but the cancellation of the task that waits for the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.serverkit.context import LOG_LEVELS, LogLevel, ToolContext
+from toolcrib.serverkit.protocol import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    LEGACY_VERSIONS,
+    LOG_LEVEL,
+    METHOD_NOT_FOUND,
+    MODERN_VERSIONS,
+    SERVER_INFO,
+    SUBSCRIPTION_ID,
+    Message,
+    Refusal,
+    Request,
+    is_request_id,
+    log_level,
+    notification,
+    read_request,
+    refuse,
+    reply,
+)
+
+if TYPE_CHECKING:
+    from toolcrib.serverkit.server import ToolServer
+
+Notify = Callable[[Message], None]
+Answer = dict[str, Any]
+
+TOOLS_FRESH_FOR = 300_000
+"""Milliseconds for which a client may keep what it was told; our tools do not change while we run."""
+CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": False}, "logging": {}}
+
+
+class Session:
+    """What one connection needs to remember: the version it opened with, its log level, its running calls."""
+
+    def __init__(self, server: ToolServer) -> None:
+        self._server = server
+        self._running: dict[int | str, asyncio.Task[Any]] = {}
+        self._cancelled: set[int | str] = set()
+        self._log_level: LogLevel = "info"
+        self._ended = asyncio.Event()
+        self.version: str | None = None
+        """The version agreed on by `initialize`; None while the client has not opened that way."""
+
+    async def respond(self, message: Message, notify: Notify) -> Message | None:
+        """The answer to one message; None where there is none to give.
+
+        `notify` is called, from the event loop, with what is to be said before the answer.
+        """
+        if not isinstance(message.get("method"), str):
+            return None if _is_response(message) else refuse(None, _INVALID)
+        if "id" not in message:
+            self._take_notification(message)
+            return None
+        request_id = message["id"]
+        if not is_request_id(request_id) or request_id in self._running:
+            return refuse(None, _INVALID)
+        try:
+            request = read_request(message, opened=self.version is not None)
+            return await self._track(request, notify)
+        except Refusal as refusal:
+            return refuse(request_id, refusal)
+
+    def end(self) -> None:
+        """The client is leaving: what it listens to ends; running calls may still be answered."""
+        self._ended.set()
+
+    def cancel_all(self) -> None:
+        """Stop every running call; none of them is answered."""
+        for request_id in tuple(self._running):
+            self._cancel(request_id)
+
+    async def _track(self, request: Request, notify: Notify) -> Message | None:
+        """Answer under the eye of `notifications/cancelled`."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("respond() must be awaited in a task")
+        before = task.cancelling()
+        self._running[request.id] = task
+        try:
+            result = await self._answer(request, notify)
+        except asyncio.CancelledError:
+            if request.id not in self._cancelled or task.uncancel() > before:
+                raise
+            return None
+        else:
+            if request.id in self._cancelled:  # it finished although it was told to stop
+                task.uncancel()
+                return None
+            return reply(request.id, result)
+        finally:
+            del self._running[request.id]
+            self._cancelled.discard(request.id)
+
+    async def _answer(self, request: Request, notify: Notify) -> Answer:
+        methods = _MODERN if request.modern else _LEGACY
+        handler = methods.get(request.method)
+        if handler is None:
+            raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
+        result = await handler(self, request, notify)
+        if not request.modern:
+            return result
+        meta = {**result.get("_meta", {}), SERVER_INFO: self._server.info}
+        return {"resultType": "complete", **result, "_meta": meta}
+
+    async def _initialize(self, request: Request, notify: Notify) -> Answer:
+        asked = request.params.get("protocolVersion")
+        self.version = asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[0]
+        return {"protocolVersion": self.version, "serverInfo": self._server.info, **self._offer()}
+
+    async def _discover(self, request: Request, notify: Notify) -> Answer:
+        # Private, because instructions may name folders of the person who runs the server.
+        hints = {"ttlMs": TOOLS_FRESH_FOR, "cacheScope": "private"}
+        return {"supportedVersions": list(MODERN_VERSIONS), **self._offer(), **hints}
+
+    def _offer(self) -> Answer:
+        instructions = self._server.instructions
+        return {
+            "capabilities": dict(CAPABILITIES),
+            **({"instructions": instructions} if instructions else {}),
+        }
+
+    async def _ping(self, request: Request, notify: Notify) -> Answer:
+        return {}
+
+    async def _set_log_level(self, request: Request, notify: Notify) -> Answer:
+        self._log_level = log_level(request.params.get("level"))
+        return {}
+
+    async def _list_tools(self, request: Request, notify: Notify) -> Answer:
+        if request.params.get("cursor") is not None:
+            raise Refusal(INVALID_PARAMS, "Invalid cursor: the list has one page.")
+        tools = [tool.definition for tool in self._server.tools.values()]
+        if not request.modern:
+            return {"tools": tools}
+        return {"tools": tools, "ttlMs": TOOLS_FRESH_FOR, "cacheScope": "public"}
+
+    async def _call_tool(self, request: Request, notify: Notify) -> Answer:
+        name, arguments = request.params.get("name"), request.params.get("arguments")
+        tool = self._server.tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise Refusal(INVALID_PARAMS, f"Unknown tool: {name}")
+        if arguments is not None and not isinstance(arguments, dict):
+            raise Refusal(INVALID_PARAMS, f"The arguments of {name} must be an object.")
+        reports = _Reports(request, notify, self._logs_from(request), self._server.name)
+        try:
+            return await tool.call(arguments or {}, ToolContext(reports.progress, reports.log))
+        finally:
+            reports.over = True
+
+    def _logs_from(self, request: Request) -> LogLevel | None:
+        """Modern clients ask for logs call by call; the others get them from a level on."""
+        return request.meta.get(LOG_LEVEL) if request.modern else self._log_level
+
+    async def _listen(self, request: Request, notify: Notify) -> Answer:
+        """Nothing here changes, so the stream stays silent after its acknowledgement."""
+        meta = {SUBSCRIPTION_ID: request.id}
+        params = {"_meta": meta, "notifications": {}}
+        notify(notification("notifications/subscriptions/acknowledged", params))
+        await self._ended.wait()
+        return {"_meta": meta}
+
+    def _take_notification(self, message: Message) -> None:
+        params = message.get("params")
+        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            self._cancel(params.get("requestId"))
+
+    def _cancel(self, request_id: Any) -> None:
+        task = self._running.get(request_id) if is_request_id(request_id) else None
+        if task is not None and request_id not in self._cancelled:
+            self._cancelled.add(request_id)
+            task.cancel()
+
+
+class _Reports:
+    """What a running call tells its client: only as long as it runs, and only as far as it was asked for."""
+
+    def __init__(self, request: Request, notify: Notify, level: LogLevel | None, logger: str) -> None:
+        token = request.meta.get("progressToken")
+        self._token = token if is_request_id(token) else None
+        self._notify = notify
+        self._level = None if level is None else LOG_LEVELS.index(level)
+        self._logger = logger
+        self._done = float("-inf")
+        self.over = False
+
+    def progress(self, done: float, total: float | None, message: str | None) -> None:
+        if self.over or self._token is None or done <= self._done:
+            return
+        self._done = done
+        params: dict[str, Any] = {"progressToken": self._token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        self._notify(notification("notifications/progress", params))
+
+    def log(self, level: LogLevel, data: object) -> None:
+        if self.over or self._level is None or LOG_LEVELS.index(level) < self._level:
+            return
+        params = {"level": level, "logger": self._logger, "data": data}
+        self._notify(notification("notifications/message", params))
+
+
+def _is_response(message: Message) -> bool:
+    return "result" in message or "error" in message
+
+
+_INVALID = Refusal(INVALID_REQUEST, "Not a JSON-RPC request with a method and an unused id.")
+
+_Handler = Callable[[Session, Request, Notify], Awaitable[Answer]]
+_BOTH: Mapping[str, _Handler] = {"tools/list": Session._list_tools, "tools/call": Session._call_tool}
+_LEGACY: Mapping[str, _Handler] = {
+    **_BOTH,
+    "initialize": Session._initialize,
+    "ping": Session._ping,
+    "logging/setLevel": Session._set_log_level,
+}
+_MODERN: Mapping[str, _Handler] = {
+    **_BOTH,
+    "server/discover": Session._discover,
+    "subscriptions/listen": Session._listen,
+}

@@ -1,0 +1,47 @@
+"""Runs blocking functions in threads that can be given up.
+
+One daemon thread for each call: unlike one of an executor, it keeps neither the next caller waiting nor the
+process from ending when its function never returns. A cancelled caller is free at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+
+async def in_thread(function: Callable[..., R], /, *arguments: Any, **named: Any) -> R:
+    """The function's result, or what it raised."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[R] = loop.create_future()
+    surroundings = contextvars.copy_context()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        value: Any = None
+        failure: BaseException | None = None
+        try:
+            value = surroundings.run(function, *arguments, **named)
+        except (SystemExit, KeyboardInterrupt, StopIteration) as error:
+            # asyncio gives these three a meaning of its own; in a thread they are only an error.
+            failure = RuntimeError(f"{type(error).__name__}: {error}")
+        except BaseException as error:  # noqa: BLE001 - it belongs to the waiting caller
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, value, failure)
+
+    threading.Thread(target=work, name=getattr(function, "__name__", "call"), daemon=True).start()
+    return await future

@@ -1,0 +1,119 @@
+"""From a config entry to a live session: fill in references, check the keys, open the transport."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from toolcrib import plugins
+from toolcrib.config.environment import child_environment
+from toolcrib.config.expansion import Expanded, expand
+from toolcrib.errors import ConfigError, NotFound
+from toolcrib.schema.servers import ServerEntry
+from toolcrib.servers.guard import ProcessGuard
+from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.link import LinkContext
+from toolcrib.servers.negotiation import Era
+from toolcrib.servers.ports import Connector
+from toolcrib.servers.session import OnNotice, OpenLink, Session, connect
+
+TRANSPORTS = "toolcrib.servers.transports"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workshop:
+    """What is needed to open any server of a host."""
+
+    guard: ProcessGuard
+    environ: Mapping[str, str]
+    secret: Callable[[str], str | None]
+    log_path: Callable[[str], Path]
+    installs: Path
+    handlers: Handlers = field(default_factory=Handlers)
+    auth: Callable[[ServerEntry], Any] = lambda entry: None
+    """An `httpx2.Auth` for a remote server, where there is one."""
+
+    def connector(self, entry: ServerEntry) -> Connector:
+        """Opens this server."""
+        return partial(self.open_session, entry)
+
+    @asynccontextmanager
+    async def open_session(
+        self,
+        entry: ServerEntry,
+        *,
+        era: Era | None = None,
+        on_notice: OnNotice = lambda method, params: None,
+        on_junk: Callable[[int], None] = lambda count: None,
+    ) -> AsyncIterator[Session]:
+        """A session with the server for as long as the block lasts."""
+        open_link = await self.resolve(entry, on_junk=on_junk)
+        async with connect(
+            entry.name,
+            open_link,
+            handlers=self.handlers,
+            era=era,
+            timeout=entry.start_timeout,
+            on_notice=on_notice,
+        ) as session:
+            yield session
+
+    async def resolve(
+        self, entry: ServerEntry, *, on_junk: Callable[[int], None] = lambda count: None
+    ) -> OpenLink:
+        """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
+        # In a thread: a keyring may take its time.
+        raw = await asyncio.to_thread(expand, entry.raw, self.environ, self.secret)
+        transport = find_transport(entry)
+        spec = parse_spec(transport, entry.name, raw)
+        return partial(_open_link, transport, spec, self._context(entry, raw.secrets, on_junk))
+
+    def _context(
+        self, entry: ServerEntry, secrets: frozenset[str], on_junk: Callable[[int], None]
+    ) -> LinkContext:
+        return LinkContext(
+            server=entry.name,
+            log_path=self.log_path(entry.name),
+            installs=self.installs,
+            environment=child_environment(self.environ, allow=entry.env_allow),
+            on_junk=on_junk,
+            masked=secrets,
+            marker=self.guard.new_marker(),
+            on_spawn=self.guard.spawned,
+            on_exit=self.guard.exited,
+            auth=self.auth(entry),
+        )
+
+
+def find_transport(entry: ServerEntry) -> ModuleType:
+    """The module that opens servers of this type."""
+    try:
+        return plugins.find(TRANSPORTS, entry.type)
+    except NotFound as error:
+        raise ConfigError(f"{entry.name} has the unknown type {entry.type!r}.", hint=error.hint) from None
+
+
+def parse_spec(transport: ModuleType, server: str, raw: Expanded) -> BaseModel:
+    """The transport's part of the entry; raises `ConfigError` that names the key."""
+    model: type[BaseModel] = transport.Spec
+    try:
+        return model.model_validate(dict(raw))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(
+            f"{server}: {key} is not right: {first['msg']}.",
+            hint=f"Correct {key!r} in the entry of {server}.",
+        ) from None
+
+
+def _open_link(transport: ModuleType, spec: BaseModel, context: LinkContext, inbox: Any) -> Any:
+    return transport.open(spec, inbox, context)

@@ -1,0 +1,113 @@
+"""Reads server-sent events (the WHATWG `text/event-stream` format) from chunks of bytes.
+
+Time grows linearly with the bytes read, however they are cut; what is held is bounded by the largest event
+allowed. It knows nothing of HTTP or MCP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolcrib.servers.link import MAX_MESSAGE_BYTES
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventTooLarge(ValueError):
+    """One event is larger than the reader is willing to hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event with data; events without any only move the reader's `last_event_id` and `retry`."""
+
+    type: str
+    data: bytes
+
+
+class EventStreamReader:
+    """Turns chunks into events and remembers where a cut stream can go on."""
+
+    def __init__(self, *, max_event_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self.last_event_id: str | None = None
+        """The id of the last complete event that had one; what `Last-Event-ID` resumes from."""
+        self.retry: float | None = None
+        """How many seconds the server asks us to wait before reconnecting."""
+        self.max_event_bytes = max_event_bytes
+        self._line: list[bytes] = []
+        self._line_bytes = 0
+        self._event_bytes = 0
+        self._after_return = False
+        self._at_start = True
+        self._type = ""
+        self._data: list[bytes] = []
+        self._id: str | None = None
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that this chunk completes; raises `EventTooLarge`."""
+        if self._after_return and chunk.startswith(b"\n"):  # a CRLF that was cut in the middle
+            chunk = chunk[1:]
+            self._after_return = False
+        if not chunk:
+            return []
+        self._after_return = chunk.endswith(b"\r")
+        lines = chunk.splitlines()
+        rest = b"" if chunk.endswith((b"\r", b"\n")) else lines.pop()
+        events: list[Event] = []
+        for line in lines:
+            event = self._take_line(self._whole_line(line))
+            if event is not None:
+                events.append(event)
+        if rest:
+            self._line.append(rest)
+            self._line_bytes += len(rest)
+        self._check_size(self._line_bytes)
+        return events
+
+    def _whole_line(self, end: bytes) -> bytes:
+        line = end
+        if self._line:
+            line = b"".join([*self._line, end])
+            self._line.clear()
+            self._line_bytes = 0
+        if self._at_start:
+            self._at_start = False
+            line = line.removeprefix(_BOM)
+        return line
+
+    def _take_line(self, line: bytes) -> Event | None:
+        if not line:
+            return self._dispatch()
+        if line.startswith(b":"):  # a comment, often a keep-alive
+            return None
+        self._event_bytes += len(line)
+        self._check_size(0)
+        name, _, value = line.partition(b":")
+        self._take_field(name, value.removeprefix(b" "))
+        return None
+
+    def _take_field(self, name: bytes, value: bytes) -> None:
+        if name == b"data":
+            self._data.append(value)
+        elif name == b"event":
+            self._type = value.decode("utf-8", "replace")
+        elif name == b"id" and b"\0" not in value:
+            self._id = value.decode("utf-8", "replace")
+        elif name == b"retry" and value.isdigit() and len(value) < 10:
+            self.retry = int(value) / 1000
+
+    def _dispatch(self) -> Event | None:
+        # The id counts only now: an event that was cut off must be sent again.
+        if self._id is not None:
+            self.last_event_id = self._id or None
+        data = b"\n".join(self._data)
+        event = Event(self._type or "message", data) if data else None
+        self._type = ""
+        self._data.clear()
+        self._id = None
+        self._event_bytes = 0
+        return event
+
+    def _check_size(self, unfinished: int) -> None:
+        if self._event_bytes + unfinished > self.max_event_bytes:
+            raise EventTooLarge(f"one event is larger than {self.max_event_bytes} bytes")

@@ -1,0 +1,123 @@
+"""Sees to it that no server process outlives its host, however the host ends.
+
+On a clean end the transports have ended everything already. When the host is killed, the watchdog ends what
+is left within a second or two. When the watchdog is killed too, the next host on the same home sweeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from toolcrib.servers import orphans
+
+
+class ProcessGuard:
+    """Knows every process group of this host."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+        self._watchdog: subprocess.Popen[bytes] | None = None
+        self._count = 0
+
+    def new_marker(self) -> str:
+        """The marker for the next process; it begins with the host's token."""
+        self._count += 1
+        return f"{self.token}.{self._count}."
+
+    def spawned(self, group: int) -> None:
+        """A server process runs."""
+        self._tell(f"+ {group}\n")
+
+    def exited(self, group: int) -> None:
+        """Nothing of that group is left."""
+        if self._watchdog is not None:
+            self._tell(f"- {group}\n")
+
+    def close(self) -> None:
+        """Let the watchdog go; it finds nothing left to do."""
+        if self._watchdog is None or self._watchdog.stdin is None:
+            return
+        with contextlib.suppress(OSError):
+            self._watchdog.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._watchdog.wait(timeout=3)
+
+    def _tell(self, line: str) -> None:
+        if self._watchdog is None or self._watchdog.poll() is not None:
+            self._watchdog = _start_watchdog(self.token)
+        assert self._watchdog.stdin is not None
+        with contextlib.suppress(OSError):
+            self._watchdog.stdin.write(line.encode())
+
+
+def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
+    """A process of its own session, so that Ctrl-C in a terminal does not reach it."""
+    command = [sys.executable, "-I", "-S", str(Path(orphans.__file__)), token]
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+        cwd="/",
+    )
+
+
+@asynccontextmanager
+async def guard_processes(folder: Path) -> AsyncIterator[ProcessGuard]:
+    """Guard the processes started in this block; `folder` is where hosts note that they are there."""
+    guard = ProcessGuard(secrets.token_hex(12))
+    note = await asyncio.to_thread(_enter, folder, guard.token)
+    try:
+        yield guard
+    finally:
+        guard.close()
+        note.unlink(missing_ok=True)
+
+
+def _enter(folder: Path, token: str) -> Path:
+    """Sweep up after others, then note that we are here."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sweep(folder)
+    note = folder / f"{os.getpid()}-{token}.json"
+    note.write_text(
+        json.dumps({"pid": os.getpid(), "start": orphans.start_time(os.getpid()), "token": token})
+    )
+    return note
+
+
+def sweep(folder: Path) -> int:
+    """End what hosts that are no more have left behind; returns how many processes that were."""
+    ended = 0
+    for note in folder.glob("*.json"):
+        try:
+            host = json.loads(note.read_text())
+            alive = orphans.start_time(host["pid"]) == host["start"] and _exists(host["pid"])
+        except (OSError, ValueError, KeyError, TypeError):
+            note.unlink(missing_ok=True)
+            continue
+        if alive:
+            continue
+        ended += orphans.kill_marked(str(host["token"]))
+        note.unlink(missing_ok=True)
+    return ended
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

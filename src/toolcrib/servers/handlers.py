@@ -1,0 +1,52 @@
+"""What a server may ask of us: hooks that the agent, the gateway and the surfaces plug into.
+
+A hook that is not set is not advertised as a capability, and a request for it is refused. Parameters and
+results are the raw MCP payloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.errors import PeerError
+from toolcrib.servers.peer import METHOD_NOT_FOUND
+
+Payload = dict[str, Any]
+Hook = Callable[[str, Payload], Awaitable[Payload]]
+"""Called with the server's name and the request's parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handlers:
+    """The hooks; None means that we do not offer it."""
+
+    sample: Hook | None = None
+    """`sampling/createMessage`: ask our model."""
+    elicit: Hook | None = None
+    """`elicitation/create`: ask the person, by form or by URL."""
+    roots: Hook | None = None
+    """`roots/list`: which folders the server may care about."""
+
+    def capabilities(self) -> Payload:
+        """What we tell a server that we can do."""
+        offered: Payload = {}
+        if self.sample is not None:
+            offered["sampling"] = {}
+        if self.elicit is not None:
+            offered["elicitation"] = {"form": {}, "url": {}}
+        if self.roots is not None:
+            offered["roots"] = {"listChanged": True}
+        return offered
+
+    async def answer(self, server: str, method: str, params: Payload) -> Payload:
+        """Answer one request of a server, in either era."""
+        hook = {
+            "sampling/createMessage": self.sample,
+            "elicitation/create": self.elicit,
+            "roots/list": self.roots,
+        }.get(method)
+        if hook is None:
+            raise PeerError(f"This client does not offer {method}.", code=METHOD_NOT_FOUND)
+        return await hook(server, params)

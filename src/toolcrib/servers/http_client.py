@@ -1,0 +1,159 @@
+"""The HTTP client of one remote server: its address, its trust, its proxy, its sign-in.
+
+Proxies of the environment are honoured, but loopback always goes direct. A connection that went silent is
+noticed by TCP keep-alive; connecting has a deadline, reading has none, because the caller has one.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import re
+import socket
+import ssl
+from collections.abc import AsyncGenerator
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from toolcrib.errors import AuthRequired, ConfigError, ToolcribError
+from toolcrib.servers.link import LinkContext
+
+logger = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT = 10.0
+IDLE_CONNECTION_SECONDS = 4.0
+"""Below the 5 s after which uvicorn and Node close an idle connection: reusing it then would lose a call."""
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_TCP_KEEP_ALIVE = [
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+        if hasattr(socket, name)
+    ),
+]
+
+
+class RemoteSpec(BaseModel):
+    """How a remote server is reached."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    url: str
+    headers: dict[str, str] = {}
+    verify: bool | str = True
+    """Whether the server's certificate is checked, or the file of the authority that vouches for it."""
+
+    @field_validator("url")
+    @classmethod
+    def _is_web_address(cls, value: str) -> str:
+        try:
+            url = httpx2.URL(value)
+        except httpx2.InvalidURL as error:
+            raise ValueError(f"{value!r} is no address: {error}") from None
+        if url.scheme not in ("http", "https") or not url.host:
+            raise ValueError(f"{value!r} must start with http:// or https:// and name a host")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _are_headers(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if not _TOKEN.fullmatch(name):
+                raise ValueError(f"{name!r} is no header name")
+            if any(character in text for character in "\r\n\0"):
+                raise ValueError(f"the value of header {name!r} must stand on one line")
+        return value
+
+
+def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:
+    """A client with connections of its own; the caller enters it as a context."""
+    url = httpx2.URL(spec.url)
+    verify = _tls(spec, url, context)
+    limits = httpx2.Limits(
+        max_connections=None, max_keepalive_connections=20, keepalive_expiry=IDLE_CONNECTION_SECONDS
+    )
+    mounts: dict[str, httpx2.AsyncBaseTransport | None] = dict.fromkeys(
+        ("all://localhost", "all://127.0.0.1", "all://[::1]")  # never through a proxy
+    )
+    if _goes_direct(url):
+        # Only connections without a proxy can be given socket options.
+        mounts[f"{url.scheme}://{url.netloc.decode()}"] = httpx2.AsyncHTTPTransport(
+            verify=verify, limits=limits, socket_options=_TCP_KEEP_ALIVE
+        )
+    return httpx2.AsyncClient(
+        auth=None if context.auth is None else _GuardedAuth(context.auth, context.server),
+        headers={"User-Agent": "toolcrib"},
+        verify=verify,
+        limits=limits,
+        mounts=mounts,
+        timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT),
+    )
+
+
+class _GuardedAuth(httpx2.Auth):
+    """Whatever a sign-in raises becomes `AuthRequired`; what fails on the wire stays what it is."""
+
+    def __init__(self, inner: httpx2.Auth, server: str) -> None:
+        self._inner = inner
+        self._server = server
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        flow = self._inner.async_auth_flow(request)
+        try:
+            outgoing = await self._step(flow, None)
+            while outgoing is not None:
+                outgoing = await self._step(flow, (yield outgoing))
+        finally:
+            await flow.aclose()
+
+    async def _step(
+        self, flow: AsyncGenerator[httpx2.Request, httpx2.Response], response: httpx2.Response | None
+    ) -> httpx2.Request | None:
+        try:
+            return await (flow.__anext__() if response is None else flow.asend(response))
+        except StopAsyncIteration:
+            return None
+        except ToolcribError:
+            raise
+        except Exception as error:  # code of others, whose errors have no common root
+            logger.debug("sign-in to %s failed", self._server, exc_info=True)
+            raise AuthRequired(
+                f"The sign-in to {self._server} failed: {error}", hint="Sign in to the server again."
+            ) from error
+
+
+def _tls(spec: RemoteSpec, url: httpx2.URL, context: LinkContext) -> ssl.SSLContext | bool:
+    if isinstance(spec.verify, str):
+        try:
+            return ssl.create_default_context(cafile=spec.verify)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigError(
+                f"The certificate file {spec.verify!r} of {context.server} cannot be used: {error}",
+                hint="`verify` is true, false, or the path of a PEM file.",
+            ) from error
+    if spec.verify and url.scheme == "http" and context.auth is None:
+        # Nothing here will speak TLS. Loading the system's authorities costs 30 ms; this one trusts nobody.
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return spec.verify
+
+
+def _goes_direct(url: httpx2.URL) -> bool:
+    if _is_loopback(url.host):
+        return True
+    proxies = getproxies()
+    return not (proxies.get(url.scheme) or proxies.get("all")) or bool(proxy_bypass(url.host))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

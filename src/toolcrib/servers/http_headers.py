@@ -1,0 +1,208 @@
+"""The headers that mirror a request's body (MCP 2026-07-28): method, name, and parameters a tool asks for.
+
+A tool marks a parameter with `x-mcp-header`; its value then travels as `Mcp-Param-<name>` too. A tool whose
+marks break the rules must not be used over HTTP at all. Values that no header can carry are Base64-wrapped.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolcrib.servers.link import Message
+
+PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+"""The `_meta` key by which a request says that it is of the modern era."""
+
+NAME_BEARING_METHODS: Mapping[str, str] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+}
+"""Methods whose target is mirrored as `Mcp-Name`, and the parameter that holds it."""
+
+_MARK = "x-mcp-header"
+_PRIMITIVES = ("string", "integer", "boolean")
+_PLAIN = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
+_WRAPPED = re.compile(r"=\?base64\?.*\?=", re.DOTALL)
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+
+# Where a JSON Schema holds further schemas. Anything else (default, examples, enum, const) is data in which
+# the mark means nothing.
+_ONE_SCHEMA = frozenset(
+    {
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+_SCHEMA_LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
+_SCHEMA_MAPS = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties"})
+
+Path = tuple[str, ...]
+
+
+class InvalidMark(ValueError):
+    """A tool's `x-mcp-header` breaks the rules; the text says how."""
+
+
+def modern_version(message: Message) -> str | None:
+    """The protocol version a modern request carries in its `_meta`; None for a legacy one."""
+    meta = _params_of(message).get("_meta")
+    version = meta.get(PROTOCOL_VERSION_KEY) if isinstance(meta, dict) else None
+    return version if isinstance(version, str) else None
+
+
+def standard_headers(message: Message, version: str) -> dict[str, str]:
+    """The headers that every modern request must carry."""
+    method = str(message.get("method", ""))
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": encode_value(method)}
+    key = NAME_BEARING_METHODS.get(method)
+    name = _params_of(message).get(key) if key is not None else None
+    if isinstance(name, str):
+        headers["Mcp-Name"] = encode_value(name)
+    return headers
+
+
+def encode_value(value: str) -> str:
+    """A value as a header can carry it: plain where that is safe, else Base64 in its wrapper."""
+    if _PLAIN.fullmatch(value) and not _WRAPPED.fullmatch(value):
+        return value
+    # Lone surrogates have no UTF-8; the body carries them escaped, the header cannot match in any form.
+    return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
+
+
+def marked_parameters(schema: Any) -> dict[Path, str]:
+    """Which parameter (by its path of properties) goes into which header; raises `InvalidMark`."""
+    marks: dict[Path, str] = {}
+    for path, node in _schemas_in(schema):
+        if _MARK not in node:
+            continue
+        name = _checked_mark(path, node)
+        if name.lower() in (taken.lower() for taken in marks.values()):
+            raise InvalidMark(f"{_MARK} {name!r} is used twice")
+        marks[path or ()] = name
+    return marks
+
+
+def parameter_headers(marks: Mapping[Path, str], arguments: Any) -> dict[str, str]:
+    """The `Mcp-Param-*` headers of a call with these arguments; absent and null values have none."""
+    headers: dict[str, str] = {}
+    for path, name in marks.items():
+        text = _as_text(_value_at(path, arguments))
+        if text is not None:
+            headers[f"Mcp-Param-{name}"] = encode_value(text)
+    return headers
+
+
+class ToolMarks:
+    """What the tool lists that passed by said about headers."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, dict[Path, str]] = {}
+
+    def headers_for(self, message: Message) -> dict[str, str]:
+        """The `Mcp-Param-*` headers of this message, if it is a call of a tool with marks."""
+        if message.get("method") != "tools/call" or not self._marks:
+            return {}
+        params = _params_of(message)
+        marks = self._marks.get(str(params.get("name")))
+        return parameter_headers(marks, params.get("arguments")) if marks else {}
+
+    def learn(self, result: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """The `tools/list` result without the tools that break the rules, and what was wrong with those."""
+        tools = result.get("tools")
+        if not isinstance(tools, list):
+            return result, []
+        kept, complaints = [], []
+        for tool in tools:
+            complaint = self._learn_tool(tool)
+            if complaint is None:
+                kept.append(tool)
+            else:
+                complaints.append(complaint)
+        return ({**result, "tools": kept} if complaints else result), complaints
+
+    def _learn_tool(self, tool: Any) -> str | None:
+        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+            return None  # not ours to judge
+        name = tool["name"]
+        self._marks.pop(name, None)
+        try:
+            marks = marked_parameters(tool.get("inputSchema"))
+        except InvalidMark as error:
+            return f"Tool {name!r} is left out: {error}."
+        if marks:
+            self._marks[name] = marks
+        return None
+
+
+def _params_of(message: Message) -> dict[str, Any]:
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _schemas_in(root: Any) -> Iterator[tuple[Path | None, dict[str, Any]]]:
+    """Every schema in a schema, with its path of properties, or None where it is not reached by these alone.
+
+    References are not followed, and a stack instead of recursion bears any depth.
+    """
+    waiting: list[tuple[Path | None, Any]] = [((), root)]
+    while waiting:
+        path, node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        yield path, node
+        for keyword, value in node.items():
+            if keyword == "properties" and isinstance(value, dict):
+                waiting += [(None if path is None else (*path, key), sub) for key, sub in value.items()]
+            elif keyword in _SCHEMA_MAPS and isinstance(value, dict):
+                waiting += [(None, sub) for sub in value.values()]
+            elif keyword in _SCHEMA_LISTS and isinstance(value, list):
+                waiting += [(None, sub) for sub in value]
+            elif keyword in _ONE_SCHEMA:
+                waiting.append((None, value))
+
+
+def _checked_mark(path: Path | None, node: dict[str, Any]) -> str:
+    if not path:
+        raise InvalidMark(f"{_MARK} stands where no single parameter is meant")
+    where = ".".join(path)
+    name = node[_MARK]
+    if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+        raise InvalidMark(f"{_MARK} of parameter {where!r} is no header name")
+    if node.get("type") not in _PRIMITIVES:
+        raise InvalidMark(f"{_MARK} of parameter {where!r} needs the type string, integer or boolean")
+    return name
+
+
+def _value_at(path: Path, arguments: Any) -> Any:
+    value = arguments
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, str | int | float):
+        return None
+    try:
+        return str(value)
+    except ValueError:  # an integer with more digits than Python is willing to print
+        return None

@@ -1,0 +1,111 @@
+"""One life of a server: from a start, over being ready, to the reason of its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any, Protocol
+
+from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
+from toolcrib.schema.servers import ServerEntry
+from toolcrib.servers.health import watch_health
+from toolcrib.servers.negotiation import Era
+from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.refresh import ListRefresher
+from toolcrib.servers.session import Session
+
+logger = logging.getLogger(__name__)
+
+
+class Witness(Protocol):
+    """The supervisor, as seen from the life it watches."""
+
+    def began(self, session: Session, definitions: list[Any]) -> None:
+        """The server is ready, with these tools."""
+
+    def relisted(self, definitions: list[Any]) -> None:
+        """The server's tools changed."""
+
+    def rated(self, complaint: str | None) -> None:
+        """Health speaks; None is well."""
+
+    def counted_junk(self, count: int) -> None:
+        """So many lines on stdout were no messages."""
+
+
+class Life:
+    """Everything between one start and one end. `run` is the task that owns the connection."""
+
+    def __init__(
+        self, entry: ServerEntry, connector: Connector, circumstances: Circumstances, witness: Witness
+    ) -> None:
+        self._entry = entry
+        self._connector = connector
+        self._with = circumstances
+        self._witness = witness
+        self._refresher = ListRefresher()
+
+    async def run(self, era: Era | None) -> ToolcribError:
+        """Live; returns why it ended. Cancelling ends the server too."""
+        try:
+            async with AsyncExitStack() as stack:
+                async with self._with.slots.taken():
+                    session, definitions = await self._start(stack, era)
+                self._witness.began(session, definitions)
+                return await self._until_over(session)
+        except ToolcribError as error:
+            return error
+        except Exception as error:
+            logger.exception("server %s failed in an unexpected way", self._entry.name)
+            return StartFailed(f"{self._entry.name} failed: {type(error).__name__}: {error}")
+
+    async def _start(self, stack: AsyncExitStack, era: Era | None) -> tuple[Session, list[Any]]:
+        patience = self._entry.start_timeout
+        try:
+            async with asyncio.timeout(patience):
+                session = await self._connect(stack, era)
+                return session, await session.list_tools(timeout=patience)
+        except TimeoutError:
+            raise StartFailed(
+                f"{self._entry.name} was not ready within {patience:g} s.",
+                hint=f"See `toolcrib logs {self._entry.name}`; raise timeouts.start if it is merely slow.",
+            ) from None
+
+    async def _connect(self, stack: AsyncExitStack, era: Era | None) -> Session:
+        """A session; a server that dies on the probe is started again without it."""
+        try:
+            return await stack.enter_async_context(self._opened(era))
+        except ConnectionLost:
+            if era is not None:
+                raise
+        return await stack.enter_async_context(self._opened("legacy"))
+
+    def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
+        return self._connector(era=era, on_notice=self._noticed, on_junk=self._witness.counted_junk)
+
+    def _noticed(self, method: str, params: dict[str, Any]) -> None:
+        if method == "notifications/tools/list_changed":
+            self._refresher.ask()
+        self._with.audience.noticed(self._entry.name, method, params)
+
+    async def _until_over(self, session: Session) -> ToolcribError:
+        """Wait for the connection's end, or for health to end it."""
+        health = watch_health(
+            session, self._entry, self._with.clock, self._with.liveness_interval, self._witness.rated
+        )
+        refresh = self._refresher.run(session, self._witness.relisted, self._witness.rated)
+        return await first_of(session.lost, asyncio.ensure_future(health), asyncio.ensure_future(refresh))
+
+
+async def first_of(
+    given: asyncio.Future[ToolcribError], *tasks: asyncio.Future[ToolcribError]
+) -> ToolcribError:
+    """The first result; the tasks that are not done by then are cancelled, `given` is left alone."""
+    try:
+        await asyncio.wait({given, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+        return next(future for future in (given, *tasks) if future.done()).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

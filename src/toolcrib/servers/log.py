@@ -1,0 +1,115 @@
+"""A server's diagnostics: a rotating file and a ring of the last lines; bounded in size and in cost.
+
+A server may write a gigabyte to stderr: what exceeds the budget of a second is counted and dropped, so that
+neither the disk nor the event loop suffers. Known secret values never reach the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import deque
+from collections.abc import Collection
+from pathlib import Path
+
+KEPT_LINES = 500
+LONGEST_LINE = 8 * 1024
+FILE_SIZE = 1024 * 1024
+KEPT_FILES = 5
+BYTES_PER_SECOND = 512 * 1024
+MASK = "•••"
+
+
+class ServerLog:
+    """Takes bytes or lines; keeps the last ones at hand and all within reason on disk."""
+
+    def __init__(self, path: Path | None = None, *, secrets: Collection[str] = ()) -> None:
+        self.lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self.dropped_bytes = 0
+        self._path = path
+        self._secrets = sorted((s for s in secrets if len(s) >= 4), key=len, reverse=True)
+        self._partial = b""
+        self._descriptor: int | None = None
+        self._size = 0
+        self._second = 0.0
+        self._spent = 0
+
+    def feed(self, data: bytes) -> None:
+        """Raw bytes of stderr, in whatever pieces they come."""
+        if not self._afford(len(data)):
+            self.dropped_bytes += len(data)
+            self._partial = b""
+            return
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        self._partial = self._partial[:LONGEST_LINE]
+        if lines:
+            self._keep([line.decode("utf-8", "replace") for line in lines])
+
+    def line(self, text: str) -> None:
+        """One line of our own or of a server's stdout rubbish."""
+        if self._afford(len(text)):
+            self._keep([text])
+
+    def tail(self, count: int = 10) -> list[str]:
+        """The last lines, oldest first."""
+        return list(self.lines)[-count:]
+
+    def close(self) -> None:
+        """Write what is left of an unfinished line and let go of the file."""
+        if self._partial:
+            self._keep([self._partial.decode("utf-8", "replace")])
+            self._partial = b""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _afford(self, size: int) -> bool:
+        now = time.monotonic()
+        if now - self._second >= 1:
+            self._second, self._spent = now, 0
+        self._spent += size
+        return self._spent <= BYTES_PER_SECOND
+
+    def _keep(self, lines: list[str]) -> None:
+        cleaned = [self._masked(line.rstrip("\r"))[:LONGEST_LINE] for line in lines]
+        self.lines.extend(cleaned)
+        if self._path is not None:
+            with contextlib.suppress(OSError):  # a full disk must not take the server down
+                self._write("".join(f"{line}\n" for line in cleaned).encode("utf-8", "replace"))
+
+    def _masked(self, line: str) -> str:
+        for secret in self._secrets:
+            line = line.replace(secret, MASK)
+        return line
+
+    def _write(self, data: bytes) -> None:
+        if self._descriptor is None:
+            self._open()
+        elif self._size + len(data) > FILE_SIZE:
+            self._rotate()
+        assert self._descriptor is not None
+        self._size += os.write(self._descriptor, data)
+
+    def _open(self) -> None:
+        assert self._path is not None
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._size = os.fstat(self._descriptor).st_size
+
+    def _rotate(self) -> None:
+        assert self._path is not None
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        for number in range(KEPT_FILES - 1, 0, -1):
+            older = self._numbered(number)
+            if older.exists():
+                older.replace(self._numbered(number + 1))
+        self._path.replace(self._numbered(1))
+        self._numbered(KEPT_FILES).unlink(missing_ok=True)
+        self._open()
+
+    def _numbered(self, number: int) -> Path:
+        assert self._path is not None
+        return self._path.with_name(f"{self._path.name}.{number}")

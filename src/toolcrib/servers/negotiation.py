@@ -1,0 +1,172 @@
+"""Finds the protocol version to speak: the modern era (2026-07-28, no handshake) or the legacy one.
+
+A server of unknown era is probed with `server/discover`. Any error means legacy, except the modern one that
+names the versions it speaks. A server that stays silent gets `initialize` as well after a while, and the
+first answer decides, so that a slow start is no misjudged era.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolcrib.errors import ConfigError, PeerError
+from toolcrib.servers.peer import Peer
+
+Era = Literal["modern", "legacy"]
+
+MODERN_VERSIONS = ("2026-07-28",)
+LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07")
+UNSUPPORTED_VERSION = -32022
+PROBE_PATIENCE = 5.0
+"""Seconds without an answer to the probe after which `initialize` is sent too."""
+
+META = "io.modelcontextprotocol/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who we say we are."""
+
+    info: dict[str, Any]
+    capabilities: dict[str, Any]
+
+    def meta(self, version: str) -> dict[str, Any]:
+        """The `_meta` that every modern request carries."""
+        return {
+            META + "protocolVersion": version,
+            META + "clientInfo": self.info,
+            META + "clientCapabilities": self.capabilities,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """What both sides settled on."""
+
+    era: Era
+    version: str
+    capabilities: dict[str, Any] = field(default_factory=dict)
+    server_info: dict[str, Any] = field(default_factory=dict)
+    instructions: str = ""
+
+
+async def negotiate(peer: Peer, identity: Identity, *, era: Era | None, timeout: float) -> Agreement:
+    """Settle on a version. `era` is what is remembered of this server; it is tried first, then the other."""
+    async with asyncio.timeout(timeout):
+        if era != "legacy":
+            return await _probe(peer, identity, timeout)
+        try:
+            return await _initialize(peer, identity, timeout)
+        except PeerError:
+            return await _probe(peer, identity, timeout)
+
+
+async def _probe(peer: Peer, identity: Identity, timeout: float) -> Agreement:
+    discovery = asyncio.ensure_future(_discover(peer, identity, timeout))
+    try:
+        done, _ = await asyncio.wait({discovery}, timeout=PROBE_PATIENCE)
+        if not done:
+            return await _race(peer, identity, discovery, timeout)
+        agreement = discovery.result()
+        return agreement or await _initialize(peer, identity, timeout)
+    finally:
+        await _drop(discovery)
+
+
+async def _race(
+    peer: Peer, identity: Identity, discovery: asyncio.Future[Agreement | None], timeout: float
+) -> Agreement:
+    """The probe is still unanswered: ask for the handshake too, and let the first good answer win."""
+    handshake = asyncio.ensure_future(_initialize(peer, identity, timeout))
+    contest: set[asyncio.Future[Any]] = {discovery, handshake}
+    try:
+        await asyncio.wait(contest, return_when=asyncio.FIRST_COMPLETED)
+        if discovery.done() and (agreement := discovery.result()):
+            return agreement
+        try:
+            return await handshake
+        except PeerError as error:
+            if error.code != UNSUPPORTED_VERSION:
+                raise
+            agreement = await discovery  # the handshake was refused because the probe had already been taken
+            if agreement is None:
+                raise
+            return agreement
+    finally:
+        await _drop(handshake)
+
+
+async def _discover(
+    peer: Peer, identity: Identity, timeout: float, version: str = MODERN_VERSIONS[0]
+) -> Agreement | None:
+    """The modern agreement, or None when the server shows no sign of being modern."""
+    try:
+        result = await peer.request(
+            "server/discover", {"_meta": identity.meta(version)}, timeout=timeout, cancellable=False
+        )
+    except PeerError as error:
+        if error.code != UNSUPPORTED_VERSION:
+            return None
+        _refuse_strangers(error)
+        return None
+    supported = result.get("supportedVersions")
+    mutual = [v for v in MODERN_VERSIONS if isinstance(supported, list) and v in supported]
+    if not mutual:
+        return None
+    meta = result.get("_meta")
+    info = meta.get(META + "serverInfo") if isinstance(meta, dict) else None
+    return Agreement(era="modern", version=mutual[0], server_info=_object(info), **_common(result))
+
+
+def _refuse_strangers(error: PeerError) -> None:
+    """A modern server refused our version; that ends it unless it names a legacy version too."""
+    supported = error.data.get("supported") if isinstance(error.data, dict) else None
+    if not isinstance(supported, list) or any(v in LEGACY_VERSIONS for v in supported):
+        return
+    raise ConfigError(
+        f"The server speaks only protocol {', '.join(map(str, supported))}.",
+        hint="Update Toolcrib, or install a version of the server that speaks an older protocol.",
+    )
+
+
+async def _initialize(peer: Peer, identity: Identity, timeout: float) -> Agreement:
+    params = {
+        "protocolVersion": LEGACY_VERSIONS[0],
+        "capabilities": identity.capabilities,
+        "clientInfo": identity.info,
+    }
+    result = await peer.request("initialize", params, timeout=timeout, cancellable=False)
+    version = result.get("protocolVersion")
+    if version not in LEGACY_VERSIONS:
+        raise ConfigError(
+            f"The server answered the handshake with protocol {version!r}, which is unknown.",
+            hint="Update Toolcrib, or install another version of the server.",
+        )
+    await peer.notify("notifications/initialized")
+    info = _object(result.get("serverInfo"))
+    return Agreement(era="legacy", version=str(version), server_info=info, **_common(result))
+
+
+def _common(result: dict[str, Any]) -> dict[str, Any]:
+    instructions = result.get("instructions")
+    return {
+        "capabilities": _object(result.get("capabilities")),
+        "instructions": instructions if isinstance(instructions, str) else "",
+    }
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+async def _drop(future: asyncio.Future[Any]) -> None:
+    if future.done():
+        if not future.cancelled():
+            future.exception()
+        return
+    future.cancel()
+    with contextlib.suppress(asyncio.CancelledError, Exception):
+        await future

@@ -1,0 +1,169 @@
+"""All servers of a host: one supervisor each, started in parallel, changed one by one, closed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from toolcrib.errors import ConfigError, UnknownServer
+from toolcrib.schema.servers import ServerEntry, ServerState, ServerStatus
+from toolcrib.servers.peer import OnProgress
+from toolcrib.servers.ports import Circumstances, Connector, ToolCache, quietly
+from toolcrib.servers.session import Session
+from toolcrib.servers.supervisor import Supervisor
+from toolcrib.suggestions import did_you_mean
+
+CLOSE_TIMEOUT = 8.0
+"""All servers together have this long to end; they end in parallel."""
+
+
+class Pool:
+    """The supervisors by server name. Implements what the tool source needs to call a tool."""
+
+    def __init__(
+        self,
+        *,
+        connector: Callable[[ServerEntry], Connector],
+        circumstances: Circumstances,
+        cache: ToolCache,
+        lazy: bool = False,
+    ) -> None:
+        self._connector = connector
+        self._with = circumstances
+        self._cache = cache
+        self._lazy = lazy
+        self._supervisors: dict[str, Supervisor] = {}
+        self._fingerprints: dict[str, str] = {}
+        self._broken: dict[str, ServerStatus] = {}
+        self._isolated: dict[tuple[str, str], Supervisor] = {}
+
+    def names(self) -> list[str]:
+        """Every configured server, in the order of the file."""
+        return [*self._supervisors, *self._broken]
+
+    def statuses(self) -> list[ServerStatus]:
+        """How every server is doing."""
+        return [*(supervisor.status for supervisor in self._supervisors.values()), *self._broken.values()]
+
+    def status(self, name: str) -> ServerStatus:
+        """How one server is doing."""
+        return self._broken.get(name) or self[name].status
+
+    def fingerprint(self, name: str) -> str:
+        """Of the entry the server runs under."""
+        return self._fingerprints.get(name, "")
+
+    def __getitem__(self, name: str) -> Supervisor:
+        supervisor = self._supervisors.get(name)
+        if supervisor is not None:
+            return supervisor
+        if name in self._broken:
+            raise ConfigError(self._broken[name].reason, hint=self._broken[name].hint)
+        raise UnknownServer(f"There is no server called {name!r}.", hint=did_you_mean(name, self.names()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._supervisors or name in self._broken
+
+    async def apply(
+        self,
+        entries: Iterable[ServerEntry],
+        fingerprints: dict[str, str],
+        broken: dict[str, ConfigError],
+        *,
+        switched_on: bool = True,
+    ) -> tuple[str, ...]:
+        """Bring the pool in line with the configuration; only what changed is touched. Returns its names."""
+        wanted = {entry.name: entry for entry in entries}
+        marks = {name: f"{fingerprints[name]}:{switched_on}" for name in wanted}
+        gone = [name for name in self._supervisors if self._fingerprints.get(name) != marks.get(name)]
+        await asyncio.gather(*(self._drop(name) for name in gone))
+        new = [entry for name, entry in wanted.items() if name not in self._supervisors]
+        self._note_broken(broken)
+        for entry in new:
+            self._fingerprints[entry.name] = marks[entry.name]
+            self._add(entry, switched_on)
+        self._supervisors = {name: self._supervisors[name] for name in wanted}
+        return tuple(dict.fromkeys([*gone, *(entry.name for entry in new), *broken]))
+
+    async def call_tool(
+        self,
+        server: str,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+        session: str | None = None,
+        repeatable: bool = False,
+    ) -> dict[str, Any]:
+        """Call a tool of a server, on the session's own instance where the server is isolated."""
+        supervisor = self[server]
+        if session is not None and supervisor.entry.isolation == "session":
+            supervisor = self._instance(supervisor, session)
+        return await supervisor.call(
+            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
+        )
+
+    async def session(self, server: str) -> Session:
+        """The live session of a server, for what is not a tool call: resources, prompts, completion."""
+        return await self[server].ready()
+
+    async def end_session(self, session: str) -> None:
+        """Close the instances that an agent session had to itself."""
+        mine = [key for key in self._isolated if key[1] == session]
+        await asyncio.gather(*(self._isolated.pop(key).close() for key in mine))
+
+    async def settle(self) -> None:
+        """Wait until no server is starting any more; each start has a deadline."""
+        await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values()))
+
+    async def close(self) -> None:
+        """End every server, in parallel, within a bounded time."""
+        everyone = [*self._supervisors.values(), *self._isolated.values()]
+        self._supervisors, self._isolated = {}, {}
+        closing = [asyncio.ensure_future(supervisor.close()) for supervisor in everyone]
+        if closing:
+            await asyncio.wait(closing, timeout=CLOSE_TIMEOUT)
+
+    def _add(self, entry: ServerEntry, switched_on: bool) -> None:
+        cached = self._cache.load(entry.name, self._fingerprints[entry.name])
+        supervisor = Supervisor(entry, self._connector(entry), self._with, cached=cached)
+        self._supervisors[entry.name] = supervisor
+        if not entry.enabled or not switched_on:
+            supervisor.rest("" if entry.enabled else f"`toolcrib enable {entry.name}` turns it on.")
+            return
+        supervisor.open(asleep=(self._lazy or entry.lazy) and cached is not None)
+
+    async def _drop(self, name: str) -> None:
+        supervisor = self._supervisors.pop(name)
+        self._fingerprints.pop(name, None)
+        mine = [key for key in self._isolated if key[0] == name]
+        await asyncio.gather(supervisor.close(), *(self._isolated.pop(key).close() for key in mine))
+        self._with.audience.withdrawn(name)
+
+    def _note_broken(self, broken: dict[str, ConfigError]) -> None:
+        self._broken = {
+            name: ServerStatus(
+                name=name,
+                type="?",
+                enabled=True,
+                state=ServerState.NEEDS_CONFIG,
+                reason=error.message,
+                hint=error.hint,
+            )
+            for name, error in broken.items()
+        }
+        for status in self._broken.values():
+            self._with.audience.changed(status)
+
+    def _instance(self, shared: Supervisor, session: str) -> Supervisor:
+        key = (shared.entry.name, session)
+        instance = self._isolated.get(key)
+        if instance is None:
+            instance = Supervisor(
+                shared.entry, self._connector(shared.entry), quietly(self._with), cached=shared.cached
+            )
+            self._isolated[key] = instance
+            instance.open()
+        return instance

@@ -1,0 +1,63 @@
+"""Ends a server's processes in order: wait, ask, insist; and measures what they hold."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from toolcrib.servers.orphans import group_alive, kill_marked, signal_group
+
+GRACE_AFTER_EOF = 3.0
+GRACE_AFTER_TERM = 2.0
+GRACE_AFTER_KILL = 2.0
+_POLL = 0.01
+
+
+def memory_of_group(group: int) -> int:
+    """Resident bytes of the processes in a group (Linux; 0 elsewhere)."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    total = 0
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            total += _memory_in_group(folder, group)
+    return total * os.sysconf("SC_PAGE_SIZE")
+
+
+def _memory_in_group(folder: Path, group: int) -> int:
+    """Resident pages of a process, if it belongs to the group."""
+    try:
+        fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[21]) if int(fields[2]) == group else 0
+
+
+async def end_group(group: int, marker: str, leader_gone: asyncio.Event) -> None:
+    """After stdin was closed: wait, ask, insist. Nothing of the group or the marker is left afterwards."""
+    await _wait(leader_gone, GRACE_AFTER_EOF)
+    if group_alive(group):
+        signal_group(group, signal.SIGTERM)
+        await _wait_for_group(group, GRACE_AFTER_TERM)
+    if group_alive(group):
+        signal_group(group, signal.SIGKILL)
+        await _wait_for_group(group, GRACE_AFTER_KILL)
+    await asyncio.to_thread(kill_marked, marker)
+    await _wait(leader_gone, GRACE_AFTER_KILL)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+async def _wait_for_group(group: int, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while group_alive(group):  # noqa: ASYNC110 - nobody tells us of the last one going
+                await asyncio.sleep(_POLL)

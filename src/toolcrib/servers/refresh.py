@@ -1,0 +1,46 @@
+"""Fetches a server's tool list again when it changed; a storm of notices costs one fetch a second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from toolcrib.errors import CallFailed, ToolcribError
+from toolcrib.servers.session import Session
+
+DEBOUNCE = 0.05
+PAUSE = 1.0
+TIMEOUT = 30.0
+
+
+class ListRefresher:
+    """Remembers that a refresh was asked for."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+
+    def ask(self) -> None:
+        """The list changed."""
+        self._asked.set()
+
+    async def run(
+        self, session: Session, offer: Callable[[list[Any]], None], rate: Callable[[str | None], None]
+    ) -> ToolcribError:
+        """Refresh whenever asked; the last good list stays when a fetch fails. Ends only by cancellation."""
+        failed = False
+        while True:
+            await self._asked.wait()
+            await asyncio.sleep(DEBOUNCE)
+            self._asked.clear()
+            try:
+                definitions = await session.list_tools(timeout=TIMEOUT)
+            except (CallFailed, TimeoutError) as error:
+                failed = True
+                rate(f"The tool list could not be refreshed: {error}")
+            else:
+                offer(definitions)
+                if failed:
+                    rate(None)
+                failed = False
+            await asyncio.sleep(PAUSE)

@@ -1,0 +1,257 @@
+"""One conversation with one server, in either era, in raw MCP payloads; nothing a server sent is lost.
+
+`connect` owns the connection: entering it opens the link and settles the protocol version, leaving it ends
+everything behind the link. Calls may come from any task. Where the legacy era sends requests to us and the
+modern one answers `input_required`, callers see no difference: the same handlers are asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from toolcrib import __version__
+from toolcrib.errors import CallFailed, PeerError, StartFailed, ToolcribError
+from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.link import Inbox, Link
+from toolcrib.servers.listening import listen
+from toolcrib.servers.negotiation import Agreement, Era, Identity, negotiate
+from toolcrib.servers.peer import OnProgress, Peer
+
+logger = logging.getLogger(__name__)
+
+MAX_INPUT_ROUNDS = 10
+MAX_PAGES = 1000
+MAX_LISTED = 20_000
+"""More than this many tools, resources or prompts from one server are taken for a fault."""
+
+OpenLink = Callable[[Inbox], AbstractAsyncContextManager[Link]]
+OnNotice = Callable[[str, dict[str, Any]], None]
+
+
+class Session:
+    """A live connection to a server."""
+
+    def __init__(self, server: str, peer: Peer, agreement: Agreement, identity: Identity, handlers: Handlers):
+        self.server = server
+        self.agreement = agreement
+        self.pid: int | None = None
+        self._peer = peer
+        self._handlers = handlers
+        modern = agreement.era == "modern"
+        self._meta = identity.meta(agreement.version) if modern else None
+
+    @property
+    def lost(self) -> asyncio.Future[ToolcribError]:
+        """Resolves with the reason once the connection is gone."""
+        return self._peer.lost_with
+
+    @property
+    def busy(self) -> bool:
+        """True while a request is on its way."""
+        return self._peer.busy
+
+    def offers(self, capability: str) -> bool:
+        """True when the server declared this capability, such as `tools` or `completions`."""
+        return capability in self.agreement.capabilities
+
+    async def request(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+    ) -> dict[str, Any]:
+        """Any request of the protocol, stamped for the era that was agreed."""
+        if self._meta is not None:
+            params = {} if params is None else params
+            extra = params.get("_meta")
+            params = {**params, "_meta": self._meta if extra is None else {**self._meta, **extra}}
+        return await self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
+
+    async def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        """Send a notification; the modern era has none but cancellation."""
+        if self._meta is None:
+            await self._peer.notify(method, params)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Call a tool under its original name; answers the server's questions on the way."""
+        params: dict[str, Any] = {"name": name, "arguments": arguments}
+        if meta:
+            params["_meta"] = meta
+        result = await self.request("tools/call", params, timeout=timeout, on_progress=on_progress)
+        if result.get("resultType") == "input_required":
+            result = await self._with_input("tools/call", params, result, timeout, on_progress)
+        return result if isinstance(result.get("content"), list) else {**result, "content": []}
+
+    async def ask(self, method: str, params: dict[str, Any], *, timeout: float | None) -> dict[str, Any]:
+        """A request that the server may answer with questions first: `prompts/get`, `resources/read`."""
+        result = await self.request(method, params, timeout=timeout)
+        if result.get("resultType") == "input_required":
+            return await self._with_input(method, params, result, timeout, None)
+        return result
+
+    async def list_all(self, kind: str, *, timeout: float, key: str | None = None) -> list[Any]:
+        """Every page of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""
+        key = key or kind.partition("/")[0]
+        items: list[Any] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        async with asyncio.timeout(timeout):
+            for _ in range(MAX_PAGES):
+                page = await self.request(
+                    f"{kind}/list", {"cursor": cursor} if cursor else None, timeout=timeout
+                )
+                found = page.get(key)
+                items.extend(found if isinstance(found, list) else [])
+                cursor = page.get("nextCursor")
+                if not isinstance(cursor, str) or not cursor or cursor in seen or len(items) >= MAX_LISTED:
+                    break
+                seen.add(cursor)
+        return items[:MAX_LISTED]
+
+    async def list_tools(self, *, timeout: float) -> list[Any]:
+        """The raw tool definitions, good and bad; none when the server declares no tools."""
+        if self.agreement.capabilities and not self.offers("tools"):
+            return []
+        return await self.list_all("tools", timeout=timeout)
+
+    async def check(self, *, timeout: float) -> None:
+        """Ask for a sign of life; any answer is one, a refusal included."""
+        method = "server/discover" if self._meta is not None else "ping"
+        with contextlib.suppress(PeerError):
+            await self.request(method, timeout=timeout)
+
+    async def _with_input(
+        self,
+        method: str,
+        params: dict[str, Any],
+        result: dict[str, Any],
+        timeout: float | None,
+        on_progress: OnProgress | None,
+    ) -> dict[str, Any]:
+        """Answer what the server needs to know and send the request again, until it is content."""
+        for round_number in range(MAX_INPUT_ROUNDS):
+            retry = {
+                key: value for key, value in params.items() if key not in ("inputResponses", "requestState")
+            }
+            wanted = result.get("inputRequests")
+            if isinstance(wanted, dict) and wanted:
+                retry["inputResponses"] = await self._answers(wanted)
+            else:
+                await asyncio.sleep(min(0.05 * 2**round_number, 0.25))
+            if "requestState" in result:
+                retry["requestState"] = result["requestState"]
+            result = await self.request(method, retry, timeout=timeout, on_progress=on_progress)
+            if result.get("resultType") != "input_required":
+                return result
+        raise CallFailed(
+            f"{self.server} asked for more input {MAX_INPUT_ROUNDS} times and was still not content.",
+            hint="The server may be broken; look at its log.",
+        )
+
+    async def _answers(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        async def answer(request: Any) -> dict[str, Any]:
+            request = request if isinstance(request, dict) else {}
+            params = request.get("params")
+            return await self._handlers.answer(
+                self.server, str(request.get("method")), params if isinstance(params, dict) else {}
+            )
+
+        tasks = [asyncio.ensure_future(answer(request)) for request in wanted.values()]
+        try:
+            return dict(zip(wanted, await asyncio.gather(*tasks), strict=True))
+        finally:
+            for task in tasks:  # one refusal ends the call: the person is not asked the rest
+                task.cancel()
+
+
+class _Answerer:
+    """Answers what the server asks of us between the calls."""
+
+    def __init__(self, server: str, handlers: Handlers, on_notice: OnNotice) -> None:
+        self._server = server
+        self._handlers = handlers
+        self._on_notice = on_notice
+
+    async def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if method == "ping":
+            return {}
+        return await self._handlers.answer(self._server, method, params)
+
+    def noticed(self, method: str, params: dict[str, Any]) -> None:
+        self._on_notice(method, params)
+
+
+def _ignore(method: str, params: dict[str, Any]) -> None:
+    """Nobody listens."""
+
+
+def new_peer(server: str, handlers: Handlers, on_notice: OnNotice = _ignore) -> Peer:
+    """The inbox for a link that is about to be opened."""
+    return Peer(_Answerer(server, handlers, on_notice), server=server)
+
+
+@asynccontextmanager
+async def connect(
+    server: str,
+    open_link: OpenLink,
+    *,
+    handlers: Handlers | None = None,
+    era: Era | None = None,
+    timeout: float = 60.0,
+    on_notice: OnNotice = _ignore,
+) -> AsyncIterator[Session]:
+    """Open a link, settle the protocol version, and keep the session until the block is left."""
+    handlers = handlers or Handlers()
+    peer = new_peer(server, handlers, on_notice)
+    async with (
+        open_link(peer) as link,
+        converse(server, peer, link, handlers, era=era, timeout=timeout, on_notice=on_notice) as session,
+    ):
+        yield session
+
+
+@asynccontextmanager
+async def converse(
+    server: str,
+    peer: Peer,
+    link: Link,
+    handlers: Handlers,
+    *,
+    era: Era | None = None,
+    timeout: float = 60.0,
+    on_notice: OnNotice = _ignore,
+) -> AsyncIterator[Session]:
+    """Settle the protocol version over an open link; the session lasts as long as the block."""
+    identity = Identity(
+        info={"name": "toolcrib", "version": __version__}, capabilities=handlers.capabilities()
+    )
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(peer.close)
+        peer.attach(link)
+        try:
+            agreement = await negotiate(peer, identity, era=era, timeout=timeout)
+        except TimeoutError:
+            raise StartFailed(
+                f"{server} did not answer the handshake within {timeout:g} s.",
+                hint=f"See `toolcrib logs {server}`; raise timeouts.start if it is merely slow.",
+            ) from None
+        session = Session(server, peer, agreement, identity, handlers)
+        session.pid = link.pid
+        if agreement.era == "modern":
+            await stack.enter_async_context(listen(session, on_notice))
+        yield session

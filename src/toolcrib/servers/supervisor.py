@@ -1,0 +1,312 @@
+"""Keeps one server alive: starts it, watches it, tries again after a failure or says why it does not.
+
+One task owns the connection for its whole life; calls may come from any task. Nothing that happens to this
+server reaches another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from toolcrib.errors import ConnectionLost, ServerNotReady, ToolcribError
+from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
+from toolcrib.servers.budget import RestartBudget
+from toolcrib.servers.life import Life
+from toolcrib.servers.negotiation import LEGACY_VERSIONS, Era
+from toolcrib.servers.peer import OnProgress
+from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.session import Session
+
+logger = logging.getLogger(__name__)
+
+HOPELESS = frozenset(
+    {ServerState.DISABLED, ServerState.FAILED, ServerState.NEEDS_AUTH, ServerState.NEEDS_CONFIG}
+)
+"""States that end only when somebody does something."""
+NUDGE_PAUSE = 5.0
+"""A call may hurry a retry, but not more often than this."""
+
+
+class Supervisor:
+    """The owner of one server's connection."""
+
+    def __init__(
+        self,
+        entry: ServerEntry,
+        connector: Connector,
+        circumstances: Circumstances,
+        *,
+        cached: CachedTools | None = None,
+    ) -> None:
+        self.entry = entry
+        self.error: ToolcribError | None = None
+        self.status = ServerStatus(
+            name=entry.name, type=entry.type, enabled=entry.enabled, state=ServerState.DISABLED
+        )
+        self._connector = connector
+        self._with = circumstances
+        self._budget = RestartBudget(entry.restart)
+        self.cached = cached
+        self._era: Era | None = _era_of(cached)
+        self._session: Session | None = None
+        self._offered = False
+        self._wanted = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._owner: asyncio.Task[None] | None = None
+        self._life: asyncio.Task[ToolcribError] | None = None
+        self._last_start = float("-inf")
+        self._ready_since: float | None = None
+
+    @property
+    def session(self) -> Session | None:
+        """The live session, if there is one right now."""
+        session = self._session
+        return None if session is None or session.lost.done() else session
+
+    def open(self, *, asleep: bool = False) -> None:
+        """Begin to look after the server. `asleep` waits for the first call, offering the cached tools."""
+        self._owner = asyncio.create_task(self._own(), name=f"server {self.entry.name}")
+        if asleep and self.cached is not None:
+            self._offer(list(self.cached.definitions), stale=True)
+            self._set(
+                ServerState.READY,
+                reason="asleep: starts with the first call",
+                era=self.cached.protocol,
+                version=self.cached.version,
+                stale_tools=True,
+            )
+            return
+        self._set(ServerState.STARTING)
+        self._wanted.set()
+
+    def rest(self, hint: str = "") -> None:
+        """Look after the server without starting it: it is off."""
+        self._owner = asyncio.create_task(self._own(), name=f"server {self.entry.name}")
+        self._set(ServerState.DISABLED, hint=hint)
+
+    async def close(self) -> None:
+        """End the server and stop looking after it."""
+        if self._owner is None:
+            return
+        self._owner.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._owner
+
+    def start(self) -> None:
+        """Start now, with a clean slate; a server that is up stays as it is."""
+        if self._session is not None:
+            return
+        self._budget.reset()
+        self._set(ServerState.STARTING)
+        self._wanted.set()
+        self._hurry.set()
+
+    async def stop(self, reason: str = "stopped by hand") -> None:
+        """End the server and leave it off until `start`."""
+        self._wanted.clear()
+        self._hurry.set()
+        await self._end_life()
+        self._withdraw()
+        self._set(ServerState.DISABLED, reason=reason, hint=f"`toolcrib start {self.entry.name}` starts it.")
+
+    async def restart(self) -> None:
+        """End the server, if it runs, and start it again with a clean slate."""
+        await self._end_life()
+        self.start()
+
+    async def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+        repeatable: bool = False,
+    ) -> dict[str, Any]:
+        """Call a tool; waits briefly for a restarting server, and repeats only what may be repeated."""
+        session = self.session or await self.ready()
+        try:
+            return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
+        except ConnectionLost:
+            if not repeatable:
+                raise
+        session = await self.ready()
+        return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
+
+    async def ready(self) -> Session:
+        """The live session. Waits for a start, and briefly for a restart; raises `ServerNotReady`."""
+        first_start = self._ready_since is None and self.status.state in (
+            ServerState.STARTING,
+            ServerState.READY,
+        )
+        self._rouse()
+        patience = self.entry.start_timeout if first_start else self._with.call_wait
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self.session is None and self.status.state not in HOPELESS:
+                    await self._changed.wait()
+        session = self.session
+        if session is None:
+            raise self._not_ready()
+        return session
+
+    async def settled(self) -> ServerStatus:
+        """The status once the server is ready, or waiting longer makes little sense."""
+        while self.status.state is ServerState.STARTING:
+            await self._changed.wait()
+        return self.status
+
+    # The owner task.
+
+    async def _own(self) -> None:
+        while True:
+            await self._wanted.wait()
+            error = await self._live()
+            if error is not None:
+                await self._after(error)
+
+    async def _live(self) -> ToolcribError | None:
+        """From one start to one end; None when the end was asked for."""
+        self._last_start = self._with.clock.monotonic()
+        self._ready_since = None
+        self._set(ServerState.STARTING)
+        life = Life(self.entry, self._connector, self._with, self)
+        self._life = asyncio.create_task(life.run(self._era), name=f"life of {self.entry.name}")
+        try:
+            return await self._life
+        except asyncio.CancelledError:
+            owner = asyncio.current_task()
+            if owner is not None and owner.cancelling():
+                raise
+            return None
+        finally:
+            self._session = None
+
+    async def _after(self, error: ToolcribError) -> None:
+        now = self._with.clock.monotonic()
+        ready_for = now - self._ready_since if self._ready_since is not None else 0.0
+        verdict = self._budget.after(error, now=now, ready_for=ready_for)
+        self.error = error
+        logger.info("server ended", extra={"server": self.entry.name, "reason": error.message})
+        if verdict.delay is None:
+            self._wanted.clear()
+            self._withdraw()
+            self._set(verdict.state, reason=error.message, hint=error.hint)
+            return
+        if self._offered:
+            self._with.audience.staled(self.entry.name)
+        retry_at = self._with.clock.now() + timedelta(seconds=verdict.delay)
+        self._set(
+            ServerState.BACKOFF,
+            reason=error.message,
+            hint=error.hint,
+            retry_at=retry_at.isoformat(timespec="milliseconds"),
+            restarts=self.status.restarts + 1,
+            stale_tools=self._offered,
+        )
+        await self._pause(verdict.delay)
+
+    async def _pause(self, delay: float) -> None:
+        """Wait before the next try, unless somebody is in a hurry."""
+        self._hurry.clear()
+        waits = (
+            asyncio.ensure_future(self._with.clock.sleep(delay)),
+            asyncio.ensure_future(self._hurry.wait()),
+        )
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _end_life(self) -> None:
+        if self._life is not None and not self._life.done():
+            self._life.cancel()
+            await asyncio.wait({self._life})
+
+    # What the life tells.
+
+    def began(self, session: Session, definitions: list[Any]) -> None:
+        """The server is ready."""
+        agreement = session.agreement
+        version = agreement.server_info.get("version")
+        self._session = session
+        self._era = agreement.era
+        self.error = None
+        self._ready_since = self._with.clock.monotonic()
+        self.status = replace(
+            self.status, era=agreement.version, version=version if isinstance(version, str) else None
+        )
+        self._offer(definitions)
+        self._set(
+            ServerState.READY,
+            pid=session.pid,
+            last_connected=self._with.clock.now().isoformat(timespec="seconds"),
+            stale_tools=False,
+        )
+
+    def relisted(self, definitions: list[Any]) -> None:
+        """The server's tools changed."""
+        self._offer(definitions)
+        self._with.audience.changed(self.status)
+
+    def rated(self, complaint: str | None) -> None:
+        """Health speaks; None is well."""
+        if self._session is None or self.status.reason == (complaint or ""):
+            return
+        state = ServerState.READY if complaint is None else ServerState.DEGRADED
+        self._set(state, reason=complaint or "", pid=self.status.pid)
+
+    def counted_junk(self, count: int) -> None:
+        """So many lines on stdout were no messages."""
+        self.status = replace(self.status, junk_lines=count)
+
+    # Small things.
+
+    def _offer(self, definitions: list[Any], *, stale: bool = False) -> None:
+        self._offered = True
+        count = self._with.audience.listed(self.entry.name, definitions, stale=stale)
+        self.status = replace(self.status, tools=count)
+
+    def _withdraw(self) -> None:
+        if self._offered:
+            self._offered = False
+            self._with.audience.withdrawn(self.entry.name)
+        self.status = replace(self.status, tools=0, stale_tools=False)
+
+    def _rouse(self) -> None:
+        """A call needs the server: wake it from sleep, hurry a retry."""
+        if self.status.state in HOPELESS:
+            return
+        self._wanted.set()
+        if self._with.clock.monotonic() - self._last_start >= NUDGE_PAUSE:
+            self._hurry.set()
+
+    def _not_ready(self) -> ToolcribError:
+        status, hint = self.status, "Try again shortly."
+        if status.state is ServerState.DISABLED:
+            return ServerNotReady(f"{status.name} is off.", hint=status.hint)
+        if status.state in HOPELESS:
+            return ServerNotReady(f"{status.name} is not running: {status.reason}", hint=status.hint)
+        if status.state is ServerState.BACKOFF:
+            return ServerNotReady(f"{status.name} is restarting: {status.reason}", hint=hint)
+        return ServerNotReady(f"{status.name} is still starting.", hint=hint)
+
+    def _set(self, state: ServerState, **details: Any) -> None:
+        cleared: dict[str, Any] = {"reason": "", "hint": "", "pid": None, "retry_at": None}
+        self.status = replace(self.status, state=state, **{**cleared, **details})
+        previous, self._changed = self._changed, asyncio.Event()
+        previous.set()
+        self._with.audience.changed(self.status)
+
+
+def _era_of(cached: CachedTools | None) -> Era | None:
+    if cached is None:
+        return None
+    return "legacy" if cached.protocol in LEGACY_VERSIONS else "modern"

@@ -1,0 +1,165 @@
+"""The one door: every tool call of every surface goes through `Caller.call`, and every outcome is recorded.
+
+resolve → validate → gate → source → cap → record. The gate sees only calls that could run, the source only
+calls that may. The door adds some twenty microseconds, so nothing is built here that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from toolcrib.errors import CallFailed, InvalidArguments, ToolcribError, UsageError
+from toolcrib.events import Bus
+from toolcrib.schema.events import CallFinished, Event
+from toolcrib.schema.tools import CallRecord, Origin, Outcome, Principal, Tool, ToolCall, ToolResult
+from toolcrib.tools.limits import cap
+from toolcrib.tools.masking import Masker
+from toolcrib.tools.outcomes import outcome_of, refusal
+from toolcrib.tools.ports import CallSettings, Gate, OnProgress, Recorder, ToolSource
+from toolcrib.tools.registry import Registry
+from toolcrib.tools.validation import ArgumentChecker
+
+logger = logging.getLogger(__name__)
+
+_ANYONE = Principal()
+_MAX_ERROR = 500
+
+
+class Caller:
+    """Runs tools. `settings` may be replaced while calls are under way."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        sources: Iterable[ToolSource],
+        gate: Gate,
+        recorder: Recorder,
+        bus: Bus[Event],
+        settings: CallSettings,
+        *,
+        masker: Masker | None = None,
+    ) -> None:
+        self.settings = settings
+        self._registry = registry
+        self._sources = _by_origin(sources)
+        self._gate = gate
+        self._recorder = recorder
+        self._bus = bus
+        self._masker = masker or Masker()
+        self._checker = ArgumentChecker()
+        self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal = _ANYONE,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ToolResult:
+        """Run a tool and return its raw MCP result; one that failed by its own account has `isError`.
+
+        Raises a `ToolcribError` when the call could not be made or got no answer. Cancelling the caller
+        cancels the call.
+        """
+        visit = _Visit(next(self._ids), name, arguments, principal)
+        try:
+            visit.tool = tool = self._registry.resolve(name)
+            visit.arguments = given = _as_object(name, arguments)
+            self._checker.check(tool, given)
+            source = self._sources[tool.origin]
+            call = ToolCall(
+                id=visit.id,
+                tool=tool,
+                arguments=given,
+                principal=principal,
+                timeout=source.default_timeout(tool) if timeout is None else timeout,
+            )
+            # Written down before the tool runs: a tool may change what it was given.
+            visit.text = self._masker.arguments(given)
+            decision = await self._gate.check(call)
+            if not decision.allowed:
+                raise refusal(tool, decision)
+            result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
+        except asyncio.CancelledError:
+            self._record(visit, "cancelled")
+            raise
+        except ToolcribError as error:
+            self._record(visit, outcome_of(error), error)
+            raise
+        except Exception as error:
+            # A source that breaks its promise must neither go unrecorded nor look like a fault of the door.
+            logger.exception("%s failed unexpectedly", name)
+            failure = CallFailed(f"{name} failed unexpectedly: {type(error).__name__}: {error}")
+            self._record(visit, "failed", failure)
+            raise failure from error
+        self._record(visit, "tool_error" if result.get("isError") else "ok")
+        return result
+
+    def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:
+        tool = visit.tool
+        record = CallRecord(
+            time=visit.time,
+            tool=visit.name[:200] if tool is None else tool.name,
+            server=None if tool is None else tool.server,
+            principal=visit.principal.name,
+            outcome=outcome,
+            ms=(time.perf_counter() - visit.started) * 1000,
+            bytes=visit.size,
+            arguments=self._masker.arguments(visit.arguments) if visit.text is None else visit.text,
+            error=None if error is None else self._masker.text(f"{error.kind}: {error.message}", _MAX_ERROR),
+            session=visit.principal.session,
+            call_id=visit.id,
+        )
+        self._recorder.record(record)
+        if self._bus.listened:
+            self._bus.publish(CallFinished(record))
+
+
+class _Visit:
+    """One call's way through the door, as far as it got."""
+
+    __slots__ = ("arguments", "id", "name", "principal", "size", "started", "text", "time", "tool")
+
+    def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
+        self.id = id_
+        self.name = name
+        self.arguments: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
+        self.principal = principal
+        self.tool: Tool | None = None
+        self.text: str | None = None
+        self.size = 0
+        self.time = datetime.now(UTC)
+        self.started = time.perf_counter()
+
+
+def _by_origin(sources: Iterable[ToolSource]) -> dict[Origin, ToolSource]:
+    known: dict[Origin, ToolSource] = {}
+    for source in sources:
+        if source.origin in known:
+            raise UsageError(
+                f"Two sources run {source.origin} tools: {known[source.origin].id}, {source.id}."
+            )
+        known[source.origin] = source
+    return known
+
+
+def _as_object(name: str, arguments: Any) -> dict[str, Any]:
+    if type(arguments) is dict:
+        return arguments
+    if arguments is None:
+        return {}
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    raise InvalidArguments(
+        f"{name}: the arguments must be an object, not {type(arguments).__name__}.",
+        hint='Write them by name, such as {"path": "notes.txt"}.',
+    )

@@ -1,0 +1,42 @@
+"""Runs a Python function as a tool call: under its deadline, cancelled with its caller."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypedDict
+
+from toolcrib.errors import CallTimeout
+from toolcrib.schema.tools import ToolCall, ToolResult
+from toolcrib.serverkit.context import ToolContext
+from toolcrib.serverkit.functions import FunctionTool
+from toolcrib.tools.ports import OnProgress
+
+_SILENT = ToolContext()
+
+
+class FunctionOptions(TypedDict, total=False):
+    """What a decorator may say of a function, besides what its signature says."""
+
+    name: str | None
+    title: str | None
+    description: str | None
+    read_only: bool
+    destructive: bool | None
+    idempotent: bool
+    open_world: bool | None
+    quick: bool
+
+
+async def run_function(function: FunctionTool, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
+    """The function's result; raises `CallTimeout` when it takes too long."""
+    context = _SILENT if on_progress is None else ToolContext(on_progress=on_progress)
+    if call.timeout is None:
+        return await function.call(call.arguments, context)
+    try:
+        async with asyncio.timeout(call.timeout):
+            return await function.call(call.arguments, context)
+    except TimeoutError:
+        raise CallTimeout(
+            f"{call.tool.name} gave no answer within {call.timeout:g} seconds.",
+            hint="Ask for less at once, or allow it more time.",
+        ) from None

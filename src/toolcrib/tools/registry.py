@@ -1,0 +1,238 @@
+"""Keeps every tool, native, inline or MCP, under one public name; readers see whole snapshots, never halves.
+
+It touches no process, socket or disk: sources put their tools in, the history arrives as an argument. Not
+thread-safe; it belongs to the event loop.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Any
+
+from toolcrib.errors import ConfigError, UsageError
+from toolcrib.events import Bus
+from toolcrib.schema.events import Event, ToolsChanged
+from toolcrib.schema.tools import DefinitionHistory, Origin, Tool
+from toolcrib.tools.definitions import Problem, ReadDefinition, read_definitions
+from toolcrib.tools.naming import (
+    DIGEST_LENGTH,
+    MAX_DIGEST_LENGTH,
+    PREFIX,
+    is_native_name,
+    public_name,
+)
+from toolcrib.tools.ports import HistoryStore
+from toolcrib.tools.snapshot import Snapshot, explain_unknown
+from toolcrib.tools.tokens import estimate_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """The tools of one server."""
+
+    origin: Origin
+    tools: dict[str, Tool]
+    aliases: dict[str, str] = field(default_factory=dict)
+
+
+class Registry:
+    """The tools there are; changed by sources, read through `snapshot`."""
+
+    def __init__(
+        self, bus: Bus[Event] | None = None, history: HistoryStore | None = None, *, prefix: str = ""
+    ) -> None:
+        if prefix not in ("", PREFIX):
+            raise UsageError(f"Tool names can have the prefix {PREFIX!r} or none, not {prefix!r}.")
+        self._bus = bus
+        self._history = history
+        self._prefix = prefix
+        self._groups: dict[str | None, _Group] = {}
+        self._absent: dict[str, frozenset[str]] = {}
+        self._snapshot = Snapshot()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All tools as they are now; stays as it is when the registry changes."""
+        return self._snapshot
+
+    def resolve(self, name: str) -> Tool:
+        """The callable tool of this public name; raises `UnknownTool` that says why there is none."""
+        tool = self._snapshot.get(name)
+        if tool is not None and tool.enabled:
+            return tool
+        raise explain_unknown(name, self._snapshot, self._absent)
+
+    def put(
+        self,
+        server: str | None,
+        origin: Origin,
+        definitions: Iterable[Any],
+        *,
+        stale: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> list[Problem]:
+        """Make these a server's tools, in place of those it had; returns what could not be used.
+
+        `include` and `exclude` are globs over original names; what they leave out is known but disabled.
+        """
+        self._refuse_other_origin(server, origin)
+        read, problems = read_definitions(definitions)
+        histories = self._histories(server, read, stale)
+        group = _Group(origin=origin, tools={})
+        for one in read:
+            name = self._name(server, one.definition.name, group.tools)
+            if name is None:
+                problems.append(Problem(tool=one.definition.name, reason="no valid public name for it"))
+                continue
+            enabled = _is_included(one.definition.name, include, exclude)
+            history = histories.get(one.definition.name)
+            group.tools[name] = _tool(name, server, origin, one, history, enabled=enabled, stale=stale)
+            self._note_alias(server, one.definition.name, name, group.aliases)
+        self._replace(server, group)
+        return problems
+
+    def withdraw(self, server: str | None) -> None:
+        """Take a server's tools away until it puts them again; the server stays known."""
+        group = self._groups.get(server)
+        if group is not None:
+            self._replace(server, _Group(origin=group.origin, tools={}))
+
+    def mark_stale(self, server: str | None) -> None:
+        """Keep a server's tools, marked as the last known ones."""
+        group = self._groups.get(server)
+        if group is None:
+            return
+        tools = {name: dataclasses.replace(tool, stale=True) for name, tool in group.tools.items()}
+        self._replace(server, dataclasses.replace(group, tools=tools))
+
+    def expect(self, server: str) -> None:
+        """Know of a server before it has tools, so that a call meanwhile is told of it."""
+        if server not in self._groups:
+            self._absent.setdefault(server, frozenset())
+
+    def forget(self, server: str) -> None:
+        """Take a server's tools away and know nothing of it any more."""
+        self.withdraw(server)
+        self._groups.pop(server, None)
+        self._absent.pop(server, None)
+
+    def _refuse_other_origin(self, server: str | None, origin: Origin) -> None:
+        group = self._groups.get(server)
+        if group is not None and group.tools and group.origin != origin:
+            raise ConfigError(
+                f"The name {server!r} already belongs to {group.origin} tools.",
+                hint="Give the server another name.",
+            )
+
+    def _histories(
+        self, server: str | None, read: Sequence[ReadDefinition], stale: bool
+    ) -> Mapping[str, DefinitionHistory]:
+        if self._history is None:
+            return {}
+        if stale:
+            # A remembered list may be older than the history: it must not look like a change back.
+            return self._history.recall(server)
+        return self._history.observe(server, ((one.definition, one.hash) for one in read))
+
+    def _name(self, server: str | None, tool: str, own: Mapping[str, Tool]) -> str | None:
+        if server is None:
+            return tool if is_native_name(tool) else None
+        for length in range(DIGEST_LENGTH, MAX_DIGEST_LENGTH + 1, 2):
+            name = public_name(server, tool, prefix=self._prefix, digest_length=length)
+            holder = self._snapshot.tools.get(name)
+            if name not in own and (holder is None or holder.server == server):
+                return name
+        return None
+
+    def _note_alias(self, server: str | None, tool: str, name: str, aliases: dict[str, str]) -> None:
+        if not self._prefix or server is None:
+            return
+        plain = public_name(server, tool)
+        if self._prefix + plain != name:
+            aliases[plain] = name
+
+    def _replace(self, server: str | None, group: _Group) -> None:
+        before = self._groups.get(server)
+        old = before.tools if before is not None else {}
+        self._groups[server] = group
+        self._note_absence(server, old, group.tools)
+        added = tuple(name for name in group.tools if name not in old)
+        removed = tuple(name for name in old if name not in group.tools)
+        changed = tuple(
+            name for name, tool in group.tools.items() if name in old and _differs(tool, old[name])
+        )
+        if not (added or removed or changed):
+            return
+        self._snapshot = self._take_snapshot()
+        if self._bus is not None:
+            version = self._snapshot.version
+            self._bus.publish(ToolsChanged(version, server, added=added, removed=removed, changed=changed))
+
+    def _note_absence(self, server: str | None, old: Mapping[str, Tool], new: Mapping[str, Tool]) -> None:
+        if server is None:
+            return
+        if new:
+            self._absent.pop(server, None)
+        elif old or server not in self._absent:
+            self._absent[server] = frozenset(old)
+
+    def _take_snapshot(self) -> Snapshot:
+        tools: dict[str, Tool] = {}
+        aliases: dict[str, str] = {}
+        by_server: dict[str | None, tuple[Tool, ...]] = {}
+        for server in sorted(self._groups, key=lambda server: server or ""):
+            group = self._groups[server]
+            if not group.tools:
+                continue
+            tools.update(group.tools)
+            aliases.update(group.aliases)
+            by_server[server] = tuple(group.tools.values())
+        return Snapshot(
+            version=self._snapshot.version + 1,
+            tools=MappingProxyType(tools),
+            by_server=MappingProxyType(by_server),
+            aliases=MappingProxyType(aliases),
+        )
+
+
+def _tool(
+    name: str,
+    server: str | None,
+    origin: Origin,
+    read: ReadDefinition,
+    history: DefinitionHistory | None,
+    *,
+    enabled: bool,
+    stale: bool,
+) -> Tool:
+    return Tool(
+        name=name,
+        server=server,
+        origin=origin,
+        definition=read.definition,
+        hash=read.hash,
+        tokens=estimate_tokens(read.definition.raw, read.schema_json),
+        enabled=enabled,
+        stale=stale,
+        history=history,
+    )
+
+
+def _is_included(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    if include and not any(fnmatchcase(name, pattern) for pattern in include):
+        return False
+    return not any(fnmatchcase(name, pattern) for pattern in exclude)
+
+
+def _differs(tool: Tool, other: Tool) -> bool:
+    return (tool.hash, tool.enabled, tool.stale, tool.origin) != (
+        other.hash,
+        other.enabled,
+        other.stale,
+        other.origin,
+    )

@@ -1,0 +1,59 @@
+"""Tells how large a result is without writing it out again when that can be helped."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_MAX_NODES = 500
+"""Values looked at one by one; a result of more, such as a long table, is measured by writing it out."""
+_SAMPLE = 16_384
+_CONTAINER = 2
+_SCALAR = 5
+"""About what a number, a boolean or null takes in JSON."""
+
+
+def result_size(result: Any) -> int:
+    """The bytes of a result: as its source received it where known, else close to its size as JSON."""
+    hint = getattr(result, "wire_bytes", None)
+    return hint if isinstance(hint, int) else value_size(result)
+
+
+def value_size(value: Any) -> int:
+    """Close to the size of a value as JSON in UTF-8; escapes inside strings are not counted."""
+    total = 0
+    pending = [value]
+    nodes = 0
+    while pending:
+        nodes += 1
+        if nodes > _MAX_NODES:
+            return _written_size(value)
+        item = pending.pop()
+        if isinstance(item, str):
+            total += text_size(item) + 3
+        elif isinstance(item, dict):
+            total += _CONTAINER
+            for key, entry in item.items():
+                total += len(key) + 4
+                pending.append(entry)
+        elif isinstance(item, list | tuple):
+            total += _CONTAINER
+            if len(item) > _MAX_NODES:
+                return _written_size(value)
+            pending.extend(item)
+        else:
+            total += _SCALAR
+    return total
+
+
+def text_size(text: str) -> int:
+    """The bytes of a text in UTF-8; a long one beyond ASCII is judged by its beginning."""
+    if text.isascii():
+        return len(text)
+    sample = text[:_SAMPLE]
+    bytes_of_sample = len(sample.encode("utf-8", "surrogatepass"))
+    return bytes_of_sample * len(text) // len(sample)
+
+
+def _written_size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=True, default=repr, skipkeys=True))

@@ -1,0 +1,86 @@
+"""The registry's content at one moment: immutable, in a fixed order, looked up without waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from toolcrib.errors import UnknownTool
+from toolcrib.schema.tools import Tool
+from toolcrib.suggestions import did_you_mean
+from toolcrib.tools.naming import BORDER, PREFIX, other_spelling
+
+_MAX_COMPARED = 2000
+"""Names a misspelt one is compared with; a comparison takes some ten microseconds."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All tools by public name: native ones first, then server by server, each in order of name."""
+
+    version: int = 0
+    tools: Mapping[str, Tool] = field(default_factory=lambda: MappingProxyType({}))
+    by_server: Mapping[str | None, tuple[Tool, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Names without prefix, where the prefixed one had to be cut and is more than prefix and name."""
+
+    @cached_property
+    def enabled(self) -> tuple[Tool, ...]:
+        """The tools that may be offered and called."""
+        return tuple(tool for tool in self.tools.values() if tool.enabled)
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of this public name, given with or without the `mcp__` prefix; disabled ones too."""
+        tool = self.tools.get(name)
+        if tool is not None:
+            return tool
+        return self.tools.get(other_spelling(name)) or self.tools.get(self.aliases.get(name, ""))
+
+    def find(self, server: str | None, original_name: str) -> Tool | None:
+        """The tool that a server calls by this name of its own."""
+        for tool in self.by_server.get(server, ()):
+            if tool.definition.name == original_name:
+                return tool
+        return None
+
+
+def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collection[str]]) -> UnknownTool:
+    """Why a name leads to no callable tool; `absent` holds the servers without tools and their last names."""
+    tool = snapshot.get(name)
+    if tool is not None:
+        return UnknownTool(f"The tool {tool.name} is disabled.", hint=_how_to_enable(tool))
+    server = _absent_owner(name, absent)
+    if server is not None:
+        return UnknownTool(
+            f"The tool {name} belongs to the server {server}, which offers no tools at the moment.",
+            hint=f"See how it is doing with: toolcrib servers; what it says with: toolcrib logs {server}",
+        )
+    shown = name if len(name) <= 200 else f"{name[:200]}…"
+    return UnknownTool(f"There is no tool called {shown}.", hint=_nearest(name, snapshot))
+
+
+def _how_to_enable(tool: Tool) -> str:
+    if tool.server is None:
+        return "Enable it in the settings."
+    return f"Change includeTools or excludeTools of the server {tool.server} to offer it."
+
+
+def _absent_owner(name: str, absent: Mapping[str, Collection[str]]) -> str | None:
+    for server, names in absent.items():
+        if name in names or other_spelling(name) in names:
+            return server
+        if not names and name.removeprefix(PREFIX).startswith(server + BORDER):
+            return server
+    return None
+
+
+def _nearest(name: str, snapshot: Snapshot) -> str:
+    same = [tool.name for tool in snapshot.enabled if tool.definition.name == name]
+    if same:
+        return f"Did you mean {' or '.join(same[:3])}?"
+    if not snapshot.enabled:
+        return "No tools are available at the moment; see: toolcrib servers"
+    names = [tool.name for tool in snapshot.enabled[:_MAX_COMPARED]]
+    return did_you_mean(name.removeprefix(PREFIX)[:100], names, otherwise="See all with: toolcrib tools")

@@ -1,0 +1,61 @@
+"""Tools of MCP servers, run by whoever keeps the servers; the pool puts their definitions into the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from toolcrib.errors import UnknownServer
+from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
+from toolcrib.tools.ports import OnProgress
+
+
+class ServerCalls(Protocol):
+    """What this source needs of the server pool."""
+
+    async def call_tool(
+        self,
+        server: str,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+        session: str | None = None,
+        repeatable: bool = False,
+    ) -> ToolResult:
+        """Call a server's tool by its own name; without a timeout the server's configured one holds."""
+
+
+class McpTools:
+    """The source of all MCP servers' tools."""
+
+    id = "mcp"
+    origin: Origin = "mcp"
+
+    def __init__(self, servers: ServerCalls) -> None:
+        self._servers = servers
+
+    def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
+        """None: servers come and go, and list their tools themselves."""
+        return {}
+
+    def default_timeout(self, tool: Tool) -> float | None:
+        """Left to the server's own configuration."""
+        return None
+
+    async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
+        """Hand the call to the tool's server."""
+        tool = call.tool
+        if tool.server is None:
+            raise UnknownServer(f"The tool {tool.name} names no server.")
+        arguments = call.arguments if type(call.arguments) is dict else dict(call.arguments)
+        return await self._servers.call_tool(
+            tool.server,
+            tool.definition.name,
+            arguments,
+            timeout=call.timeout,
+            on_progress=on_progress,
+            session=call.principal.session,
+            repeatable=tool.definition.repeatable,
+        )

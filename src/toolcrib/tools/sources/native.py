@@ -1,0 +1,71 @@
+"""Tools that are typed Python functions in this process, under bare names.
+
+native = NativeTools()
+
+@native.tool(read_only=True)
+def word_count(text: str) -> int:
+    "Count the words of a text."
+    return len(text.split())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, Unpack
+
+from toolcrib.errors import UnknownTool, UsageError
+from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
+from toolcrib.serverkit.functions import FunctionTool
+from toolcrib.tools.functions import FunctionOptions, run_function
+from toolcrib.tools.naming import is_native_name
+from toolcrib.tools.ports import OnProgress
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_TIMEOUT = 60.0
+
+
+class NativeTools:
+    """The source of native tools; `tool` is the decorator."""
+
+    id = "native"
+    origin: Origin = "native"
+
+    def __init__(self, *, timeout: float | None = DEFAULT_TIMEOUT) -> None:
+        self._timeout = timeout
+        self._functions: dict[str, FunctionTool] = {}
+
+    def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
+        """Make the decorated function a tool; it stays the function that it is."""
+
+        def register(function: F) -> F:
+            self.add(FunctionTool.from_function(function, **options))
+            return function
+
+        return register
+
+    def add(self, function: FunctionTool) -> None:
+        """Offer a function tool; its name must be free and valid without a server's name before it."""
+        if not is_native_name(function.name):
+            raise UsageError(
+                f"{function.name!r} cannot be the name of a native tool.",
+                hint="Begin with a letter; use letters, digits, - and single underscores, at most 64.",
+            )
+        if function.name in self._functions:
+            raise UsageError(f"There is already a native tool called {function.name}.")
+        self._functions[function.name] = function
+
+    def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
+        """All definitions."""
+        return {None: [function.definition for function in self._functions.values()]}
+
+    def default_timeout(self, tool: Tool) -> float | None:
+        """The same for all of them."""
+        return self._timeout
+
+    async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
+        """Run the function."""
+        function = self._functions.get(call.tool.definition.name)
+        if function is None:
+            raise UnknownTool(f"There is no native tool called {call.tool.name} any more.")
+        return await run_function(function, call, on_progress)

@@ -1,0 +1,42 @@
+"""Estimates what a tool's definition costs in a prompt; offline, a few microseconds, never exact.
+
+Vendors count differently and their tokenizers are large, so this counts characters with weights fitted to
+3,700 real MCP tool definitions and one current vocabulary (o200k): the sum was right within 1 %, nine tools
+in ten within 18 %.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_PROSE_CHARACTERS_PER_TOKEN = 4.6
+_SCHEMA_CHARACTERS_PER_TOKEN = 4.15
+_NAME_CHARACTERS_PER_TOKEN = 4.0
+_WRAPPING = 10
+"""Braces and keys around a definition."""
+_TOKENS_PER_EXTRA_BYTE = 0.3
+"""Scripts beyond ASCII take about one token for two or three bytes."""
+
+
+def estimate_tokens(definition: Mapping[str, Any], schema_json: str | None = None) -> int:
+    """Tokens of a raw definition as it is offered to a model; pass its schema's compact JSON if at hand."""
+    if schema_json is None:
+        schema_json = json.dumps(
+            definition.get("inputSchema") or {}, separators=(",", ":"), ensure_ascii=False, default=str
+        )
+    tokens = (
+        len(str(definition.get("name") or "")) / _NAME_CHARACTERS_PER_TOKEN
+        + _weigh(str(definition.get("description") or ""), _PROSE_CHARACTERS_PER_TOKEN)
+        + _weigh(schema_json, _SCHEMA_CHARACTERS_PER_TOKEN)
+        + _WRAPPING
+    )
+    return round(tokens)
+
+
+def _weigh(text: str, characters_per_token: float) -> float:
+    tokens = len(text) / characters_per_token
+    if text.isascii():
+        return tokens
+    return tokens + (len(text.encode("utf-8", "surrogatepass")) - len(text)) * _TOKENS_PER_EXTRA_BYTE

@@ -1,0 +1,149 @@
+"""Checks arguments against a tool's schema; says which field is wrong and what it should be.
+
+No schema is ever fetched: a remote `$ref` makes a schema unusable. An unusable schema, or one built to take
+for ever, means that arguments are not checked here; the server then has the last word. Nothing in a message
+repeats a value, which may be a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+
+from toolcrib.errors import InvalidArguments
+from toolcrib.schema.tools import Tool
+from toolcrib.tools.complaints import Complaint, describe
+from toolcrib.tools.complexity import is_reasonable
+
+_MAX_CACHED = 4096
+_MAX_COMPLAINTS = 5
+_NEVER_COUNTS = frozenset(("backtrackLimitExceeded", "regexEngineFailure"))
+"""Not the arguments' fault: a pattern that could not be run to its end."""
+_PATTERNS = jsonschema_rs.FancyRegexOptions(
+    backtrack_limit=10_000, size_limit=1 << 20, dfa_size_limit=1 << 21
+)
+
+
+@dataclass(frozen=True)
+class _Checker:
+    """A compiled schema, or why there is none."""
+
+    validator: jsonschema_rs.Validator | None
+    reason: str = ""
+
+
+class ArgumentChecker:
+    """Compiles each definition's schema once, by its hash."""
+
+    def __init__(self) -> None:
+        self._cache: dict[str, _Checker] = {}
+
+    def check(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        """Raise `InvalidArguments` when the arguments do not fit."""
+        checker = self._cache.get(tool.hash) or self._compile(tool)
+        validator = checker.validator
+        if validator is None:
+            return
+        try:
+            if validator.is_valid(arguments):
+                return
+        except ValueError as error:
+            # Keys that are no strings, values nested without end: nothing that JSON could carry.
+            raise InvalidArguments(f"{tool.name}: the arguments are not plain JSON: {error}.") from None
+        self._complain(tool, arguments, validator)
+
+    def unusable(self, tool: Tool) -> str:
+        """Why this tool's arguments cannot be checked; empty when they can."""
+        return (self._cache.get(tool.hash) or self._compile(tool)).reason
+
+    def _compile(self, tool: Tool) -> _Checker:
+        checker = _compile(tool.definition.input_schema)
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.pop(next(iter(self._cache)))
+        self._cache[tool.hash] = checker
+        return checker
+
+    def _complain(self, tool: Tool, arguments: Mapping[str, Any], validator: jsonschema_rs.Validator) -> None:
+        complaints: list[Complaint] = []
+        for error in validator.iter_errors(arguments):
+            if error.kind.name not in _NEVER_COUNTS:
+                complaints.append(describe(error, tool.definition.input_schema))
+            if len(complaints) == _MAX_COMPLAINTS:
+                break
+        if complaints:
+            message = "; ".join(dict.fromkeys(complaint.message for complaint in complaints))
+            hints = dict.fromkeys(complaint.hint for complaint in complaints if complaint.hint)
+            raise InvalidArguments(f"{tool.name}: {message}.", hint="\n".join(hints))
+
+
+def _compile(schema: Mapping[str, Any]) -> _Checker:
+    if not is_reasonable(schema):
+        return _Checker(None, "the schema is too complex to be checked safely")
+    reason = ""
+    for attempt in _ATTEMPTS:
+        try:
+            return _Checker(attempt(dict(schema)))
+        except ValueError as error:
+            reason = reason or str(error).splitlines()[0]
+    return _Checker(None, reason)
+
+
+def _as_declared(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(schema, **_OPTIONS)
+
+
+def _as_newest(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(_without_declaration(schema), **_OPTIONS)
+
+
+def _as_draft_7(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft7Validator(_without_declaration(schema), **_OPTIONS)
+
+
+def _as_draft_4(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft4Validator(_without_declaration(schema), **_OPTIONS)
+
+
+def _without_patterns(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(_drop_patterns(schema), **_OPTIONS)
+
+
+def _without_declaration(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != "$schema"}
+
+
+def _drop_patterns(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_drop_patterns(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: _drop_patterns(entry)
+        for key, entry in value.items()
+        if not (key == "pattern" and isinstance(entry, str))
+    }
+
+
+def _refuse_to_fetch(uri: str) -> Any:
+    raise ValueError(f"remote schemas are not fetched: {uri}")
+
+
+# Formats are hints to people: a server that says "uri" often takes what a strict reader would refuse.
+_OPTIONS: dict[str, Any] = {
+    "retriever": _refuse_to_fetch,
+    "validate_formats": False,
+    "pattern_options": _PATTERNS,
+    "mask": "the value",
+}
+# Servers write older drafts without saying so, name drafts that do not exist, and use JavaScript's regular
+# expressions: the first reading that compiles is used.
+_ATTEMPTS: tuple[Callable[[dict[str, Any]], jsonschema_rs.Validator], ...] = (
+    _as_declared,
+    _as_newest,
+    _as_draft_7,
+    _as_draft_4,
+    _without_patterns,
+)
