@@ -29,8 +29,9 @@ bench: dev ## Measure calls and start-up beside the alternatives
 soak: dev needs ## The long tests: slow growth of memory, tasks and descriptors
 	@$(BIN)/python -m pytest -m soak $(ARGS)
 
-lock: dev ## Write requirements/*.txt anew (UPGRADE=1 for newer pins)
+lock: dev ## Write the locks anew from what is asked for (UPGRADE=1 for newer pins)
 	@UPGRADE=$(UPGRADE) scripts/lock.sh
+	@$(BIN)/python -m tests.real_servers.install --lock
 
 clean: ## Remove the environment, caches and build products
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

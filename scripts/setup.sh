@@ -17,7 +17,7 @@ python=$folder/bin/python
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "$@"; exit 1; }
 
-# What an environment was made from. Its place counts too: the scripts in one that was moved point nowhere.
+# What an environment was made from, and where.
 fingerprint() { { pwd; cat "requirements/$1.txt" requirements/uv.txt pyproject.toml scripts/setup.sh; } | cksum; }
 stamp() { printf '%s/.toolcrib-%s' "$folder" "$1"; }
 
@@ -27,6 +27,9 @@ up_to_date() {
     [ -x "$folder/bin/toolcrib" ] && [ "$(cat "$(stamp "$kind")" 2>/dev/null)" = "$(fingerprint "$kind")" ] &&
         new_enough "$python"
 }
+
+# The scripts in an environment that was moved point nowhere.
+was_moved() { [ -f "$folder/.toolcrib-place" ] && [ "$(cat "$folder/.toolcrib-place")" != "$(pwd)" ]; }
 
 find_python() {
     for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python}; do
@@ -94,12 +97,15 @@ if up_to_date; then
     exit 0
 fi
 
-new_enough "$python" || make_environment
+if was_moved || ! new_enough "$python"; then
+    make_environment
+fi
 find_uv
 share_pip_index
 say "Installing what requirements/$kind.txt pins."
 install --require-hashes -r "requirements/$kind.txt"
 install --no-deps --no-build-isolation --editable .
+pwd >"$folder/.toolcrib-place"
 fingerprint "$kind" >"$(stamp "$kind")"
 # Everything of `runtime` is in `dev`, at the same versions.
 [ "$kind" != dev ] || fingerprint runtime >"$(stamp runtime)"

@@ -93,7 +93,7 @@ SERVERS: tuple[RealServer, ...] = (
         call=Call("read_text_file", {"path": "{work}/note.txt"}, "kept in the crib"),
         prepare=_write_note,
     ),
-    # Alone in its tree it gets a newer zod than it was made for, as many people have it: thirteen of its tools
+    # Alone in its tree it gets a newer zod than it was made for, as for most people: thirteen of its tools
     # then have schemas without a type, and strict clients lose all fourteen.
     RealServer(
         name="filesystem-2025",
@@ -156,10 +156,10 @@ SERVERS: tuple[RealServer, ...] = (
     RealServer(
         name="playwright",
         source=Npm("@playwright/mcp", entry="cli.js"),
-        args=("--headless", "--isolated"),
+        args=("--headless", "--isolated", "--executable-path", "{work}/no-browser"),
         era="2025-11-25",
         tools=25,
-        call=Call("browser_close", {}, "XXX"),
+        call=Call("browser_close", {}, "no-browser", fails=True),
     ),
     # Built on the second line of the TypeScript SDK.
     RealServer(
@@ -197,7 +197,8 @@ SERVERS: tuple[RealServer, ...] = (
         tools=1,
         call=Call("fetch", {"url": f"http://{NOBODY}/"}, "Refused to fetch", fails=True),
     ),
-    # The first line of the Python SDK, at three of its ages.
+    # The first line of the Python SDK, at four of its ages.
+    # The oldest dies of a question it does not know; it must be started again and greeted the old way.
     RealServer(
         name="sqlite",
         source=Python(("mcp-server-sqlite==2025.4.25", "mcp==1.6.0", "pydantic<2.12"), "mcp-server-sqlite"),
@@ -208,16 +209,26 @@ SERVERS: tuple[RealServer, ...] = (
     ),
     RealServer(
         name="calculator",
-        source=Python(("mcp-server-calculator==0.2.1", "mcp==1.9.4", "pydantic<2.12"), "mcp-server-calculator"),
+        source=Python(
+            ("mcp-server-calculator==0.2.1", "mcp==1.9.4", "pydantic<2.12"), "mcp-server-calculator"
+        ),
         era="2025-03-26",
         tools=1,
         call=Call("calculate", {"expression": "2 * (3 + 4)"}, "14"),
     ),
     RealServer(
-        name="shell",
-        source=Python(("mcp-shell-server==1.1.14", "mcp==1.20.0"), "mcp-shell-server"),
-        env={"ALLOW_COMMANDS": "echo"},
+        name="time-2025",
+        source=Python(("mcp-server-time==2025.9.25", "mcp==1.20.0", "pydantic<2.12"), "mcp-server-time"),
+        args=("--local-timezone", "UTC"),
         era="2025-06-18",
+        tools=2,
+        call=Call("get_current_time", {"timezone": "UTC"}, "+00:00"),
+    ),
+    RealServer(
+        name="shell",
+        source=Python(("mcp-shell-server==1.1.14",), "mcp-shell-server"),
+        env={"ALLOW_COMMANDS": "echo"},
+        era="2025-11-25",
         tools=1,
         call=Call("shell_execute", {"command": ["echo", "sharp"], "directory": "{work}"}, "sharp"),
     ),

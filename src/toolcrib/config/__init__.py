@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from toolcrib.config.contents import Config
     from toolcrib.config.entries import parse_entry
-    from toolcrib.config.environment import child_environment
+    from toolcrib.config.environment import child_environment, entry_environment
     from toolcrib.config.expansion import Expanded, expand
     from toolcrib.config.paths import Paths, find_paths
     from toolcrib.config.secrets import SecretStore
@@ -28,6 +28,7 @@ __all__ = [
     "Settings",
     "changes",
     "child_environment",
+    "entry_environment",
     "expand",
     "find_paths",
     "parse_entry",
@@ -42,6 +43,7 @@ _HOMES = {
     "Settings": "settings",
     "changes": "watch",
     "child_environment": "environment",
+    "entry_environment": "environment",
     "expand": "expansion",
     "find_paths": "paths",
     "parse_entry": "entries",

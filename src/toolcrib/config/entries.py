@@ -48,6 +48,7 @@ def parse_entry(name: str, raw: object) -> ServerEntry:
         exclude_tools=exclude,
         lazy=fields.flag(False, "lazy"),
         restart=_restart(fields),
+        **_memory(fields),
     )
 
 
@@ -120,6 +121,16 @@ def _isolation(fields: Fields) -> Isolation:
     if value not in ("shared", "session"):
         fields.fail("isolation", 'text: "shared" or "session"')
     return cast("Isolation", value)
+
+
+def _memory(fields: Fields) -> dict[str, int]:
+    own = fields.section("memory")
+    if own is None:
+        return {}
+    return {
+        "memory_warning": int(own.number(ServerEntry.memory_warning, "warning")),
+        "memory_limit": int(own.number(ServerEntry.memory_limit, "limit")),
+    }
 
 
 def _restart(fields: Fields) -> RestartPolicy:

@@ -8,8 +8,9 @@ be started from the same shell.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
+
+from toolcrib.schema.servers import ServerEntry
 
 _PERSON = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 _LANGUAGE = {"LANG", "LANGUAGE"}
@@ -23,29 +24,18 @@ _AUTHORITIES = {
 }
 """Without these, servers behind a proxy that re-signs traffic hang or fail without a reason."""
 _MACOS = {"__CF_USER_TEXT_ENCODING"}
-_WINDOWS = {
-    "APPDATA",
-    "COMSPEC",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LOCALAPPDATA",
-    "PATHEXT",
-    "PROCESSOR_ARCHITECTURE",
-    "PROGRAMDATA",
-    "PROGRAMFILES",
-    "SYSTEMDRIVE",
-    "SYSTEMROOT",
-    "TEMP",
-    "TMP",
-    "USERNAME",
-    "USERPROFILE",
-}
 _PREFIXES = ("LC_", "XDG_")
 _OURS = "TOOLCRIB_"
-_PLATFORM = {"darwin": _MACOS, "win32": _WINDOWS}.get(sys.platform, set())
 INHERITED = frozenset(
-    {*_PERSON, *_LANGUAGE, *_PROXY, *(name.lower() for name in _PROXY), *_AUTHORITIES, *_PLATFORM}
+    {*_PERSON, *_LANGUAGE, *_PROXY, *(name.lower() for name in _PROXY), *_AUTHORITIES, *_MACOS}
 )
+
+
+def entry_environment(entry: ServerEntry, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What the process of a server gets besides its own `env`; a name that is null there is left out."""
+    own = entry.raw.get("env")
+    removed = {name: None for name, value in own.items() if value is None} if isinstance(own, Mapping) else {}
+    return child_environment(environ, allow=entry.env_allow, own=removed)
 
 
 def child_environment(

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from toolcrib.errors import ToolcribError
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -20,8 +22,11 @@ PATIENCE = 15.0
 """Seconds; long enough for a person to unlock the keyring when asked."""
 
 
-class KeychainUnavailable(Exception):
+class KeychainUnavailable(ToolcribError):
     """There is no keyring, or it failed or did not answer; never says more, lest it say a secret."""
+
+    def __init__(self) -> None:
+        super().__init__("The system keyring cannot be used.", hint="Unlock it, or keep secrets in the file.")
 
 
 class Keychain:

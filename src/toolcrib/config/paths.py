@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import stat
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +126,7 @@ def _of_platform() -> Paths:
 def _socket(runtime: Path) -> Path:
     """In the runtime folder, or in a short one of this user's own where that address would be too long."""
     usual = runtime / "host.sock"
-    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES or sys.platform == "win32":
+    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES:
         return usual
     # Not `tempfile.gettempdir()`: TMPDIR differs between sessions and may itself be too long.
     return Path("/tmp") / f"toolcrib-{os.getuid()}-{_digest(str(runtime))[:16]}" / "host.sock"  # noqa: S108
@@ -135,8 +134,6 @@ def _socket(runtime: Path) -> Path:
 
 def _check_private(folder: Path) -> None:
     """Refuse a folder in which another user could put or read a socket."""
-    if sys.platform == "win32":
-        return
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise ConfigError(

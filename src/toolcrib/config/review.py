@@ -7,7 +7,6 @@ said.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ def review_entry(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 def review_file(path: Path) -> tuple[str, ...]:
     """What is noteworthy in the permissions of the config file."""
-    if sys.platform == "win32" or not path.exists():
+    if not path.exists():
         return ()
     mode = path.stat().st_mode
     if mode & 0o002:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,5 +204,5 @@ def _parse(file: Path, text: bytes) -> _Content:
 
 def _tighten(file: Path) -> None:
     """Take the file from other users' eyes, should it have been copied with wider permissions."""
-    if sys.platform != "win32" and file.stat().st_mode & 0o077:
+    if file.stat().st_mode & 0o077:
         file.chmod(0o600)

@@ -16,8 +16,8 @@ MIB = 1024 * 1024
 
 
 def _start_concurrency() -> int:
-    """More than the cores: starts mostly wait, and one that hangs keeps its place until its deadline."""
-    return max(4, 2 * (os.cpu_count() or 1))
+    """One core is left for the host and for whoever is first; an idle machine starts more by itself."""
+    return max(1, (os.cpu_count() or 2) - 1)
 
 
 class Settings(BaseModel):
@@ -36,6 +36,9 @@ class Settings(BaseModel):
     max_result_bytes: int = Field(default=64 * MIB, ge=1024)
     """The largest result handed on: screenshots and file dumps in base64 were seen up to 48 MB, and what is
     larger is a server out of control."""
+    max_message_bytes: int = Field(default=256 * MIB, ge=64 * 1024)
+    """The largest single message of a server; one that sends more is ended, because nothing after it can be
+    told apart."""
     audit_days: int = Field(default=90, ge=1)
     """How long the record of calls is kept."""
     call_wait: float = Field(default=5.0, ge=0, le=600)

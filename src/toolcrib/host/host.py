@@ -7,12 +7,13 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, Unpack
 
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings import Settings
-from toolcrib.config.store import Config, ConfigStore
+from toolcrib.config.contents import Config
+from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
@@ -26,8 +27,11 @@ from toolcrib.store.audit import AuditLog
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.review import review
-from toolcrib.tools.sources.inline import InlineSource
-from toolcrib.tools.sources.native import NativeSource
+from toolcrib.tools.functions import FunctionOptions
+from toolcrib.tools.sources.inline import InlineServer, InlineTools
+from toolcrib.tools.sources.native import NativeTools
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 LOG_READ_BYTES = 256 * 1024
 
@@ -48,8 +52,8 @@ class Host:
     servers: Pool
     """The MCP servers and how they are doing."""
     audit: AuditLog
-    native: NativeSource
-    inline: InlineSource
+    native: NativeTools
+    inline: InlineTools
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
     only: frozenset[str] | None = None
@@ -84,6 +88,21 @@ class Host:
             timeout=timeout,
             on_progress=on_progress,
         )
+
+    def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
+        """Decorator: make a typed Python function a native tool of this host."""
+
+        def register(function: F) -> F:
+            self.native.tool(**options)(function)
+            self.registry.put(None, "native", self.native.tools()[None])
+            return function
+
+        return register
+
+    def add_inline(self, server: InlineServer) -> None:
+        """Offer the tools of an inline server, under its name and with no process behind them."""
+        self.inline.add(server)
+        self.registry.put(server.name, "inline", self.inline.tools()[server.name])
 
     @asynccontextmanager
     async def session(self, name: str = "agent") -> AsyncIterator[Principal]:

@@ -51,7 +51,7 @@ def _taken(descriptor: int, home: Path) -> HostRunning:
     note = _note(descriptor)
     return HostRunning(
         f"A host already runs on {home} (process {note.get('pid', '?')}, since {note.get('since', '?')}).",
-        hint="Use it: every command talks to it by itself. Or stop it, or set TOOLCRIB_HOME to another folder.",
+        hint="Every command talks to it by itself. Stop it first, or set TOOLCRIB_HOME to another folder.",
     )
 
 

@@ -14,7 +14,8 @@ from toolcrib.approvals.gate import AllowAll
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.secrets import SecretStore
-from toolcrib.config.store import Config, ConfigStore
+from toolcrib.config.contents import Config
+from toolcrib.config.store import ConfigStore
 from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
@@ -31,12 +32,13 @@ from toolcrib.servers.starts import StartSlots
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.database import open_database
 from toolcrib.store.tool_history import ToolHistory
+from toolcrib.store.tool_lists import ToolLists
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.ports import Gate
 from toolcrib.tools.registry import Registry
-from toolcrib.tools.sources.inline import InlineSource
-from toolcrib.tools.sources.mcp import McpSource
-from toolcrib.tools.sources.native import NativeSource
+from toolcrib.tools.sources.inline import InlineTools
+from toolcrib.tools.sources.mcp import McpTools
+from toolcrib.tools.sources.native import NativeTools
 
 logger = logging.getLogger(__name__)
 
@@ -84,13 +86,15 @@ async def _assemble(
     store = ConfigStore(paths.config_file, paths.files)
     config: Config = await asyncio.to_thread(store.read)
     database = await stack.enter_async_context(open_database(paths.database))
-    audit = await stack.enter_async_context(AuditLog.open(database, days=config.settings.audit_days))
-    history = await stack.enter_async_context(ToolHistory.open(database))
+    audit = await stack.enter_async_context(AuditLog(database, days=config.settings.audit_days))
+    history = await ToolHistory.open(database, clock=clock)
+    lists = await ToolLists.open(database)
     guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
+    settings = config.settings
     secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, prefix=config.settings.tool_prefix)
-    fortunes = Fortunes(registry, history, bus, clock)
+    fortunes = Fortunes(registry, lists, bus, clock)
     workshop = Workshop(
         guard=guard,
         environ=os.environ,
@@ -98,8 +102,8 @@ async def _assemble(
         log_path=paths.server_log,
         installs=paths.data / "servers",
         handlers=handlers or Handlers(),
+        max_message_bytes=settings.max_message_bytes,
     )
-    settings = config.settings
     circumstances = Circumstances(
         clock=clock,
         slots=StartSlots(settings.start_concurrency),
@@ -107,10 +111,10 @@ async def _assemble(
         call_wait=settings.call_wait,
         liveness_interval=settings.liveness_interval,
     )
-    pool = Pool(connector=workshop.connector, circumstances=circumstances, cache=history, lazy=lazy)
+    pool = Pool(connector=workshop.connector, circumstances=circumstances, cache=lists, lazy=lazy)
     fortunes.pool = pool
-    native, inline = NativeSource(registry), InlineSource(registry)
-    caller = Caller(registry, (native, inline, McpSource(pool)), gate or AllowAll(), audit, bus, settings)
+    native, inline = NativeTools(), InlineTools()
+    caller = Caller(registry, (native, inline, McpTools(pool)), gate or AllowAll(), audit, bus, settings)
     return Host(
         paths=paths,
         config_store=store,

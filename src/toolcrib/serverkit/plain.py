@@ -82,13 +82,14 @@ def _literal(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | Non
 
 def _union(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | None:
     choices = [plain(argument, within) for argument in arguments]
-    if not all(choices):
-        return None
     known = [choice for choice in choices if choice]
-    return Plain(
-        {"anyOf": [choice.schema for choice in known]},
-        {"type": "union", "choices": [choice.core for choice in known]},
-    )
+    if len(known) < len(choices):
+        return None
+    schema = {"anyOf": [choice.schema for choice in known]}
+    # As pydantic does it, so that "or None" does not show in what is said about a wrong value.
+    cores = [choice.core for choice in known if choice.core["type"] != "none"]
+    core = cores[0] if len(cores) == 1 else {"type": "union", "choices": cores}
+    return Plain(schema, core if len(cores) == len(known) else {"type": "nullable", "schema": core})
 
 
 def _typed_dict(hint: Any, within: tuple[Any, ...]) -> Plain | None:

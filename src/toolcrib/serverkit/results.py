@@ -46,7 +46,7 @@ class Audio:
 
 def text_result(text: str) -> Result:
     """A result of one text block."""
-    return {"content": [{"type": "text", "text": text}]}
+    return {"content": [{"type": "text", "text": text}], "isError": False}
 
 
 def failure_result(message: str, hint: str = "") -> Result:
@@ -57,18 +57,18 @@ def failure_result(message: str, hint: str = "") -> Result:
 def to_result(value: Any) -> Result:
     """Any return value as a result."""
     if value is None:
-        return {"content": []}
+        return {"content": [], "isError": False}
     if isinstance(value, str):
         return text_result(value)
     if isinstance(value, dict) and _is_result(value):
         return value
     block = _as_block(value)
     if block is not None:
-        return {"content": [block]}
+        return {"content": [block], "isError": False}
     if isinstance(value, list | tuple) and value:
         blocks = [_as_block(item) for item in value]
         if all(block is not None for block in blocks):
-            return {"content": blocks}
+            return {"content": blocks, "isError": False}
     return _structured(value)
 
 

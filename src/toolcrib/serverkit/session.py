@@ -7,11 +7,13 @@ raises anything but the cancellation of the task that waits for the answer.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.serverkit.context import LOG_LEVELS, LogLevel, ToolContext
 from toolcrib.serverkit.protocol import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     LEGACY_VERSIONS,
@@ -33,6 +35,8 @@ from toolcrib.serverkit.protocol import (
 
 if TYPE_CHECKING:
     from toolcrib.serverkit.server import ToolServer
+
+logger = logging.getLogger(__name__)
 
 Notify = Callable[[Message], None]
 Answer = dict[str, Any]
@@ -72,6 +76,9 @@ class Session:
             return await self._track(request, notify)
         except Refusal as refusal:
             return refuse(request_id, refusal)
+        except Exception:
+            logger.exception("%s failed", message["method"])
+            return refuse(request_id, Refusal(INTERNAL_ERROR, "The server failed; its log says why."))
 
     def end(self) -> None:
         """The client is leaving: what it listens to ends; running calls may still be answered."""

@@ -52,8 +52,10 @@ class RestartBudget:
     def _after_outage(self, ready_for: float) -> Verdict:
         """A remote host that is down is no crash: it is tried for ever, and uses up nothing."""
         self._outages = 0 if ready_for > 0 else self._outages + 1
-        delay = min(SLOW_FIRST_DELAY * 2 ** min(self._outages, 16), SLOW_LONGEST_DELAY)
-        return Verdict(ServerState.BACKOFF, self._jittered(delay if self._outages else 1.0))
+        if self._outages == 0:
+            return Verdict(ServerState.BACKOFF, self._jittered(1.0))
+        delay = min(SLOW_FIRST_DELAY * 2 ** min(self._outages - 1, 16), SLOW_LONGEST_DELAY)
+        return Verdict(ServerState.BACKOFF, self._jittered(delay))
 
     def _after_crash(self, now: float) -> Verdict:
         if not self._policy.enabled:

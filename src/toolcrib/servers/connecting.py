@@ -14,13 +14,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from toolcrib import plugins
-from toolcrib.config.environment import child_environment
+from toolcrib.config.environment import entry_environment
 from toolcrib.config.expansion import Expanded, expand
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.guard import ProcessGuard
 from toolcrib.servers.handlers import Handlers
-from toolcrib.servers.link import LinkContext
+from toolcrib.servers.link import MAX_MESSAGE_BYTES, LinkContext
 from toolcrib.servers.negotiation import Era
 from toolcrib.servers.ports import Connector
 from toolcrib.servers.session import OnNotice, OpenLink, Session, connect
@@ -37,6 +37,7 @@ class Workshop:
     secret: Callable[[str], str | None]
     log_path: Callable[[str], Path]
     installs: Path
+    max_message_bytes: int = MAX_MESSAGE_BYTES
     handlers: Handlers = field(default_factory=Handlers)
     auth: Callable[[ServerEntry], Any] = lambda entry: None
     """An `httpx2.Auth` for a remote server, where there is one."""
@@ -70,11 +71,14 @@ class Workshop:
         self, entry: ServerEntry, *, on_junk: Callable[[int], None] = lambda count: None
     ) -> OpenLink:
         """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
-        # In a thread: a keyring may take its time.
-        raw = await asyncio.to_thread(expand, entry.raw, self.environ, self.secret)
+        transport, spec, secrets = await asyncio.to_thread(self._prepare, entry)
+        return partial(_open_link, transport, spec, self._context(entry, secrets, on_junk))
+
+    def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, BaseModel, frozenset[str]]:
+        """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
+        raw = expand(entry.raw, self.environ, self.secret)
         transport = find_transport(entry)
-        spec = parse_spec(transport, entry.name, raw)
-        return partial(_open_link, transport, spec, self._context(entry, raw.secrets, on_junk))
+        return transport, parse_spec(transport, entry.name, raw), raw.secrets
 
     def _context(
         self, entry: ServerEntry, secrets: frozenset[str], on_junk: Callable[[int], None]
@@ -83,13 +87,14 @@ class Workshop:
             server=entry.name,
             log_path=self.log_path(entry.name),
             installs=self.installs,
-            environment=child_environment(self.environ, allow=entry.env_allow),
+            environment=entry_environment(entry, self.environ),
             on_junk=on_junk,
             masked=secrets,
             marker=self.guard.new_marker(),
             on_spawn=self.guard.spawned,
             on_exit=self.guard.exited,
             auth=self.auth(entry),
+            max_message_bytes=self.max_message_bytes,
         )
 
 
@@ -108,7 +113,7 @@ def parse_spec(transport: ModuleType, server: str, raw: Expanded) -> BaseModel:
         return model.model_validate(dict(raw))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
+        key = ".".join(str(part) for part in first["loc"]) or "the entry"
         raise ConfigError(
             f"{server}: {key} is not right: {first['msg']}.",
             hint=f"Correct {key!r} in the entry of {server}.",

@@ -17,7 +17,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from toolcrib.config.atomic import write_atomic
 from toolcrib.servers import orphans
+
+TOKEN_BYTES = 12
 
 
 class ProcessGuard:
@@ -26,6 +29,7 @@ class ProcessGuard:
     def __init__(self, token: str) -> None:
         self.token = token
         self._watchdog: subprocess.Popen[bytes] | None = None
+        self._groups: set[int] = set()
         self._count = 0
 
     def new_marker(self) -> str:
@@ -35,11 +39,17 @@ class ProcessGuard:
 
     def spawned(self, group: int) -> None:
         """A server process runs."""
-        self._tell(f"+ {group}\n")
+        self._groups.add(group)
+        if self._watched():
+            self._tell(f"+ {group}\n")
+            return
+        self._watchdog = _start_watchdog(self.token)
+        self._tell("".join(f"+ {known}\n" for known in self._groups))
 
     def exited(self, group: int) -> None:
         """Nothing of that group is left."""
-        if self._watchdog is not None:
+        self._groups.discard(group)
+        if self._watched():
             self._tell(f"- {group}\n")
 
     def close(self) -> None:
@@ -51,17 +61,24 @@ class ProcessGuard:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._watchdog.wait(timeout=3)
 
-    def _tell(self, line: str) -> None:
-        if self._watchdog is None or self._watchdog.poll() is not None:
-            self._watchdog = _start_watchdog(self.token)
+    def _watched(self) -> bool:
+        return self._watchdog is not None and self._watchdog.poll() is None
+
+    def _tell(self, lines: str) -> None:
+        assert self._watchdog is not None
         assert self._watchdog.stdin is not None
         with contextlib.suppress(OSError):
-            self._watchdog.stdin.write(line.encode())
+            self._watchdog.stdin.write(lines.encode())
 
 
 def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
-    """A process of its own session, so that Ctrl-C in a terminal does not reach it."""
+    """A process of its own session, so that Ctrl-C in a terminal does not reach it.
+
+    Nor does it carry our own marker: where this host is itself a server of another one, it is not killed
+    along with us before it has done its work.
+    """
     command = [sys.executable, "-I", "-S", str(Path(orphans.__file__)), token]
+    environment = {name: value for name, value in os.environ.items() if name != orphans.MARKER}
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -70,18 +87,19 @@ def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
         start_new_session=True,
         bufsize=0,
         cwd="/",
+        env=environment,
     )
 
 
 @asynccontextmanager
 async def guard_processes(folder: Path) -> AsyncIterator[ProcessGuard]:
     """Guard the processes started in this block; `folder` is where hosts note that they are there."""
-    guard = ProcessGuard(secrets.token_hex(12))
+    guard = ProcessGuard(secrets.token_hex(TOKEN_BYTES))
     note = await asyncio.to_thread(_enter, folder, guard.token)
     try:
         yield guard
     finally:
-        guard.close()
+        await asyncio.to_thread(guard.close)
         note.unlink(missing_ok=True)
 
 
@@ -90,9 +108,8 @@ def _enter(folder: Path, token: str) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     sweep(folder)
     note = folder / f"{os.getpid()}-{token}.json"
-    note.write_text(
-        json.dumps({"pid": os.getpid(), "start": orphans.start_time(os.getpid()), "token": token})
-    )
+    content = {"pid": os.getpid(), "start": orphans.start_time(os.getpid()), "token": token}
+    write_atomic(note, json.dumps(content).encode())
     return note
 
 
@@ -102,15 +119,20 @@ def sweep(folder: Path) -> int:
     for note in folder.glob("*.json"):
         try:
             host = json.loads(note.read_text())
-            alive = orphans.start_time(host["pid"]) == host["start"] and _exists(host["pid"])
+            token, alive = str(host["token"]), _alive(host["pid"], host["start"])
         except (OSError, ValueError, KeyError, TypeError):
             note.unlink(missing_ok=True)
             continue
         if alive:
             continue
-        ended += orphans.kill_marked(str(host["token"]))
+        if len(token) == 2 * TOKEN_BYTES:  # less of a token would fit the processes of others too
+            ended += orphans.kill_marked(token)
         note.unlink(missing_ok=True)
     return ended
+
+
+def _alive(pid: int, start: int | None) -> bool:
+    return orphans.start_time(pid) == start and _exists(pid)
 
 
 def _exists(pid: int) -> bool:

@@ -106,3 +106,13 @@ def is_request(message: Message) -> bool:
 def is_reply(message: Message) -> bool:
     """True for a result or an error."""
     return "method" not in message and ("result" in message or "error" in message)
+
+
+def answers_another(answered_id: Any, request_id: Any) -> bool:
+    """True when an answer that came on a request's own stream is nevertheless for another request.
+
+    A missing id, ours in quotes, or a word in place of one (some servers say "server-error") is still ours.
+    """
+    if answered_id is None or str(answered_id) == str(request_id):
+        return False
+    return type(answered_id) is type(request_id) or str(answered_id).isdigit()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
@@ -232,8 +232,7 @@ def json_rpc_error(body: bytes) -> dict[str, Any] | None:
 
 
 def _connect_failure(server: str, address: str, error: httpx2.RequestError) -> RemoteUnreachable:
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in _causes(error):
         if isinstance(cause, socket.gaierror):
             return RemoteUnreachable(
                 f"{server} cannot be found: the host name of {address} does not resolve.",
@@ -249,10 +248,20 @@ def _connect_failure(server: str, address: str, error: httpx2.RequestError) -> R
                 f"{server} is not running at {address}: the connection was refused.",
                 hint="Start the server, or check the port in its url.",
             )
-        cause = cause.__cause__
     return RemoteUnreachable(
         f"{server} cannot be reached at {address}: {_reason(error)}", hint="Check the url and the network."
     )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what lies under it; the pool drops causes, but errors carry them as an argument too."""
+    yield error
+    below = [error.__cause__] if error.__cause__ is not None else [*error.args[:1]]
+    if isinstance(error, BaseExceptionGroup):  # one attempt for each address of the host
+        below = list(error.exceptions)
+    for cause in below:
+        if isinstance(cause, BaseException):
+            yield from _causes(cause)
 
 
 def _reason(error: BaseException) -> str:

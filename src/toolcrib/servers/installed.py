@@ -13,34 +13,33 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from toolcrib.errors import ConfigError
+from toolcrib.servers.link import LinkContext
+from toolcrib.servers.transports import stdio
 
 LAUNCH_FILE = "launch.json"
 
 
-class Launch(BaseModel):
-    """How to start what was installed."""
+class InstalledSpec(BaseModel):
+    """The keys that every installed type has."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    command: str
+    command: str | None = None
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    cwd: str | None = None
 
 
-def find_launch(installs: Path | None, server: str) -> Launch | None:
-    """The launch of an installed server; None when it is not installed."""
-    if installs is None:
+def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
+    """The command the installer noted, with the entry's arguments behind; None when nothing is installed."""
+    if context.installs is None:
         return None
-    file = installs / server / "current" / LAUNCH_FILE
-    try:
-        content: Any = json.loads(file.read_text())
-        return Launch.model_validate(content)
-    except FileNotFoundError:
+    noted = _read(context.installs / context.server / "current" / LAUNCH_FILE, context.server)
+    if noted is None:
         return None
-    except (OSError, ValueError, ValidationError) as error:
-        raise ConfigError(
-            f"The installation of {server} is damaged: {error}", hint=f"Install {server} again."
-        ) from None
+    return stdio.Spec(
+        command=noted.command, args=noted.args + spec.args, env={**noted.env, **spec.env}, cwd=spec.cwd
+    )
 
 
 def not_installed(server: str, what: str) -> ConfigError:
@@ -49,3 +48,15 @@ def not_installed(server: str, what: str) -> ConfigError:
         f"{what} is not installed for {server}.",
         hint="Install it, or give the entry a `command` that starts it.",
     )
+
+
+def _read(file: Path, server: str) -> stdio.Spec | None:
+    try:
+        content: Any = json.loads(file.read_text())
+        return stdio.Spec.model_validate(content)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, ValidationError) as error:
+        raise ConfigError(
+            f"The installation of {server} is damaged: {error}", hint=f"Install {server} again."
+        ) from None

@@ -24,6 +24,9 @@ class Witness(Protocol):
     def began(self, session: Session, definitions: list[Any]) -> None:
         """The server is ready, with these tools."""
 
+    def ending(self, error: ToolcribError) -> None:
+        """It is over; what is left of the server is being cleared away."""
+
     def relisted(self, definitions: list[Any]) -> None:
         """The server's tools changed."""
 
@@ -53,7 +56,9 @@ class Life:
                 async with self._with.slots.taken():
                     session, definitions = await self._start(stack, era)
                 self._witness.began(session, definitions)
-                return await self._until_over(session)
+                error = await self._until_over(session)
+                self._witness.ending(error)
+                return error
         except ToolcribError as error:
             return error
         except Exception as error:

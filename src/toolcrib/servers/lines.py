@@ -32,6 +32,8 @@ class LineCutter:
             self._on_line(line)
             start = end + 1
         while (end := data.find(b"\n", start)) >= 0:
+            if end - start > self._limit:
+                raise LineTooLong
             if end > start:
                 self._on_line(data[start:end])
             start = end + 1

@@ -51,7 +51,7 @@ async def _keep_listening(
 ) -> None:
     pause = FIRST_PAUSE
     params = {"notifications": {CHANGES[kind][0]: True for kind in wanted}}
-    while not session.lost.done():
+    while True:
         began = asyncio.get_running_loop().time()
         try:
             await session.request("subscriptions/listen", params, timeout=None)
@@ -62,6 +62,8 @@ async def _keep_listening(
         if asyncio.get_running_loop().time() - began > LONGEST_PAUSE:
             pause = FIRST_PAUSE
         await asyncio.sleep(pause)
+        if session.lost.done():
+            return
         pause = min(pause * 2, LONGEST_PAUSE)
         for kind in wanted:
             on_notice(CHANGES[kind][1], {})

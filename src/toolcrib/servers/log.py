@@ -1,7 +1,8 @@
 """A server's diagnostics: a rotating file and a ring of the last lines; bounded in size and in cost.
 
 A server may write a gigabyte to stderr: what exceeds the budget of a second is counted and dropped, so that
-neither the disk nor the event loop suffers. Known secret values never reach the file.
+neither the disk nor the event loop suffers; its very last words are kept all the same, for they tell why it
+ended. Known secret values never reach the file.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ class ServerLog:
         self.lines: deque[str] = deque(maxlen=KEPT_LINES)
         self.dropped_bytes = 0
         self._path = path
-        self._secrets = sorted((s for s in secrets if len(s) >= 4), key=len, reverse=True)
+        self._secrets = _to_mask(secrets)
+        # A secret that straddles the cut is masked only if it is still whole then.
+        self._longest_partial = LONGEST_LINE + 4 * max(map(len, self._secrets), default=0)
         self._partial = b""
+        self._dropped = b""
+        self._told = 0
         self._descriptor: int | None = None
         self._size = 0
         self._second = 0.0
@@ -38,11 +43,11 @@ class ServerLog:
     def feed(self, data: bytes) -> None:
         """Raw bytes of stderr, in whatever pieces they come."""
         if not self._afford(len(data)):
-            self.dropped_bytes += len(data)
-            self._partial = b""
+            self._drop(data)
             return
+        self._resume()
         *lines, self._partial = (self._partial + data).split(b"\n")
-        self._partial = self._partial[:LONGEST_LINE]
+        self._partial = self._partial[: self._longest_partial]
         if lines:
             self._keep([line.decode("utf-8", "replace") for line in lines])
 
@@ -50,19 +55,24 @@ class ServerLog:
         """One line of our own or of a server's stdout rubbish."""
         if self._afford(len(text)):
             self._keep([text])
+        else:
+            self.dropped_bytes += len(text)
 
     def tail(self, count: int = 10) -> list[str]:
-        """The last lines, oldest first."""
-        return list(self.lines)[-count:]
+        """The last lines, oldest first, an unfinished one included."""
+        unfinished = (self._dropped + self._partial).decode("utf-8", "replace").split("\n")
+        return [*self.lines, *(self._cleaned(line) for line in unfinished if line)][-count:]
 
     def close(self) -> None:
-        """Write what is left of an unfinished line and let go of the file."""
+        """Write what is left of an unfinished line and let go of the file; nothing is written afterwards."""
+        self._resume()
         if self._partial:
             self._keep([self._partial.decode("utf-8", "replace")])
             self._partial = b""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+        self._path = None
 
     def _afford(self, size: int) -> bool:
         now = time.monotonic()
@@ -71,22 +81,39 @@ class ServerLog:
         self._spent += size
         return self._spent <= BYTES_PER_SECOND
 
+    def _drop(self, data: bytes) -> None:
+        """Count it, and remember whole lines of its end: half a line may hold half a secret."""
+        self.dropped_bytes += len(data)
+        last, self._partial = self._dropped + self._partial + data, b""
+        self._dropped = last if len(last) <= LONGEST_LINE else last[-LONGEST_LINE:].partition(b"\n")[2]
+
+    def _resume(self) -> None:
+        """After a flood: say that there was one, and keep how it ended."""
+        if self._told == self.dropped_bytes:
+            return
+        self._told = self.dropped_bytes
+        *lines, self._partial = (self._dropped + self._partial).split(b"\n")
+        self._dropped = b""
+        notice = f"[it writes too fast: {self.dropped_bytes} bytes dropped so far]"
+        self._keep([notice, *(line.decode("utf-8", "replace") for line in lines)])
+
     def _keep(self, lines: list[str]) -> None:
-        cleaned = [self._masked(line.rstrip("\r"))[:LONGEST_LINE] for line in lines]
+        cleaned = [self._cleaned(line) for line in lines]
         self.lines.extend(cleaned)
         if self._path is not None:
             with contextlib.suppress(OSError):  # a full disk must not take the server down
                 self._write("".join(f"{line}\n" for line in cleaned).encode("utf-8", "replace"))
 
-    def _masked(self, line: str) -> str:
+    def _cleaned(self, line: str) -> str:
+        line = line.rstrip("\r")
         for secret in self._secrets:
             line = line.replace(secret, MASK)
-        return line
+        return line[:LONGEST_LINE]
 
     def _write(self, data: bytes) -> None:
         if self._descriptor is None:
             self._open()
-        elif self._size + len(data) > FILE_SIZE:
+        if self._size and self._size + len(data) > FILE_SIZE:
             self._rotate()
         assert self._descriptor is not None
         self._size += os.write(self._descriptor, data)
@@ -113,3 +140,9 @@ class ServerLog:
     def _numbered(self, number: int) -> Path:
         assert self._path is not None
         return self._path.with_name(f"{self._path.name}.{number}")
+
+
+def _to_mask(secrets: Collection[str]) -> list[str]:
+    """The texts to look for, longest first; a secret of several lines is printed as several lines."""
+    texts = {line for secret in secrets for line in secret.splitlines() if len(line) >= 4}
+    return sorted(texts, key=len, reverse=True)

@@ -88,11 +88,10 @@ async def _race(
             return agreement
         try:
             return await handshake
-        except PeerError as error:
-            if error.code != UNSUPPORTED_VERSION:
-                raise
-            agreement = await discovery  # the handshake was refused because the probe had already been taken
-            if agreement is None:
+        except PeerError:
+            # A modern server refuses the handshake; its answer to the probe may be only just behind.
+            await asyncio.wait({discovery}, timeout=PROBE_PATIENCE)
+            if not discovery.done() or (agreement := discovery.result()) is None:
                 raise
             return agreement
     finally:
@@ -108,23 +107,22 @@ async def _discover(
             "server/discover", {"_meta": identity.meta(version)}, timeout=timeout, cancellable=False
         )
     except PeerError as error:
-        if error.code != UNSUPPORTED_VERSION:
-            return None
-        _refuse_strangers(error)
+        if error.code == UNSUPPORTED_VERSION and isinstance(error.data, dict):
+            _refuse_strangers(error.data.get("supported"))
         return None
     supported = result.get("supportedVersions")
     mutual = [v for v in MODERN_VERSIONS if isinstance(supported, list) and v in supported]
     if not mutual:
+        _refuse_strangers(supported)
         return None
     meta = result.get("_meta")
     info = meta.get(META + "serverInfo") if isinstance(meta, dict) else None
     return Agreement(era="modern", version=mutual[0], server_info=_object(info), **_common(result))
 
 
-def _refuse_strangers(error: PeerError) -> None:
-    """A modern server refused our version; that ends it unless it names a legacy version too."""
-    supported = error.data.get("supported") if isinstance(error.data, dict) else None
-    if not isinstance(supported, list) or any(v in LEGACY_VERSIONS for v in supported):
+def _refuse_strangers(supported: Any) -> None:
+    """A modern server does not speak our version; that ends it unless it names a legacy version too."""
+    if not isinstance(supported, list) or not supported or any(v in LEGACY_VERSIONS for v in supported):
         return
     raise ConfigError(
         f"The server speaks only protocol {', '.join(map(str, supported))}.",

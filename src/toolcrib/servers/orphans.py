@@ -28,7 +28,25 @@ def group_alive(group: int) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    return not sys.platform.startswith("linux") or _has_living(group)
+
+
+def _has_living(group: int) -> bool:
+    """A dead process that nobody buries, as in a container without an init, still counts for the kernel."""
+    for name in os.listdir("/proc"):
+        fields = stat_of(name) if name.isdigit() else None
+        if fields is not None and int(fields[2]) == group and fields[0] not in (b"Z", b"X"):
+            return True
+    return False
+
+
+def stat_of(pid: int | str) -> list[bytes] | None:
+    """What the kernel says of a process, from its state on; None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
@@ -56,21 +74,25 @@ def _carries(pid: str, wanted: bytes) -> bool:
 
 
 def kill_marked(prefix: str) -> int:
-    """Kill what still carries the marker; returns how many there were."""
-    left = marked(prefix)
-    for pid in left:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    return len(left)
+    """Kill what still carries the marker, until none is left: one may have forked meanwhile.
+
+    Returns how many there were.
+    """
+    ended: set[int] = set()
+    until = time.monotonic() + GRACE
+    while (left := marked(prefix)) and time.monotonic() < until:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        ended.update(left)
+        time.sleep(0.01)
+    return len(ended)
 
 
 def start_time(pid: int) -> int | None:
     """When a process began, in the kernel's own count: tells a recycled pid from the one we knew."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[19])
-    except OSError:
-        return None
+    fields = stat_of(pid)
+    return int(fields[19]) if fields is not None else None
 
 
 def watch(token: str) -> None:
@@ -78,6 +100,8 @@ def watch(token: str) -> None:
     groups: set[int] = set()
     for line in sys.stdin:
         sign, _, group = line.strip().partition(" ")
+        if not group.isdigit():
+            continue
         if sign == "+":
             groups.add(int(group))
         elif sign == "-":

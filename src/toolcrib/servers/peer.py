@@ -9,23 +9,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol
 
-from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError
+from toolcrib.errors import (
+    CallFailed,
+    CallTimeout,
+    ConnectionLost,
+    PeerError,
+    ToolcribError,
+    UsageError,
+)
 from toolcrib.servers.link import Link, Message
+from toolcrib.servers.pending import OnProgress as OnProgress
+from toolcrib.servers.pending import Pending
 
 logger = logging.getLogger(__name__)
 
+INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 MAX_INCOMING_REQUESTS = 64
 """How many requests of the other side may be in hand at once; a flood is refused, not endured."""
+MAX_WAITING_NOTICES = 1000
+"""How many refusals may wait for the other side to read; beyond that they are not even sent."""
 LONGEST_EXTENDED_CALL = 600.0
 """Progress keeps a call alive beyond its deadline, but never longer than this."""
 CANCEL_NOTICE_TIMEOUT = 2.0
-
-OnProgress = Callable[[float, float | None, str | None], None]
+REPLY_TIMEOUT = 60.0
 
 
 class Answerer(Protocol):
@@ -38,19 +49,6 @@ class Answerer(Protocol):
         """A notification arrived that belongs to no request."""
 
 
-class _Pending:
-    """A request on its way: who waits, for how long, and who hears of progress."""
-
-    __slots__ = ("deadline", "future", "latest", "on_progress", "patience")
-
-    def __init__(self, future: asyncio.Future[Any], patience: float | None, on_progress: OnProgress | None):
-        self.future = future
-        self.patience = patience
-        self.on_progress = on_progress
-        self.deadline: asyncio.Timeout | None = None
-        self.latest = 0.0
-
-
 class Peer:
     """The two ends of one conversation, seen from ours. It is the link's inbox."""
 
@@ -58,7 +56,7 @@ class Peer:
         self._answerer = answerer
         self._server = server
         self._link: Link | None = None
-        self._pending: dict[Any, _Pending] = {}
+        self._pending: dict[Any, Pending] = {}
         self._next_id = 1
         self._incoming: dict[Any, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
@@ -72,8 +70,8 @@ class Peer:
 
     @property
     def busy(self) -> bool:
-        """True while a request is on its way."""
-        return bool(self._pending)
+        """True while a request is on its way; a stream that stays open does not count."""
+        return any(pending.patience is not None for pending in self._pending.values())
 
     async def request(
         self,
@@ -88,7 +86,7 @@ class Peer:
         link = self._usable_link()
         request_id = self._next_id
         self._next_id = request_id + 1
-        pending = _Pending(self._loop.create_future(), timeout, on_progress)
+        pending = Pending(self._loop.create_future(), timeout, on_progress)
         message: Message = {"jsonrpc": "2.0", "id": request_id, "method": method}
         if params is not None:
             message["params"] = params
@@ -110,6 +108,9 @@ class Peer:
         except asyncio.CancelledError:
             self._abandon(request_id, "cancelled", cancellable)
             raise
+        except ConnectionLost:
+            self._check_link()  # a writer knows only that it could not write; the link may know why
+            raise
         finally:
             del self._pending[request_id]
             if pending.future.done() and not pending.future.cancelled():
@@ -123,15 +124,28 @@ class Peer:
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0
     ) -> None:
-        """Send a notification."""
+        """Send a notification; raises `CallTimeout` when the other side does not read it."""
         message: Message = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
-        async with asyncio.timeout(timeout):
-            await self._usable_link().send(message)
+        try:
+            async with asyncio.timeout(timeout):
+                await self._usable_link().send(message)
+        except TimeoutError:
+            raise CallTimeout(
+                f"{self._server} did not read {method} within {timeout:g} s.", hint="Look at its log."
+            ) from None
 
     def receive(self, message: Message) -> None:
         """One message of the other side (called by the link)."""
+        if self.lost_with.done():
+            return
+        try:
+            self._take(message)
+        except Exception:  # whoever hears of it fails alone: the link has to go on reading
+            logger.exception("a message could not be taken", extra={"server": self._server})
+
+    def _take(self, message: Message) -> None:
         method = message.get("method")
         if method is None:
             self._settle(message)
@@ -159,9 +173,12 @@ class Peer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _usable_link(self) -> Link:
+    def _check_link(self) -> None:
         if self.lost_with.done():
-            raise _copy_of(self.lost_with.result())
+            raise _copy_of(self.lost_with.result()) from None
+
+    def _usable_link(self) -> Link:
+        self._check_link()
         if self._link is None:
             raise ConnectionLost(f"{self._server} is not connected.")
         return self._link
@@ -176,23 +193,26 @@ class Peer:
         else:
             pending.future.set_exception(_peer_error(error))
 
-    def _pending_for(self, request_id: Any) -> _Pending | None:
-        pending = self._pending.get(request_id) if isinstance(request_id, int | str) else None
-        if pending is not None:
-            return pending
-        if isinstance(request_id, str) and request_id.isdigit():
-            return self._pending.get(int(request_id))
-        if request_id is None and len(self._pending) == 1:  # an error without an id can only mean this one
-            return next(iter(self._pending.values()))
-        return None
+    def _pending_for(self, request_id: Any) -> Pending | None:
+        if type(request_id) is int:
+            return self._pending.get(request_id)
+        if request_id is None:
+            return self._only_pending()
+        number = _as_number(request_id)
+        return None if number is None else self._pending.get(number)
+
+    def _only_pending(self) -> Pending | None:
+        """What an error without an id can only mean, if there is such a one; open ends do not count."""
+        waiting = list(self._pending.values())
+        if len(waiting) > 1:
+            waiting = [pending for pending in waiting if pending.patience is not None]
+        return waiting[0] if len(waiting) == 1 else None
 
     def _take_notification(self, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/progress":
             self._take_progress(params)
         elif method == "notifications/cancelled":
-            task = self._incoming.get(params.get("requestId"))
-            if task is not None:
-                task.cancel()
+            self._take_cancellation(params.get("requestId"))
         else:
             self._answerer.noticed(method, params)
 
@@ -200,55 +220,77 @@ class Peer:
         pending = self._pending_for(params.get("progressToken"))
         if pending is None or pending.on_progress is None:
             return
-        if pending.deadline is not None and pending.patience is not None:
-            _reschedule(pending.deadline, min(self._loop.time() + pending.patience, pending.latest))
-        progress, total, text = params.get("progress"), params.get("total"), params.get("message")
+        pending.progressed(self._loop.time())
+        text = params.get("message")
         pending.on_progress(
-            float(progress) if isinstance(progress, int | float) else 0.0,
-            float(total) if isinstance(total, int | float) else None,
+            _as_float(params.get("progress")) or 0.0,
+            _as_float(params.get("total")),
             text if isinstance(text, str) else None,
         )
 
+    def _take_cancellation(self, request_id: Any) -> None:
+        """The other side takes back a request of its own, or ends a stream that we hold open."""
+        if not isinstance(request_id, int | float | str):
+            return
+        task = self._incoming.get(request_id)
+        if task is not None:
+            task.cancel()
+            return
+        pending = self._pending_for(request_id)
+        if pending is not None and pending.patience is None and not pending.future.done():
+            pending.future.set_exception(CallFailed(f"{self._server} ended the stream."))
+
     def _take_request(self, message: Message) -> None:
         request_id = message["id"]
+        if not isinstance(request_id, int | float | str):
+            self._refuse(None, INVALID_REQUEST, "The id has to be text or a number")
+            return
         if len(self._incoming) >= MAX_INCOMING_REQUESTS or request_id in self._incoming:
-            self._reply(request_id, error={"code": -32000, "message": "Too many requests at once"})
+            self._refuse(request_id, -32000, "Too many requests at once")
             return
         task = self._loop.create_task(self._answer(message))
         self._incoming[request_id] = task
         task.add_done_callback(lambda _: self._incoming.pop(request_id, None))
 
     async def _answer(self, message: Message) -> None:
-        request_id, method = message["id"], str(message["method"])
+        """Holds its place among the incoming ones until the reply is out."""
+        reply: Message = {"jsonrpc": "2.0", "id": message["id"]}
+        outcome = await self._outcome(message)
+        try:
+            await self._deliver({**reply, **outcome}, timeout=REPLY_TIMEOUT)
+        except UsageError as error:
+            failure = {"code": INTERNAL_ERROR, "message": error.message}
+            await self._deliver({**reply, "error": failure}, timeout=REPLY_TIMEOUT)
+
+    async def _outcome(self, message: Message) -> dict[str, Any]:
+        method = str(message["method"])
         try:
             with self._deadlines_held():
-                result = await self._answerer.answer(method, _params_of(message))
+                return {"result": await self._answerer.answer(method, _params_of(message))}
         except PeerError as error:
-            self._reply(request_id, error={"code": error.code, "message": error.message, "data": error.data})
+            return {"error": {"code": error.code, "message": error.message, "data": error.data}}
         except ToolcribError as error:
-            self._reply(request_id, error={"code": INTERNAL_ERROR, "message": error.message})
+            return {"error": {"code": INTERNAL_ERROR, "message": error.message}}
         except Exception:
             logger.exception("handler of %s failed", method, extra={"server": self._server})
-            self._reply(request_id, error={"code": INTERNAL_ERROR, "message": "The handler failed"})
-        else:
-            self._reply(request_id, result=result)
+            return {"error": {"code": INTERNAL_ERROR, "message": "The handler failed"}}
 
     @contextlib.contextmanager
     def _deadlines_held(self) -> Iterator[None]:
         """While the other side waits for us (a person answering a question), no call of ours runs out."""
-        began = self._loop.time()
-        held = [(p.deadline, p.deadline.when()) for p in self._pending.values() if p.deadline is not None]
-        for deadline, _ in held:
-            _reschedule(deadline, None)
+        held = list(self._pending.values())
+        for pending in held:
+            pending.hold(self._loop.time())
         try:
             yield
         finally:
-            waited = self._loop.time() - began
-            for deadline, when in held:
-                _reschedule(deadline, None if when is None else when + waited)
+            for pending in held:
+                pending.release(self._loop.time())
 
-    def _reply(self, request_id: Any, **body: Any) -> None:
-        self._in_background({"jsonrpc": "2.0", "id": request_id, **body}, timeout=60.0)
+    def _refuse(self, request_id: Any, code: int, text: str) -> None:
+        if len(self._background) < MAX_WAITING_NOTICES:
+            error = {"code": code, "message": text}
+            self._in_background({"jsonrpc": "2.0", "id": request_id, "error": error}, timeout=REPLY_TIMEOUT)
 
     def _abandon(self, request_id: int, reason: str, cancellable: bool) -> None:
         if not cancellable or self.lost_with.done():
@@ -258,14 +300,19 @@ class Peer:
         self._in_background(message, timeout=CANCEL_NOTICE_TIMEOUT)
 
     def _in_background(self, message: Message, *, timeout: float) -> None:
-        async def deliver() -> None:
-            with contextlib.suppress(TimeoutError, ToolcribError):
-                async with asyncio.timeout(timeout):
-                    await self._usable_link().send(message)
-
-        task = self._loop.create_task(deliver())
+        task = self._loop.create_task(self._deliver(message, timeout=timeout))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+    async def _deliver(self, message: Message, *, timeout: float) -> None:
+        """Send what nobody waits for: that it does not arrive is no news. Raises only `UsageError`."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self._usable_link().send(message)
+        except UsageError:
+            raise
+        except (TimeoutError, ToolcribError):
+            pass
 
 
 def _params_of(message: Message) -> dict[str, Any]:
@@ -285,14 +332,27 @@ def _peer_error(error: Any) -> PeerError:
     )
 
 
+def _as_number(request_id: Any) -> int | None:
+    """An id as we gave it: some servers send it back as text, others as a float."""
+    if isinstance(request_id, str) and len(request_id) < 20 and request_id.isascii() and request_id.isdigit():
+        return int(request_id)
+    if isinstance(request_id, float) and request_id.is_integer():
+        return int(request_id)
+    return None
+
+
+def _as_float(value: Any) -> float | None:
+    if not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def _copy_of(error: ToolcribError) -> ToolcribError:
     """A fresh exception for each waiter: one shared object would gather everybody's tracebacks."""
     fresh = error.__class__.__new__(error.__class__)
     fresh.__dict__.update(error.__dict__)
     fresh.args = error.args
     return fresh
-
-
-def _reschedule(deadline: asyncio.Timeout, when: float | None) -> None:
-    with contextlib.suppress(RuntimeError):  # it has just expired or its block was just left
-        deadline.reschedule(when)

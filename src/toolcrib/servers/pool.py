@@ -76,15 +76,16 @@ class Pool:
         """Bring the pool in line with the configuration; only what changed is touched. Returns its names."""
         wanted = {entry.name: entry for entry in entries}
         marks = {name: f"{fingerprints[name]}:{switched_on}" for name in wanted}
-        gone = [name for name in self._supervisors if self._fingerprints.get(name) != marks.get(name)]
-        await asyncio.gather(*(self._drop(name) for name in gone))
-        new = [entry for name, entry in wanted.items() if name not in self._supervisors]
-        self._note_broken(broken)
-        for entry in new:
-            self._fingerprints[entry.name] = marks[entry.name]
-            self._add(entry, switched_on)
+        changed = [name for name in self._supervisors if self._fingerprints.get(name) != marks.get(name)]
+        new = [name for name in wanted if name not in self._supervisors]
+        newly_broken = self._note_broken(broken)
+        self._fingerprints = marks
+        for name in new:
+            self._add(wanted[name], switched_on)
+        # Each on its own: one that takes long to end keeps no other from being changed.
+        await asyncio.gather(*(self._change(name, wanted.get(name), switched_on) for name in changed))
         self._supervisors = {name: self._supervisors[name] for name in wanted}
-        return tuple(dict.fromkeys([*gone, *(entry.name for entry in new), *broken]))
+        return tuple(dict.fromkeys([*changed, *new, *newly_broken]))
 
     async def call_tool(
         self,
@@ -102,7 +103,11 @@ class Pool:
         if session is not None and supervisor.entry.isolation == "session":
             supervisor = self._instance(supervisor, session)
         return await supervisor.call(
-            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
+            tool,
+            arguments,
+            timeout=supervisor.entry.call_timeout if timeout is None else timeout,
+            on_progress=on_progress,
+            repeatable=repeatable,
         )
 
     async def session(self, server: str) -> Session:
@@ -135,27 +140,25 @@ class Pool:
             return
         supervisor.open(asleep=(self._lazy or entry.lazy) and cached is not None)
 
-    async def _drop(self, name: str) -> None:
-        supervisor = self._supervisors.pop(name)
-        self._fingerprints.pop(name, None)
+    async def _change(self, name: str, entry: ServerEntry | None, switched_on: bool) -> None:
+        """End a server and put the changed one in its place; until then the old one stays visible."""
         mine = [key for key in self._isolated if key[0] == name]
-        await asyncio.gather(supervisor.close(), *(self._isolated.pop(key).close() for key in mine))
+        instances = [self._supervisors[name], *(self._isolated.pop(key) for key in mine)]
+        await asyncio.gather(*(instance.close() for instance in instances))
         self._with.audience.withdrawn(name)
+        if entry is None:
+            del self._supervisors[name]
+        else:
+            self._add(entry, switched_on)
 
-    def _note_broken(self, broken: dict[str, ConfigError]) -> None:
-        self._broken = {
-            name: ServerStatus(
-                name=name,
-                type="?",
-                enabled=True,
-                state=ServerState.NEEDS_CONFIG,
-                reason=error.message,
-                hint=error.hint,
-            )
-            for name, error in broken.items()
-        }
-        for status in self._broken.values():
-            self._with.audience.changed(status)
+    def _note_broken(self, broken: dict[str, ConfigError]) -> list[str]:
+        """Entries that cannot be used have a status and nothing else; returns those that are news."""
+        before = self._broken
+        self._broken = {name: _broken_status(name, error) for name, error in broken.items()}
+        news = [name for name, status in self._broken.items() if before.get(name) != status]
+        for name in news:
+            self._with.audience.changed(self._broken[name])
+        return news
 
     def _instance(self, shared: Supervisor, session: str) -> Supervisor:
         key = (shared.entry.name, session)
@@ -167,3 +170,14 @@ class Pool:
             self._isolated[key] = instance
             instance.open()
         return instance
+
+
+def _broken_status(name: str, error: ConfigError) -> ServerStatus:
+    return ServerStatus(
+        name=name,
+        type="?",
+        enabled=True,
+        state=ServerState.NEEDS_CONFIG,
+        reason=error.message,
+        hint=error.hint,
+    )

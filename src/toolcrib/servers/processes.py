@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from toolcrib.servers.orphans import group_alive, kill_marked, signal_group
+from toolcrib.servers.orphans import group_alive, kill_marked, signal_group, stat_of
 
 GRACE_AFTER_EOF = 3.0
 GRACE_AFTER_TERM = 2.0
@@ -23,18 +23,10 @@ def memory_of_group(group: int) -> int:
         return 0
     total = 0
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            total += _memory_in_group(folder, group)
+        fields = stat_of(folder.name) if folder.name.isdigit() else None
+        if fields is not None and int(fields[2]) == group:
+            total += int(fields[21])
     return total * os.sysconf("SC_PAGE_SIZE")
-
-
-def _memory_in_group(folder: Path, group: int) -> int:
-    """Resident pages of a process, if it belongs to the group."""
-    try:
-        fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[21]) if int(fields[2]) == group else 0
 
 
 async def end_group(group: int, marker: str, leader_gone: asyncio.Event) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.errors import CallFailed, ToolcribError
+from toolcrib.errors import ToolcribError
 from toolcrib.servers.session import Session
 
 DEBOUNCE = 0.05
@@ -35,9 +35,10 @@ class ListRefresher:
             self._asked.clear()
             try:
                 definitions = await session.list_tools(timeout=TIMEOUT)
-            except (CallFailed, TimeoutError) as error:
+            except ToolcribError as error:
                 failed = True
-                rate(f"The tool list could not be refreshed: {error}")
+                if not session.lost.done():  # that the connection is gone is heard of elsewhere
+                    rate(f"The tool list could not be refreshed: {error}")
             else:
                 offer(definitions)
                 if failed:

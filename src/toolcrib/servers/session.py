@@ -15,12 +15,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from toolcrib import __version__
-from toolcrib.errors import CallFailed, PeerError, StartFailed, ToolcribError
+from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.servers.handlers import Handlers
 from toolcrib.servers.link import Inbox, Link
 from toolcrib.servers.listening import listen
 from toolcrib.servers.negotiation import Agreement, Era, Identity, negotiate
-from toolcrib.servers.peer import OnProgress, Peer
+from toolcrib.servers.peer import METHOD_NOT_FOUND, OnProgress, Peer
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """True while a request is on its way."""
+        """True while a request is on its way; a stream that stays open does not count."""
         return self._peer.busy
 
     def offers(self, capability: str) -> bool:
@@ -106,34 +106,45 @@ class Session:
 
     async def list_all(self, kind: str, *, timeout: float, key: str | None = None) -> list[Any]:
         """Every page of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""
-        key = key or kind.partition("/")[0]
-        items: list[Any] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        async with asyncio.timeout(timeout):
-            for _ in range(MAX_PAGES):
-                page = await self.request(
-                    f"{kind}/list", {"cursor": cursor} if cursor else None, timeout=timeout
-                )
-                found = page.get(key)
-                items.extend(found if isinstance(found, list) else [])
-                cursor = page.get("nextCursor")
-                if not isinstance(cursor, str) or not cursor or cursor in seen or len(items) >= MAX_LISTED:
-                    break
-                seen.add(cursor)
-        return items[:MAX_LISTED]
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._pages(f"{kind}/list", key or kind.partition("/")[0], timeout)
+        except TimeoutError:
+            raise CallTimeout(
+                f"{self.server} did not list all of its {kind} within {timeout:g} s.",
+                hint=f"See `toolcrib logs {self.server}`.",
+            ) from None
 
     async def list_tools(self, *, timeout: float) -> list[Any]:
         """The raw tool definitions, good and bad; none when the server declares no tools."""
         if self.agreement.capabilities and not self.offers("tools"):
             return []
-        return await self.list_all("tools", timeout=timeout)
+        try:
+            return await self.list_all("tools", timeout=timeout)
+        except PeerError as error:
+            if error.code == METHOD_NOT_FOUND and not self.offers("tools"):
+                return []
+            raise
 
     async def check(self, *, timeout: float) -> None:
         """Ask for a sign of life; any answer is one, a refusal included."""
         method = "server/discover" if self._meta is not None else "ping"
         with contextlib.suppress(PeerError):
             await self.request(method, timeout=timeout)
+
+    async def _pages(self, method: str, key: str, timeout: float) -> list[Any]:
+        items: list[Any] = []
+        cursor: Any = None
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            page = await self.request(method, {"cursor": cursor} if cursor else None, timeout=timeout)
+            found = page.get(key)
+            items.extend(found if isinstance(found, list) else [])
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str) or not cursor or cursor in seen or len(items) >= MAX_LISTED:
+                break
+            seen.add(cursor)
+        return items[:MAX_LISTED]
 
     async def _with_input(
         self,
@@ -177,6 +188,7 @@ class Session:
         finally:
             for task in tasks:  # one refusal ends the call: the person is not asked the rest
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Answerer:
@@ -245,7 +257,12 @@ async def converse(
         peer.attach(link)
         try:
             agreement = await negotiate(peer, identity, era=era, timeout=timeout)
-        except TimeoutError:
+        except PeerError as error:
+            raise StartFailed(
+                f"{server} refused the handshake: {error.message}",
+                hint=error.hint or f"See `toolcrib logs {server}`.",
+            ) from None
+        except (TimeoutError, CallTimeout):
             raise StartFailed(
                 f"{server} did not answer the handshake within {timeout:g} s.",
                 hint=f"See `toolcrib logs {server}`; raise timeouts.start if it is merely slow.",

@@ -251,6 +251,11 @@ class Supervisor:
             stale_tools=False,
         )
 
+    def ending(self, error: ToolcribError) -> None:
+        """It is over; nobody should be sent there while the rest is cleared away."""
+        self._session = None
+        self._set(ServerState.BACKOFF, reason=error.message, hint=error.hint, stale_tools=self._offered)
+
     def relisted(self, definitions: list[Any]) -> None:
         """The server's tools changed."""
         self._offer(definitions)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from toolcrib.errors import StartFailed, ToolcribError
+from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
-from toolcrib.servers.session import Session, converse, new_peer
+from toolcrib.servers.session import Session, connect, converse, new_peer
 
 Result = TypeVar("Result")
 
@@ -65,11 +65,27 @@ async def _steps(workshop: Workshop, entry: ServerEntry, step: _Stopwatch) -> No
             lambda link: f"process {link.pid}" if link.pid else "",
         )
         conversation = converse(entry.name, peer, link, workshop.handlers, timeout=entry.start_timeout)
-        session = await step.take("handshake", stack.enter_async_context(conversation), _who)
+        again = connect(
+            entry.name, open_link, handlers=workshop.handlers, era="legacy", timeout=entry.start_timeout
+        )
+        session = await step.take("handshake", _shake_hands(stack, conversation, again), _who)
         definitions = await step.take(
             "list", session.list_tools(timeout=entry.start_timeout), lambda found: f"{len(found)} tools"
         )
         step.trial.definitions = definitions
+
+
+async def _shake_hands(
+    stack: AsyncExitStack,
+    conversation: AbstractAsyncContextManager[Session],
+    again: AbstractAsyncContextManager[Session],
+) -> Session:
+    """As a supervisor does: a server that dies on the probe is started again without it."""
+    try:
+        return await stack.enter_async_context(conversation)
+    except ConnectionLost:
+        await stack.aclose()
+    return await stack.enter_async_context(again)
 
 
 class _Stopwatch:

@@ -89,6 +89,7 @@ class Caller:
             if not decision.allowed:
                 raise refusal(tool, decision)
             result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
+            outcome: Outcome = "tool_error" if result.get("isError") else "ok"
         except asyncio.CancelledError:
             self._record(visit, "cancelled")
             raise
@@ -101,7 +102,7 @@ class Caller:
             failure = CallFailed(f"{name} failed unexpectedly: {type(error).__name__}: {error}")
             self._record(visit, "failed", failure)
             raise failure from error
-        self._record(visit, "tool_error" if result.get("isError") else "ok")
+        self._record(visit, outcome)
         return result
 
     def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:

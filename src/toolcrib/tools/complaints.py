@@ -159,7 +159,7 @@ def _type_of(value: Any) -> str:
     if isinstance(value, int | float):
         return "a number"
     if isinstance(value, str):
-        return "a text" if value else "an empty text"
+        return "a string" if value else "an empty string"
     return "a list" if isinstance(value, list) else "an object"
 
 

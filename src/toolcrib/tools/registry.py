@@ -216,7 +216,7 @@ def _tool(
         origin=origin,
         definition=read.definition,
         hash=read.hash,
-        tokens=estimate_tokens(read.definition.raw, read.schema_json),
+        tokens=estimate_tokens(name, read.definition.description, read.schema_json),
         enabled=enabled,
         stale=stale,
         history=history,

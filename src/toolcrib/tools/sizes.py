@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 _MAX_NODES = 500
@@ -23,26 +24,26 @@ def value_size(value: Any) -> int:
     """Close to the size of a value as JSON in UTF-8; escapes inside strings are not counted."""
     total = 0
     pending = [value]
-    nodes = 0
+    budget = _MAX_NODES
     while pending:
-        nodes += 1
-        if nodes > _MAX_NODES:
-            return _written_size(value)
         item = pending.pop()
-        if isinstance(item, str):
-            total += text_size(item) + 3
-        elif isinstance(item, dict):
+        kind = type(item)
+        if kind is str:
+            total += (len(item) if item.isascii() else text_size(item)) + 3
+        elif kind is dict:
             total += _CONTAINER
-            for key, entry in item.items():
-                total += len(key) + 4
-                pending.append(entry)
-        elif isinstance(item, list | tuple):
+            for key in item:
+                total += len(key) + 4 if type(key) is str else _SCALAR
+            pending += item.values()
+            budget -= len(item)
+        elif isinstance(item, list | tuple | Mapping):
             total += _CONTAINER
-            if len(item) > _MAX_NODES:
-                return _written_size(value)
-            pending.extend(item)
+            pending += item.values() if isinstance(item, Mapping) else item
+            budget -= len(item)
         else:
             total += _SCALAR
+        if budget < 0:
+            return _written_size(value)
     return total
 
 

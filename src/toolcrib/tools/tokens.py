@@ -7,10 +7,6 @@ in ten within 18 %.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 _PROSE_CHARACTERS_PER_TOKEN = 4.6
 _SCHEMA_CHARACTERS_PER_TOKEN = 4.15
 _NAME_CHARACTERS_PER_TOKEN = 4.0
@@ -20,15 +16,11 @@ _TOKENS_PER_EXTRA_BYTE = 0.3
 """Scripts beyond ASCII take about one token for two or three bytes."""
 
 
-def estimate_tokens(definition: Mapping[str, Any], schema_json: str | None = None) -> int:
-    """Tokens of a raw definition as it is offered to a model; pass its schema's compact JSON if at hand."""
-    if schema_json is None:
-        schema_json = json.dumps(
-            definition.get("inputSchema") or {}, separators=(",", ":"), ensure_ascii=False, default=str
-        )
+def estimate_tokens(name: str, description: str, schema_json: str) -> int:
+    """Tokens of a tool as it is offered to a model; `schema_json` is its schema as compact JSON."""
     tokens = (
-        len(str(definition.get("name") or "")) / _NAME_CHARACTERS_PER_TOKEN
-        + _weigh(str(definition.get("description") or ""), _PROSE_CHARACTERS_PER_TOKEN)
+        len(name) / _NAME_CHARACTERS_PER_TOKEN
+        + _weigh(description, _PROSE_CHARACTERS_PER_TOKEN)
         + _weigh(schema_json, _SCHEMA_CHARACTERS_PER_TOKEN)
         + _WRAPPING
     )

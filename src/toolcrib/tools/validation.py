@@ -17,10 +17,14 @@ from toolcrib.errors import InvalidArguments
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.complaints import Complaint, describe
 from toolcrib.tools.complexity import is_reasonable
+from toolcrib.tools.drafts import in_newest_draft
 
 _MAX_CACHED = 4096
 _MAX_COMPLAINTS = 5
-_NEVER_COUNTS = frozenset(("backtrackLimitExceeded", "regexEngineFailure"))
+_NEVER_COUNTS = (
+    jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
+    jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+)
 """Not the arguments' fault: a pattern that could not be run to its end."""
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
     backtrack_limit=10_000, size_limit=1 << 20, dfa_size_limit=1 << 21
@@ -69,7 +73,7 @@ class ArgumentChecker:
     def _complain(self, tool: Tool, arguments: Mapping[str, Any], validator: jsonschema_rs.Validator) -> None:
         complaints: list[Complaint] = []
         for error in validator.iter_errors(arguments):
-            if error.kind.name not in _NEVER_COUNTS:
+            if not isinstance(error.kind, _NEVER_COUNTS):
                 complaints.append(describe(error, tool.definition.input_schema))
             if len(complaints) == _MAX_COMPLAINTS:
                 break
@@ -95,24 +99,14 @@ def _as_declared(schema: dict[str, Any]) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(schema, **_OPTIONS)
 
 
-def _as_newest(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    return jsonschema_rs.Draft202012Validator(_without_declaration(schema), **_OPTIONS)
-
-
-def _as_draft_7(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    return jsonschema_rs.Draft7Validator(_without_declaration(schema), **_OPTIONS)
-
-
-def _as_draft_4(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    return jsonschema_rs.Draft4Validator(_without_declaration(schema), **_OPTIONS)
+def _as_meant(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    mended = in_newest_draft(schema)
+    mended.pop("$schema", None)
+    return jsonschema_rs.Draft202012Validator(mended, **_OPTIONS)
 
 
 def _without_patterns(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(_drop_patterns(schema), **_OPTIONS)
-
-
-def _without_declaration(schema: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "$schema"}
+    return _as_meant(_drop_patterns(schema))
 
 
 def _drop_patterns(value: Any) -> Any:
@@ -138,12 +132,10 @@ _OPTIONS: dict[str, Any] = {
     "pattern_options": _PATTERNS,
     "mask": "the value",
 }
-# Servers write older drafts without saying so, name drafts that do not exist, and use JavaScript's regular
-# expressions: the first reading that compiles is used.
+# Servers write older drafts without saying so, name drafts that do not exist, take types from their own
+# language and use JavaScript's regular expressions: the first reading that compiles is used.
 _ATTEMPTS: tuple[Callable[[dict[str, Any]], jsonschema_rs.Validator], ...] = (
     _as_declared,
-    _as_newest,
-    _as_draft_7,
-    _as_draft_4,
+    _as_meant,
     _without_patterns,
 )

@@ -89,6 +89,16 @@ def make_app(mode: str) -> Starlette:
     return server.streamable_http_app(json_response=mode == "json", stateless_http=mode == "stateless")
 
 
+class Announcing(uvicorn.Server):
+    """Prints its port once it listens."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        assert sockets is not None
+        sys.stdout.write(f"{sockets[0].getsockname()[1]}\n")
+        sys.stdout.flush()
+
+
 async def main(mode: str, port: int) -> None:
     """Serve until killed."""
     # With the protocol named, asyncio turns Nagle's algorithm off for the connections it accepts.
@@ -97,13 +107,7 @@ async def main(mode: str, port: int) -> None:
     listener.bind(("127.0.0.1", port))
     listener.listen(128)
     config = uvicorn.Config(make_app(mode), log_level="error", timeout_graceful_shutdown=1)
-    web = uvicorn.Server(config)
-    serving = asyncio.create_task(web.serve(sockets=[listener]))
-    while not web.started:
-        await asyncio.sleep(0.01)
-    sys.stdout.write(f"{listener.getsockname()[1]}\n")
-    sys.stdout.flush()
-    await serving
+    await Announcing(config).serve(sockets=[listener])
 
 
 if __name__ == "__main__":

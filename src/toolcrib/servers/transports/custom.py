@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pydantic import BaseModel, ConfigDict
-
-from toolcrib.servers.installed import find_launch, not_installed
+from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
 from toolcrib.servers.link import Inbox, Link, LinkContext
 from toolcrib.servers.transports import stdio
 
 
-class Spec(BaseModel):
+class Spec(InstalledSpec):
     """The keys of a `custom` entry."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    command: str | None = None
     sourcePath: str | None = None  # noqa: N815 - the key as other programs write it
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    cwd: str | None = None
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
-    """The command that starts it."""
-    launch = find_launch(context.installs, context.server)
+    """The command that starts it: the installed copy, else the entry's own command in its folder."""
+    launch = find_launch(spec, context)
     if launch is not None:
-        return stdio.Spec(
-            command=launch.command, args=launch.args + spec.args, env={**launch.env, **spec.env}, cwd=spec.cwd
-        )
+        return launch
     if not spec.command:
         raise not_installed(context.server, "The executable")
     return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.sourcePath)

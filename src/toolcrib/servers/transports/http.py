@@ -27,7 +27,14 @@ from toolcrib.errors import (
 from toolcrib.servers.codec import NotAMessage, decode, encode
 from toolcrib.servers.event_stream import Event, EventStreamReader
 from toolcrib.servers.http_client import RemoteSpec
-from toolcrib.servers.http_conversation import SESSION_ID, Conversation, is_reply, is_request, messages_in
+from toolcrib.servers.http_conversation import (
+    SESSION_ID,
+    Conversation,
+    answers_another,
+    is_reply,
+    is_request,
+    messages_in,
+)
 from toolcrib.servers.http_endpoint import (
     INVALID_REQUEST,
     Endpoint,
@@ -77,7 +84,6 @@ class HttpLink:
         self._inbox = inbox
         self._context = context
         self._conversation = Conversation()
-        self._in_flight: set[Any] = set()
         self._listener: asyncio.Task[None] | None = None
         self._over = False
         self._drains = True
@@ -119,14 +125,10 @@ class HttpLink:
     async def _request(self, message: Message) -> None:
         headers = _POST_HEADERS | self._conversation.headers_for(message)
         exchange = _Exchange(message, resumable=not self._conversation.modern)
-        self._in_flight.add(exchange.id)
-        try:
-            async with self._endpoint.exchange("POST", headers, encode(message)) as response:
-                await self._take_answer(response, exchange)
-            while not exchange.answered:
-                await self._resume(exchange)
-        finally:
-            self._in_flight.discard(exchange.id)
+        async with self._endpoint.exchange("POST", headers, encode(message)) as response:
+            await self._take_answer(response, exchange)
+        while not exchange.answered:
+            await self._resume(exchange)
 
     async def _take_answer(self, response: httpx2.Response, exchange: _Exchange) -> None:
         if response.status_code >= 300:
@@ -280,7 +282,7 @@ class HttpLink:
             self._deliver(message)
             return
         if message.get("id") != exchange.id:
-            if self._answers_another(message):
+            if answers_another(message.get("id"), exchange.id):
                 self._deliver(message)
                 return
             message = {**message, "id": exchange.id}  # the stream is ours, so the answer is
@@ -289,10 +291,6 @@ class HttpLink:
             self._context.on_log(complaint)
         exchange.answered = True
         self._deliver(message)
-
-    def _answers_another(self, message: Message) -> bool:
-        request_id = message.get("id")
-        return isinstance(request_id, int | str) and request_id in self._in_flight
 
     def _deliver(self, message: Message) -> None:
         if not self._over:

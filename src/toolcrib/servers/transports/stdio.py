@@ -21,12 +21,15 @@ from toolcrib.errors import ConnectionLost, SpawnFailed, ToolcribError
 from toolcrib.servers.codec import NotAMessage, decode, encode
 from toolcrib.servers.lines import LineCutter, LineTooLong
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
-from toolcrib.servers.log import ServerLog
-from toolcrib.servers.orphans import MARKER
+from toolcrib.servers.log import LONGEST_LINE, ServerLog
+from toolcrib.servers.orphans import MARKER, kill_marked
 from toolcrib.servers.processes import end_group
 
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last words may still arrive."""
+LONGEST_JUNK = 2 * LONGEST_LINE
+"""Twice what the log keeps, so that a secret is still whole when it looks for it."""
+LONGEST_LAST_WORDS = 500
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
 
 
@@ -53,6 +56,7 @@ class StdioLink(asyncio.SubprocessProtocol):
         self._stdin: asyncio.WriteTransport | None = None
         self._writable: asyncio.Future[None] | None = None
         self._lost = False
+        self._spoke = False
         self.log = ServerLog(context.log_path, secrets=context.masked)
         self.gone = asyncio.Event()
         self.junk_lines = 0
@@ -81,6 +85,8 @@ class StdioLink(asyncio.SubprocessProtocol):
         if fd == 2:
             self.log.feed(data)
             return
+        if self._lost:
+            return
         try:
             self._cutter.feed(data)
         except LineTooLong:
@@ -101,6 +107,10 @@ class StdioLink(asyncio.SubprocessProtocol):
         self.gone.set()
         asyncio.get_running_loop().call_later(EXIT_GRACE / 2, self._lose_after_exit)
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The child ended and all it wrote was read (called by the event loop)."""
+        self._lose_after_exit()
+
     def pause_writing(self) -> None:
         """The pipe is full (called by the event loop)."""
         self._writable = asyncio.get_running_loop().create_future()
@@ -113,7 +123,8 @@ class StdioLink(asyncio.SubprocessProtocol):
         """Close stdin, wait, insist; afterwards nothing of the child is left."""
         self._lost = True
         self._release_writers()
-        if self._transport is None:
+        if self._transport is None:  # it may have been cancelled in the middle of spawning
+            await asyncio.to_thread(kill_marked, self._context.marker)
             return
         group = self._transport.get_pid()
         if self._stdin is not None:
@@ -129,11 +140,12 @@ class StdioLink(asyncio.SubprocessProtocol):
         except NotAMessage:
             self._count_junk(line)
             return
+        self._spoke = True
         for message in messages:
             self._inbox.receive(message)
 
     def _count_junk(self, line: bytes | bytearray) -> None:
-        text = bytes(line[:500]).decode("utf-8", "replace").strip()
+        text = bytes(line[:LONGEST_JUNK]).decode("utf-8", "replace").strip()
         if not text:
             return
         self.junk_lines += 1
@@ -141,9 +153,11 @@ class StdioLink(asyncio.SubprocessProtocol):
         self._context.on_junk(self.junk_lines)
 
     def _lose_after_exit(self) -> None:
+        if self._lost:
+            return
         assert self._transport is not None
         code = self._transport.get_returncode()
-        self._lose(exit_error(self._context.server, code, self.log.tail(3)))
+        self._lose(exit_error(self._context.server, code, self.log.tail(3), ran=self._spoke))
 
     def _lose(self, error: ToolcribError) -> None:
         if self._lost:
@@ -158,13 +172,12 @@ class StdioLink(asyncio.SubprocessProtocol):
             waiting.set_result(None)
 
 
-def exit_error(server: str, code: int | None, last_words: list[str]) -> ToolcribError:
-    """What to say of a process that ended by itself."""
-    said = (
-        f" It said: {' / '.join(line.strip() for line in last_words if line.strip())}" if last_words else ""
-    )
+def exit_error(server: str, code: int | None, last_words: list[str], *, ran: bool = False) -> ToolcribError:
+    """What to say of a process that ended by itself; `ran` when it had spoken our protocol before."""
+    words = [line.strip()[:LONGEST_LAST_WORDS] for line in last_words if line.strip()]
+    said = f" It said: {' / '.join(words)}" if words else ""
     hint = f"`toolcrib logs {server}` shows what it wrote before."
-    if code in CANNOT_RUN:
+    if code in CANNOT_RUN and not ran:
         return SpawnFailed(f"The command of {server} {CANNOT_RUN[code]} (exit code {code}).{said}", hint=hint)
     how = f"was killed by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
     return ConnectionLost(f"{server} {how}.{said}", hint=hint)
@@ -183,15 +196,28 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
 
 async def _spawn(spec: Spec, link: StdioLink, context: LinkContext) -> None:
     environment = {**context.environment, **spec.env, MARKER: context.marker}
+    _refuse_nul(spec, environment)
     program = find_program(spec.command, environment, spec.cwd)
     try:
         await asyncio.get_running_loop().subprocess_exec(
             lambda: link, program, *spec.args, env=environment, cwd=spec.cwd, start_new_session=True
         )
     except OSError as error:
-        raise _spawn_error(spec, error) from None
-    except ValueError as error:  # a NUL byte in an argument
-        raise SpawnFailed(f"The command {spec.command!r} cannot be run: {error}.") from None
+        raise _spawn_error(spec, program, error) from None
+    except ValueError as error:  # such as a variable with a "=" in its name
+        raise SpawnFailed(
+            f"The command {spec.command!r} cannot be run: {error}.", hint="Correct `args` or `env`."
+        ) from None
+
+
+def _refuse_nul(spec: Spec, environment: Mapping[str, str]) -> None:
+    """The system ends a text there, and not every event loop refuses it: half an argument would be passed."""
+    given = [spec.command, *spec.args, *environment, *environment.values(), spec.cwd or ""]
+    if any("\0" in text for text in given):
+        raise SpawnFailed(
+            f"The command {spec.command!r} cannot be run: there is a zero byte in it.",
+            hint="Take the zero byte out of `command`, `args`, `env` or `cwd`.",
+        )
 
 
 def find_program(command: str, environment: Mapping[str, str], cwd: str | None) -> str:
@@ -208,6 +234,8 @@ def find_program(command: str, environment: Mapping[str, str], cwd: str | None) 
 
 
 def _install_hint(command: str) -> str:
+    if " " in command:
+        return "The command is only the program; put what follows it into `args`."
     known = {
         "npx": "Install Node.js, which brings npx.",
         "node": "Install Node.js.",
@@ -219,21 +247,25 @@ def _install_hint(command: str) -> str:
     return known.get(command, f"Install {command}, or give its full path as the command.")
 
 
-def _spawn_error(spec: Spec, error: OSError) -> SpawnFailed:
-    if error.errno == errno.ENOEXEC:
-        why, hint = (
-            "is no program this machine can run",
-            "Is it for another architecture, or a script without #!?",
-        )
-    elif error.errno == errno.EACCES:
-        why, hint = "may not be run", "Make it executable: chmod +x."
-    elif error.errno in (errno.ENOENT, errno.ENOTDIR) and spec.cwd and not Path(spec.cwd).is_dir():
+def _spawn_error(spec: Spec, program: str, error: OSError) -> SpawnFailed:
+    if spec.cwd and not Path(spec.cwd).is_dir():
         return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Correct `cwd`.")
-    elif error.errno == errno.ENOENT:
-        why, hint = "was not found", "Correct `command`, or install what it names."
-    else:
-        why, hint = f"cannot be run ({error.strerror})", "Correct `command`."
+    if spec.cwd and not os.access(spec.cwd, os.X_OK):
+        return SpawnFailed(f"The working folder {spec.cwd!r} may not be entered.", hint="Correct `cwd`.")
+    why, hint = _why_not(program, error)
     return SpawnFailed(f"The command {spec.command!r} {why}.", hint=hint)
+
+
+def _why_not(program: str, error: OSError) -> tuple[str, str]:
+    if error.errno == errno.ENOEXEC:
+        return "is no program this machine can run", "Is it for another architecture, or a script without #!?"
+    if error.errno == errno.EACCES:
+        return "may not be run", "Make it executable: chmod +x."
+    if error.errno == errno.ENOENT and Path(program).exists():
+        return "needs an interpreter that is not there", "Correct its first line, or install it again."
+    if error.errno == errno.ENOENT:
+        return "was not found", "Correct `command`, or install what it names."
+    return f"cannot be run ({error.strerror})", "Correct `command`."
 
 
 async def _to_the_end(ending: asyncio.Future[Any]) -> None:

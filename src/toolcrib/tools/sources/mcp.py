@@ -1,4 +1,4 @@
-"""Tools of MCP servers, run by whoever keeps the servers; the pool puts their definitions into the registry."""
+"""Tools of MCP servers, run by the pool that keeps them and puts their definitions into the registry."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Measures calls and start-up side by side with the alternatives, in one run on one machine."""

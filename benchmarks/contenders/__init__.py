@@ -1,0 +1,1 @@
+"""One way to call a tool a file; `benchmarks/contract.py` says what a file offers."""

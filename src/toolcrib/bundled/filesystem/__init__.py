@@ -1,0 +1,59 @@
+"""Files and folders for models, confined to the folders that a person named.
+
+How they are kept inside stands in `toolcrib.serverkit.confined`; what the tools do, in `tools`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from toolcrib import __version__
+from toolcrib.bundled.filesystem.tools import FileTools
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.confined import Roots
+from toolcrib.serverkit.server import ToolServer
+
+USAGE = """
+usage: python -m toolcrib.bundled.filesystem [--allow-protected] [--protect FOLDER]... FOLDER...
+
+An MCP server on stdin and stdout that lists, reads, writes, moves and renames files inside the given folders
+and nowhere else. Relative paths start at the first folder.
+
+  --allow-protected   also change files that make other programs run things (.bashrc, .git, mcp.json, .env …)
+  --protect FOLDER    never change anything in this folder, even where it lies inside an allowed one
+"""
+
+
+def create(arguments: Sequence[str]) -> ToolServer:
+    """The server for these folders; raises `UsageError` when there is none, or one that cannot be used."""
+    options = _parse(arguments)
+    roots = Roots(options.folders, allow_protected=options.allow_protected, protect=options.protect)
+    allowed = ", ".join(roots.allowed)
+    server = ToolServer(
+        "filesystem",
+        __version__,
+        f"Files inside {allowed}. Relative paths start at {roots.allowed[0]}. Nothing else can be reached.",
+    )
+    server.at_close(roots.close)
+    FileTools(roots).offer(server)
+    return server
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"filesystem: {message}.", hint=USAGE.strip().splitlines()[0])
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("folders", nargs="*")
+    parser.add_argument("--allow-protected", action="store_true")
+    parser.add_argument("--protect", action="append", default=[], metavar="FOLDER")
+    options = parser.parse_args(list(arguments))
+    if not options.folders:
+        raise UsageError(
+            "filesystem needs at least one folder that it may use.", hint=USAGE.strip().splitlines()[0]
+        )
+    return options

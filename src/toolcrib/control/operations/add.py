@@ -1,0 +1,67 @@
+"""`add`: write a new server into the config file, its secrets into the store, and let it start."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.config.entries import parse_entry
+from toolcrib.config.review import review_entry
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.shapes import server_json
+from toolcrib.control.switching import settled
+from toolcrib.errors import UsageError
+from toolcrib.host import Host
+from toolcrib.servers.connecting import find_transport
+
+
+class Params(OperationParams):
+    """The entry as it will stand in the file, and the values of the secrets it refers to."""
+
+    name: str
+    entry: dict[str, Any]
+    secrets: dict[str, str] = Field(default_factory=dict, repr=False)
+    replace: bool = False
+    wait: float = Field(default=0.0, ge=0, le=3600)
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A change of the file."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{name, type, enabled, entry, remarks, secrets, server}`; `server` is null where no host runs."""
+    find_transport(parse_entry(params.name, params.entry))
+    # Before the secrets are stored: a refused server must leave none behind.
+    if params.name in (*host.config.servers, *host.config.broken) and not params.replace:
+        raise UsageError(
+            f"There is already a server called {params.name!r}.",
+            hint="Choose another name, or add --replace to put this one in its place.",
+        )
+    for name, value in params.secrets.items():
+        await asyncio.to_thread(host.secrets.set, name, value)
+    entry = await asyncio.to_thread(
+        host.config_store.add_server, params.name, params.entry, replace=params.replace
+    )
+    await host.reload()
+    return {
+        "name": params.name,
+        "type": entry.type,
+        "enabled": entry.enabled,
+        "entry": params.entry,
+        "remarks": list(review_entry(params.entry)),
+        "secrets": sorted(params.secrets),
+        "server": await _status(host, params),
+    }
+
+
+async def _status(host: Host, params: Params) -> dict[str, Any] | None:
+    if params.name not in host.servers:
+        return None
+    if params.wait:
+        return server_json(await settled(host, params.name, params.wait))
+    return server_json(host.servers.status(params.name))

@@ -1,0 +1,26 @@
+"""`disable`: end a server and leave it off, also at the next start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.switching import set_enabled
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The server."""
+
+    name: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A change of the file."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{name, enabled, server}`; `server` is null where no host runs."""
+    return await set_enabled(host, params.name, False)

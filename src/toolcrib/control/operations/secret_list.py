@@ -1,0 +1,37 @@
+"""`secret_list`: the names of the stored secrets, where each lies and who uses it; never a value."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.secret_use import secrets_of
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """Nothing."""
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The secrets alone."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+    """An array of `{name, place, servers}`: the stored ones, and those that a server refers to in vain."""
+    users: dict[str, list[str]] = {}
+    for server, entry in host.config.servers.items():
+        for name in secrets_of(entry.raw):
+            users.setdefault(name, []).append(server)
+    stored = await asyncio.to_thread(host.secrets.names)
+    return [
+        {
+            "name": name,
+            "place": await asyncio.to_thread(host.secrets.place, name),
+            "servers": users.get(name, []),
+        }
+        for name in sorted({*stored, *users})
+    ]

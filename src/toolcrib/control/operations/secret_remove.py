@@ -1,0 +1,29 @@
+"""`secret_remove`: forget a secret; servers that use it keep running until their next start."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.secret_use import secrets_of
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The secret."""
+
+    name: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The secrets alone."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{name, removed, servers}`: the servers that still refer to it."""
+    await asyncio.to_thread(host.secrets.delete, params.name)
+    users = [name for name, entry in host.config.servers.items() if params.name in secrets_of(entry.raw)]
+    return {"name": params.name, "removed": True, "servers": users}

@@ -1,0 +1,28 @@
+"""`start`: start a server now, with a clean slate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
+from toolcrib.control.switching import check_startable, started
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The server."""
+
+    name: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A host that goes on running."""
+    return RUNNING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """The server once it is up; raises `ServerNotReady` with the reason when it does not come up."""
+    check_startable(host, params.name)
+    host.servers[params.name].start()
+    return await started(host, params.name)

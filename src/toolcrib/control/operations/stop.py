@@ -1,0 +1,29 @@
+"""`stop`: end a server and leave it off until it is started, or the host is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.lookup import check_server
+from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
+from toolcrib.control.shapes import server_json
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The server."""
+
+    name: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A host that goes on running."""
+    return RUNNING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """The server once nothing of it runs."""
+    check_server(host, params.name)
+    await host.servers[params.name].stop()
+    return server_json(host.servers.status(params.name))

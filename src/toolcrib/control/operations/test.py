@@ -1,0 +1,51 @@
+"""`test`: start a second instance of a server step by step, and look its tools over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control import failures
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.lookup import check_server
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.relay import relay
+from toolcrib.control.shapes import step_json
+from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.host import Host
+from toolcrib.servers.trial import Step
+
+
+class Params(OperationParams):
+    """The server."""
+
+    name: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The trial brings its own instance."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{ok, steps, review, tools, error?}`; emits each step as it is done."""
+    check_server(host, params.name)
+    if params.name in host.config.broken:
+        return await _broken(host.config.broken[params.name], emit)
+    async with relay(emit) as put:
+        trial, review = await host.try_server(params.name, lambda step: put(step_json(step)))
+    steps = [step_json(step) for step in trial.steps]
+    return _outcome(trial.error, steps, review, len(trial.definitions))
+
+
+async def _broken(error: ConfigError, emit: Emit) -> dict[str, Any]:
+    """An entry that cannot be read fails at the first step, like one that cannot be resolved."""
+    step = step_json(Step(name="resolve", ok=False, ms=0.0, detail=error.message, hint=error.hint))
+    await emit(step)
+    return _outcome(error, [step], [], 0)
+
+
+def _outcome(
+    error: ToolcribError | None, steps: list[dict[str, Any]], review: list[str], tools: int
+) -> dict[str, Any]:
+    outcome: dict[str, Any] = {"ok": error is None, "steps": steps, "review": review, "tools": tools}
+    return outcome if error is None else {**outcome, "error": failures.to_json(error)}

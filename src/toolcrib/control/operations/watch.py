@@ -1,0 +1,41 @@
+"""`watch`: every server, then each change as it happens, for as long as somebody listens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
+from toolcrib.control.shapes import server_json
+from toolcrib.host import Host
+from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
+
+
+class Params(OperationParams):
+    """Nothing."""
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A host that goes on running."""
+    return RUNNING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> None:
+    """Emits `{"server": …}`, `{"removed": NAME}` and `{"config_error": …}`; ends with its listener."""
+    with host.events.subscribe() as news:
+        for status in host.servers.statuses():
+            await emit({"server": server_json(status)})
+        async for event in news:
+            shown = _shown(event)
+            if shown is not None:
+                await emit(shown)
+
+
+def _shown(event: Event) -> dict[str, Any] | None:
+    if isinstance(event, ServerChanged):
+        return {"server": server_json(event.status)}
+    if isinstance(event, ServerRemoved):
+        return {"removed": event.name}
+    if isinstance(event, ConfigChanged) and event.error is not None:
+        return {"config_error": event.error}
+    return None

@@ -1,0 +1,74 @@
+"""Files that make other programs do things: an agent that may write them may run whatever it likes.
+
+Names are compared without regard to case, because file systems may do the same. Only the part of a path below
+its root counts: someone who makes `.ssh` itself a root has said so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+SHELL_START = _words(
+    ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin",
+    ".zlogout .cshrc .tcshrc .login .kshrc .inputrc .xprofile .xinitrc .xsessionrc .pam_environment .envrc",
+    "config.fish",
+)
+"""Run or read when a shell or a session starts."""
+AGENT_CONFIG = _words("mcp.json .mcp.json claude_desktop_config.json .cursor .claude .vscode")
+"""Name programs that an editor or an agent starts by itself."""
+CREDENTIALS = _words(
+    ".ssh authorized_keys .gnupg .aws .env .netrc .npmrc .pypirc .git-credentials .gitconfig"
+)
+"""Open doors, or name the programs that do."""
+REPOSITORY = _words(".git")
+"""Hooks and config of a repository run programs; a file of this name can point to another repository."""
+NAMES = SHELL_START | AGENT_CONFIG | CREDENTIALS | REPOSITORY
+SAMPLE_ENDINGS = (".example", ".sample", ".template")
+FOLDERS = (
+    (".config", "autostart"),
+    (".config", "systemd"),
+    (".config", "fish"),
+    ("library", "launchagents"),
+)
+"""Names that count only in this order."""
+
+
+def protected_part(names: Sequence[str]) -> str | None:
+    """The part of a path below its root that makes it protected; None when nothing does."""
+    folded = [name.casefold() for name in names]
+    for name, plain in zip(names, folded, strict=True):
+        if plain in NAMES or (plain.startswith(".env.") and not plain.endswith(SAMPLE_ENDINGS)):
+            return name
+    for index, pair in enumerate(pairwise(folded)):
+        if pair in FOLDERS:
+            return "/".join(names[index : index + 2])
+    return None
+
+
+def touches(path: Path, folders: Iterable[Path]) -> Path | None:
+    """The protected folder that `path` lies in, or that lies in `path`."""
+    for folder in folders:
+        if path.is_relative_to(folder) or folder.is_relative_to(path):
+            return folder
+    return None
+
+
+def own_folders() -> tuple[Path, ...]:
+    """Toolcrib's own folders, whose settings decide what runs."""
+    named = os.environ.get("TOOLCRIB_HOME")
+    if named:
+        return (Path(named).expanduser().resolve(),)
+    from platformdirs import PlatformDirs
+
+    places = PlatformDirs("toolcrib", appauthor=False)
+    return tuple(
+        path.resolve() for path in (places.user_config_path, places.user_data_path, places.user_state_path)
+    )

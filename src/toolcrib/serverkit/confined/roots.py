@@ -1,0 +1,217 @@
+"""The folders that a server may touch, and every way into them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.confined.opening import FOLDER, LISTING, READING, Escape, Opener, best_opener
+from toolcrib.serverkit.confined.protected import own_folders, protected_part, touches
+from toolcrib.serverkit.confined.refusals import explained
+from toolcrib.serverkit.confined.walk import MAX_LINKS, inside, link_target
+from toolcrib.serverkit.failure import ToolFailure
+
+
+@dataclass(frozen=True)
+class Root:
+    """One allowed folder, held open so that swapping what its path leads to changes nothing."""
+
+    given: Path
+    real: Path
+    descriptor: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A name in a folder that is open; the entry itself may not exist."""
+
+    folder: int
+    name: str
+    root: Root
+    names: tuple[str, ...]
+    """What leads from the root to the entry, without any link."""
+
+    @property
+    def path(self) -> Path:
+        """Where it really is."""
+        return self.root.real.joinpath(*self.names)
+
+    def beside(self, name: str) -> Place:
+        """Another name in the same folder."""
+        check_name(name)
+        return Place(self.folder, name, self.root, (*self.names[:-1], name))
+
+
+class Roots:
+    """Resolves paths: absolute ones inside a root, relative ones from the first root.
+
+    `~` and `$NAME` mean nothing here, and neither do percent signs. A client cannot add to the roots.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[str | Path],
+        *,
+        opener: Opener | None = None,
+        allow_protected: bool = False,
+        protect: Sequence[str | Path] = (),
+    ) -> None:
+        if not folders:
+            raise UsageError("No folder was given.", hint="Name at least one folder that may be used.")
+        if os.open not in os.supports_dir_fd:
+            raise UsageError("This system cannot confine file access to folders.", hint="Use Linux or macOS.")
+        self._opener = opener or best_opener()
+        self._allow_protected = allow_protected
+        self._own = () if allow_protected else (*own_folders(), *(Path(each).resolve() for each in protect))
+        self._roots: list[Root] = []
+        try:
+            self._roots.extend(_open_root(Path(folder)) for folder in folders)
+        except UsageError:
+            self.close()
+            raise
+        self._immovable = {
+            _identity(path) for root in self._roots for path in (root.real, *root.real.parents)
+        }
+        self.allowed = tuple(str(root.given) for root in self._roots)
+
+    def close(self) -> None:
+        """Let go of the folders."""
+        while self._roots:
+            os.close(self._roots.pop().descriptor)
+
+    def explained(self, path: str) -> AbstractContextManager[None]:
+        """Inside this block, what the file system refuses about `path` is raised as `ToolFailure`."""
+        return explained(path, self.allowed)
+
+    @contextmanager
+    def reading(self, path: str) -> Iterator[int]:
+        """A descriptor of a regular file; anything else is refused without waiting for it."""
+        root, parts = self._locate(path)
+        descriptor = self._opener.open(root.descriptor, parts, READING)
+        try:
+            mode = os.fstat(descriptor).st_mode
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not stat.S_ISREG(mode):
+                raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def listing(self, path: str) -> Iterator[int]:
+        """A descriptor of a folder whose entries can be read."""
+        root, parts = self._locate(path)
+        descriptor = self._opener.open(root.descriptor, parts, LISTING)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def folder(self, path: str, name: str) -> Iterator[Place]:
+        """The place of `name` in the folder `path`; `name` is a single name."""
+        check_name(name)
+        root, parts = self._locate(path)
+        descriptor, above = self._opener.open_folder(root.descriptor, parts)
+        try:
+            yield Place(descriptor, name, root, (*above, name))
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def entry(self, path: str) -> Iterator[Place]:
+        """The entry that `path` names, itself: a link is not followed."""
+        root, parts = self._locate(path)
+        with self._place(root, parts, path) as place:
+            yield place
+
+    @contextmanager
+    def target(self, path: str) -> Iterator[Place]:
+        """The file that `path` leads to, links followed, whether or not it exists."""
+        root, parts = self._locate(path)
+        for _ in range(MAX_LINKS):
+            with self._place(root, parts, path) as place:
+                onward = link_target(place.folder, place.name)
+                if onward is None:
+                    yield place
+                    return
+            parts = [*parts[:-1], *inside(onward)]
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+    def check_changeable(self, place: Place, *, moving: bool = False) -> None:
+        """Raise `ToolFailure` when the place is protected, or when moving it would move a root."""
+        if moving and self._is_immovable(place):
+            raise ToolFailure(f"{place.name!r} is an allowed folder or contains one: it stays where it is.")
+        if self._allow_protected:
+            return
+        part = protected_part(place.names)
+        owned = touches(place.path, [own for own in self._own if not place.root.real.is_relative_to(own)])
+        if part is None and owned is None:
+            return
+        raise ToolFailure(
+            f"{place.name!r} is protected: {part or owned} decides what other programs do.",
+            "A person can change it, or start this server with --allow-protected.",
+        )
+
+    def _is_immovable(self, place: Place) -> bool:
+        found = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+        return (found.st_dev, found.st_ino) in self._immovable
+
+    @contextmanager
+    def _place(self, root: Root, parts: list[str], path: str) -> Iterator[Place]:
+        if not parts:
+            raise ToolFailure(f"{path!r} is an allowed folder itself.", "Name something inside it.")
+        if parts[-1] == "..":
+            raise ToolFailure(f"{path!r} ends in '..'.", "Name the file or folder itself.")
+        descriptor, above = self._opener.open_folder(root.descriptor, parts[:-1])
+        try:
+            yield Place(descriptor, parts[-1], root, (*above, parts[-1]))
+        finally:
+            os.close(descriptor)
+
+    def _locate(self, path: str) -> tuple[Root, list[str]]:
+        if "\0" in path:
+            raise ToolFailure("A path cannot hold a NUL character.")
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if not path.startswith("/"):
+            return self._roots[0], parts
+        matches = [
+            (len(above), root, parts[len(above) :])
+            for root in self._roots
+            for above in (list(root.given.parts[1:]), list(root.real.parts[1:]))
+            if parts[: len(above)] == above
+        ]
+        if not matches:
+            raise Escape
+        _, root, rest = max(matches, key=lambda match: match[0])
+        return root, rest
+
+
+def check_name(name: str) -> None:
+    """Raise `ToolFailure` unless this is one plain name."""
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise ToolFailure(f"{name!r} is not a single name.", "Use a name without a slash, not '.' or '..'.")
+
+
+def _open_root(folder: Path) -> Root:
+    given = Path(os.path.normpath(Path.cwd() / folder))
+    try:
+        descriptor = os.open(given, FOLDER)
+    except OSError as error:
+        raise UsageError(
+            f"The folder {str(folder)!r} cannot be used: {error.strerror}.",
+            hint="Name a folder that exists and that you may enter.",
+        ) from error
+    return Root(given, given.resolve(), descriptor)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino

@@ -1,0 +1,135 @@
+"""Messages as lines of JSON: cuts the input, has each message answered, and writes the answers.
+
+Linear in the size of a message and bounded in the length of a line; what is no message gets an error and is
+otherwise ignored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from toolcrib.serverkit.protocol import (
+    BATCHING_VERSION,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Message,
+    Refusal,
+    refuse,
+)
+from toolcrib.serverkit.session import Session
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+LAST_WORDS = 0.6
+"""Seconds that running calls have for their answers once the input has ended."""
+CANCEL_GRACE = 0.1
+BOM = b"\xef\xbb\xbf"
+
+
+class Wire(asyncio.Protocol):
+    """Cuts the input into messages and has each answered in a task of its own."""
+
+    def __init__(self, session: Session, write: Callable[[bytes], None]) -> None:
+        self._session = session
+        self._write = write
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._skipping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; whole lines go on, the rest waits for its end."""
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._keep(line)
+            self._end_line()
+        self._keep(rest)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The input has ended; a last line without a newline counts."""
+        self._end_line()
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    async def finish(self) -> None:
+        """Let running calls answer, but not for long."""
+        self._session.end()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=LAST_WORDS)
+        self._session.cancel_all()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CANCEL_GRACE)
+
+    def _keep(self, part: bytes) -> None:
+        if not part or self._skipping:
+            return
+        self._size += len(part)
+        if self._size > MAX_LINE_BYTES:
+            self._skipping = True
+            self._chunks.clear()
+        else:
+            self._chunks.append(part)
+
+    def _end_line(self) -> None:
+        line, skipped = b"".join(self._chunks), self._skipping
+        self._chunks.clear()
+        self._size, self._skipping = 0, False
+        if skipped:
+            self._complain(INVALID_REQUEST, f"The message is longer than {MAX_LINE_BYTES} bytes.")
+        elif line and not line.isspace():
+            self._take_line(line)
+
+    def _take_line(self, line: bytes) -> None:
+        try:
+            message = from_json(line.removeprefix(BOM))
+        except ValueError as error:
+            self._complain(PARSE_ERROR, f"That is no JSON: {error}")
+            return
+        if isinstance(message, dict):
+            self._start(self._answer(message))
+        elif isinstance(message, list) and message and self._session.version == BATCHING_VERSION:
+            self._start(self._answer_batch(message))
+        else:
+            self._complain(INVALID_REQUEST, "A message is one JSON object.")
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, message: Message) -> None:
+        answer = await self._session.respond(message, self._say)
+        if answer is not None:
+            self._say(answer)
+
+    async def _answer_batch(self, messages: list[Any]) -> None:
+        """Each in a task of its own, because cancellation works on tasks."""
+        tasks = [
+            asyncio.ensure_future(self._session.respond(message, self._say))
+            for message in messages
+            if isinstance(message, dict)
+        ]
+        answers = [answer for answer in await asyncio.gather(*tasks) if answer is not None]
+        if answers:
+            self._say(answers)
+
+    def _complain(self, code: int, text: str) -> None:
+        print(text, file=sys.stderr)  # noqa: T201 - stderr is this program's log
+        self._say(refuse(None, Refusal(code, text)))
+
+    def _say(self, message: Message | list[Message]) -> None:
+        self._write(encode(message) + b"\n")
+
+
+def encode(message: Message | list[Message]) -> bytes:
+    """One line of JSON, without its newline."""
+    try:
+        return to_json(message, inf_nan_mode="null")
+    except ValueError:  # a lone surrogate, as in the name of a file that is no UTF-8
+        return json.dumps(message, ensure_ascii=False, default=str).encode("utf-8", "replace")

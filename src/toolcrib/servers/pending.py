@@ -1,0 +1,58 @@
+"""One request on its way: who waits for it, until when, and who hears of its progress.
+
+The clock stands still while the other side waits for us, and starts anew with each sign of progress, though
+never beyond a last moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+OnProgress = Callable[[float, float | None, str | None], None]
+
+
+class Pending:
+    """What is known of the request; `patience` None marks one that is open-ended."""
+
+    __slots__ = ("deadline", "future", "held_since", "holds", "latest", "left", "on_progress", "patience")
+
+    def __init__(self, future: asyncio.Future[Any], patience: float | None, on_progress: OnProgress | None):
+        self.future = future
+        self.patience = patience
+        self.on_progress = on_progress
+        self.deadline: asyncio.Timeout | None = None
+        self.latest = 0.0
+        self.holds = 0
+        self.held_since = 0.0
+        self.left = 0.0
+
+    def hold(self, now: float) -> None:
+        """Stop the clock; several may hold it at once."""
+        self.holds += 1
+        if self.holds == 1 and self.deadline is not None and self.patience is not None:
+            self.held_since, self.left = now, (self.deadline.when() or now) - now
+            _reschedule(self.deadline, None)
+
+    def release(self, now: float) -> None:
+        """Let the clock run on where it stood, once nobody holds it any more."""
+        self.holds -= 1
+        if self.holds == 0 and self.deadline is not None and self.patience is not None:
+            self.latest += now - self.held_since
+            _reschedule(self.deadline, now + self.left)
+
+    def progressed(self, now: float) -> None:
+        """Wait as long again, but not beyond the last moment."""
+        if self.deadline is None or self.patience is None:
+            return
+        if self.holds:
+            self.left = min(self.patience, self.latest - self.held_since)
+        else:
+            _reschedule(self.deadline, min(now + self.patience, self.latest))
+
+
+def _reschedule(deadline: asyncio.Timeout, when: float | None) -> None:
+    with contextlib.suppress(RuntimeError):  # it has just expired or its block was just left
+        deadline.reschedule(when)

@@ -1,0 +1,90 @@
+"""The shape of the database, as numbered steps; a file says in `user_version` how many of them it has seen.
+
+A step that was released is never changed: what comes later is a new step at the end.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from toolcrib.errors import ConfigError
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE calls (
+            id INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL,  -- microseconds since 1970, UTC
+            tool TEXT NOT NULL,
+            server TEXT,
+            principal TEXT NOT NULL,
+            session TEXT,
+            outcome TEXT NOT NULL,
+            ms REAL NOT NULL,
+            bytes INTEGER NOT NULL,
+            arguments TEXT NOT NULL,
+            error TEXT,
+            call_id TEXT NOT NULL,
+            extra TEXT
+        )
+        """,
+        "CREATE INDEX calls_by_time ON calls (time)",
+    ),
+    (
+        """
+        CREATE TABLE tool_history (
+            server TEXT NOT NULL,  -- empty for native tools
+            tool TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            parts TEXT NOT NULL,  -- JSON: a digest of each top-level part
+            first_seen INTEGER NOT NULL,
+            last_changed INTEGER NOT NULL,
+            previous_hash TEXT,
+            changes TEXT NOT NULL,  -- JSON: names of parts
+            PRIMARY KEY (server, tool)
+        ) WITHOUT ROWID
+        """,
+    ),
+    (
+        """
+        CREATE TABLE tool_lists (
+            server TEXT PRIMARY KEY,
+            fingerprint TEXT NOT NULL,
+            protocol TEXT NOT NULL,
+            version TEXT,
+            definitions TEXT NOT NULL,  -- JSON, as listed
+            saved_at INTEGER NOT NULL
+        )
+        """,
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
+    """Bring a database up to date, step by step; several processes may try at once."""
+    while (version := _version(connection)) < len(steps):
+        _take(connection, version, steps[version])
+    if version > len(steps):
+        raise ConfigError(
+            "The database was written by a newer Toolcrib.",
+            hint="Update Toolcrib, or move the database away to begin with an empty one.",
+        )
+
+
+def _take(connection: sqlite3.Connection, version: int, statements: tuple[str, ...]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Someone else may have taken the step while we waited for the lock.
+        if _version(connection) == version:
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version

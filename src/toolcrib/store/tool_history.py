@@ -1,0 +1,128 @@
+"""Remembers each tool's definition across restarts: when it was first seen, when and how it changed.
+
+All of it is read once and kept at hand, so that the registry never waits; changes are written behind.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from toolcrib.clock import Clock, SystemClock
+from toolcrib.schema.tools import DefinitionHistory, ToolDefinition
+from toolcrib.store.database import Database, transact
+from toolcrib.store.moments import from_stored, to_stored
+from toolcrib.tools.definitions import digest
+
+logger = logging.getLogger(__name__)
+
+_DIGEST_LENGTH = 16
+_COLUMNS = "server, tool, hash, parts, first_seen, last_changed, previous_hash, changes"
+_SELECT = f"SELECT {_COLUMNS} FROM tool_history"  # noqa: S608
+_UPSERT = f"INSERT OR REPLACE INTO tool_history ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What is known of one tool's definition."""
+
+    hash: str
+    parts: Mapping[str, str]
+    history: DefinitionHistory
+
+
+class ToolHistory:
+    """The histories by server and tool; made by `open`."""
+
+    def __init__(self, database: Database, entries: dict[str, dict[str, _Entry]], clock: Clock) -> None:
+        self._database = database
+        self._entries = entries
+        self._clock = clock
+        self.errors = 0
+        """Writes that failed; what they held is known until the end of this process only."""
+
+    @classmethod
+    async def open(cls, database: Database, *, clock: Clock | None = None) -> ToolHistory:
+        """Read all histories."""
+        rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
+        entries: dict[str, dict[str, _Entry]] = {}
+        for row in rows:
+            entries.setdefault(row[0], {})[row[1]] = _from_row(row)
+        return cls(database, entries, clock or SystemClock())
+
+    def observe(
+        self, server: str | None, seen: Iterable[tuple[ToolDefinition, str]]
+    ) -> Mapping[str, DefinitionHistory]:
+        """Note a server's definitions with their hashes; returns the history of each by name."""
+        known = self._entries.setdefault(server or "", {})
+        histories: dict[str, DefinitionHistory] = {}
+        changed: list[tuple[Any, ...]] = []
+        for definition, hash_ in seen:
+            entry = known.get(definition.name)
+            if entry is None or entry.hash != hash_:
+                entry = known[definition.name] = self._next(entry, definition, hash_)
+                changed.append(_to_row(server or "", definition.name, entry))
+            histories[definition.name] = entry.history
+        if changed:
+            self._database.submit(partial(_write, changed)).add_done_callback(self._take_in)
+        return histories
+
+    def recall(self, server: str | None) -> Mapping[str, DefinitionHistory]:
+        """The histories of a server's tools as they are."""
+        return {name: entry.history for name, entry in self._entries.get(server or "", {}).items()}
+
+    def _next(self, entry: _Entry | None, definition: ToolDefinition, hash_: str) -> _Entry:
+        now = self._clock.now()
+        parts = {key: digest(value)[:_DIGEST_LENGTH] for key, value in definition.raw.items()}
+        if entry is None:
+            return _Entry(hash_, parts, DefinitionHistory(first_seen=now, last_changed=now))
+        history = DefinitionHistory(
+            first_seen=entry.history.first_seen,
+            last_changed=now,
+            previous_hash=entry.hash,
+            changes=tuple(
+                sorted(key for key in {*parts, *entry.parts} if parts.get(key) != entry.parts.get(key))
+            ),
+        )
+        return _Entry(hash_, parts, history)
+
+    def _take_in(self, written: Future[None]) -> None:
+        error = written.exception()
+        if error is not None:
+            self.errors += 1
+            logger.error("The history of tools cannot be written: %s", error)
+
+
+def _write(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
+    transact(connection, lambda within: within.executemany(_UPSERT, rows))
+
+
+def _to_row(server: str, tool: str, entry: _Entry) -> tuple[Any, ...]:
+    history = entry.history
+    return (
+        server,
+        tool,
+        entry.hash,
+        json.dumps(dict(entry.parts)),
+        to_stored(history.first_seen),
+        to_stored(history.last_changed),
+        history.previous_hash,
+        json.dumps(history.changes),
+    )
+
+
+def _from_row(row: tuple[Any, ...]) -> _Entry:
+    _, _, hash_, parts, first_seen, last_changed, previous_hash, changes = row
+    history = DefinitionHistory(
+        first_seen=from_stored(first_seen),
+        last_changed=from_stored(last_changed),
+        previous_hash=previous_hash,
+        changes=tuple(json.loads(changes)),
+    )
+    return _Entry(hash_, json.loads(parts), history)

@@ -1,0 +1,96 @@
+"""Keeps each server's last tool list, so that its tools can be offered before it runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from toolcrib.schema.servers import CachedTools
+from toolcrib.store.database import Database
+from toolcrib.store.moments import from_stored, to_stored
+
+logger = logging.getLogger(__name__)
+
+_COLUMNS = "server, fingerprint, protocol, version, definitions, saved_at"
+_SELECT = f"SELECT {_COLUMNS} FROM tool_lists"  # noqa: S608
+_UPSERT = f"INSERT OR REPLACE INTO tool_lists ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+
+
+class ToolLists:
+    """The lists by server, all at hand; made by `open`. Changes are written behind."""
+
+    def __init__(self, database: Database, lists: dict[str, CachedTools]) -> None:
+        self._database = database
+        self._lists = lists
+        self.errors = 0
+        """Writes that failed; a list that was not written is asked for again next time."""
+
+    @classmethod
+    async def open(cls, database: Database) -> ToolLists:
+        """Read all lists; one that is damaged counts as none."""
+        rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
+        lists = (_from_row(row) for row in rows)
+        return cls(database, {tools.server: tools for tools in lists if tools is not None})
+
+    def load_all(self) -> dict[str, CachedTools]:
+        """Every list there is, by server."""
+        return dict(self._lists)
+
+    def load(self, server: str, fingerprint: str) -> CachedTools | None:
+        """The last list of a server, if it was listed under the same entry."""
+        tools = self._lists.get(server)
+        return tools if tools is not None and tools.fingerprint == fingerprint else None
+
+    def save(self, tools: CachedTools) -> None:
+        """Keep a fresh list in place of the last one."""
+        self._lists[tools.server] = tools
+        self._database.submit(partial(_write, tools)).add_done_callback(self._take_in)
+
+    def forget(self, server: str) -> None:
+        """Drop the list of a server that is no longer there."""
+        if self._lists.pop(server, None) is not None:
+            self._database.submit(partial(_delete, server)).add_done_callback(self._take_in)
+
+    def _take_in(self, written: Future[None]) -> None:
+        error = written.exception()
+        if error is not None:
+            self.errors += 1
+            logger.error("A tool list cannot be written: %s", error)
+
+
+def _write(tools: CachedTools, connection: sqlite3.Connection) -> None:
+    definitions = json.dumps([dict(definition) for definition in tools.definitions])
+    row = (
+        tools.server,
+        tools.fingerprint,
+        tools.protocol,
+        tools.version,
+        definitions,
+        to_stored(tools.saved_at),
+    )
+    connection.execute(_UPSERT, row)
+
+
+def _delete(server: str, connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM tool_lists WHERE server = ?", (server,))
+
+
+def _from_row(row: tuple[Any, ...]) -> CachedTools | None:
+    server, fingerprint, protocol, version, definitions, saved_at = row
+    try:
+        listed = tuple(json.loads(definitions))
+    except ValueError:
+        logger.warning("The kept tool list of %s is damaged", server)
+        return None
+    return CachedTools(
+        server=server,
+        fingerprint=fingerprint,
+        protocol=protocol,
+        version=version,
+        definitions=listed,
+        saved_at=from_stored(saved_at),
+    )

@@ -1,0 +1,131 @@
+"""The documentation is true: programs run, JSON parses, links lead somewhere, every page can be reached.
+
+A ```python block is run alone, in a process, folder and home of its own; `await` may stand at its
+top level. A ```python no-run block is only compiled: use it for what needs something that is not there.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from toolcrib import plugins
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\((?!\w+:|#)(?P<target>[^)#\s]+)")
+RUNNER = """
+import ast, asyncio, inspect, sys
+from pathlib import Path
+code = compile(Path(sys.argv[1]).read_text(), sys.argv[1], "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+scope = {"__name__": "__main__"}
+if code.co_flags & inspect.CO_COROUTINE:
+    asyncio.run(eval(code, scope))
+else:
+    exec(code, scope)
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: str
+    line: int
+    info: str
+    text: str
+
+
+def blocks(*infos: str) -> Iterator[Block]:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for found in BLOCK.finditer(text):
+            if found["info"].strip() in infos:
+                line = text[: found.start()].count("\n") + 1
+                yield Block(str(page.relative_to(ROOT)), line, found["info"].strip(), found["text"])
+
+
+def label(block: Block) -> str:
+    return f"{block.page}:{block.line}"
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = os.environ | {"TOOLCRIB_HOME": str(folder / "home"), "NO_COLOR": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("block", list(blocks("python")), ids=label)
+def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> None:
+    program = tmp_path / "block.py"
+    program.write_text(block.text)
+
+    run([sys.executable, "-c", RUNNER, str(program)], tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_runs(example: Path, tmp_path: Path) -> None:
+    run([sys.executable, str(example)], tmp_path)
+
+
+def test_programs_that_cannot_run_here_are_at_least_python() -> None:
+    for block in blocks("python no-run"):
+        compile(block.text, label(block), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def test_json_in_the_documentation_is_json() -> None:
+    for block in blocks("json"):
+        try:
+            json.loads(block.text)
+        except ValueError as error:
+            pytest.fail(f"{label(block)}: {error}")
+
+
+def test_every_relative_link_leads_to_a_file() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)} → {found['target']}"
+        for page in PAGES
+        for found in LINK.finditer(page.read_text(encoding="utf-8"))
+        if not (page.parent / found["target"]).exists()
+    ]
+
+    assert broken == []
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, left = set[Path](), [README]
+    while left:
+        page = left.pop()
+        if page in reached or page.suffix != ".md" or not page.exists():
+            continue
+        reached.add(page)
+        left += [(page.parent / found["target"]).resolve() for found in LINK.finditer(page.read_text())]
+
+    assert [str(page.relative_to(ROOT)) for page in PAGES if page not in reached] == []
+
+
+def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+
+    assert len(lines) <= 150
+    assert any(line.startswith("make run") for line in lines[:20])
+    assert any(line.startswith("make test") for line in lines[:20])
+
+
+@pytest.mark.parametrize("command", plugins.names("toolcrib.cli.commands"))
+def test_every_command_is_documented(command: str) -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+    assert f"toolcrib {command}" in page

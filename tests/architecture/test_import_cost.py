@@ -1,0 +1,67 @@
+"""You pay only for what you use: importing the package and asking the command for help load nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "anyio",
+    "cryptography",
+    "httpx2",
+    "jsonschema",
+    "jsonschema_rs",
+    "keyring",
+    "mcp",
+    "opentelemetry",
+    "pydantic",
+    "rich",
+    "starlette",
+    "uvicorn",
+    "uvloop",
+}
+HELP = """
+import contextlib, sys
+from toolcrib.cli import main
+sys.argv = ["toolcrib", "--help"]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    main()
+"""
+
+
+def modules_after(program: str) -> set[str]:
+    """What a fresh interpreter has loaded after running this."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def packages(modules: set[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_importing_toolcrib_loads_next_to_nothing() -> None:
+    added = modules_after("import toolcrib") - modules_after("import typing, importlib, contextlib")
+
+    assert not packages(added) & HEAVY
+    assert len(added) < 20, sorted(added)
+
+
+def test_the_help_screen_loads_nothing_heavy() -> None:
+    loaded = modules_after(HELP)
+
+    assert not packages(loaded) & HEAVY
+    assert len(loaded) < 250, f"{len(loaded)} modules: {sorted(loaded)}"
+
+
+@pytest.mark.parametrize(
+    "package", ["errors", "events", "plugins", "schema.tools", "schema.servers", "serverkit"]
+)
+def test_what_stands_low_in_the_tree_is_light(package: str) -> None:
+    loaded = modules_after(f"import toolcrib.{package}")
+
+    assert not packages(loaded) & (HEAVY - {"pydantic"})

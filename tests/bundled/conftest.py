@@ -1,0 +1,78 @@
+"""A filesystem server over a small world: an allowed folder, and beside it one that must never be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcrib.bundled.filesystem.tools import FileTools
+from toolcrib.serverkit.confined import Roots
+from toolcrib.serverkit.confined.kernel import KernelOpener, available
+from toolcrib.serverkit.confined.opening import Opener
+from toolcrib.serverkit.confined.walk import WalkOpener
+from toolcrib.serverkit.server import ToolServer
+
+WAYS: dict[str, Opener] = {"walk": WalkOpener(), **({"openat2": KernelOpener()} if available() else {})}
+
+
+@dataclass
+class World:
+    """The folders, and the tools that see only one of them."""
+
+    allowed: Path
+    outside: Path
+    server: ToolServer
+    roots: Roots
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return await self.server.tools[tool].call(arguments)
+
+    async def told(self, tool: str, **arguments: Any) -> str:
+        result = await self.call(tool, **arguments)
+        assert result["isError"] is False, result
+        return str(result["content"][0]["text"])
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        result = await self.call(tool, **arguments)
+        assert result["isError"] is True, result
+        text = str(result["content"][0]["text"])
+        assert "SECRET" not in text
+        return text
+
+
+@pytest.fixture(params=sorted(WAYS))
+def opener(request: pytest.FixtureRequest) -> Opener:
+    """Each way to open things; both keep the same promises."""
+    return WAYS[request.param]
+
+
+@pytest.fixture
+def make_world(tmp_path: Path, opener: Opener) -> Iterator[Any]:
+    """Makes worlds; further roots and options may be given."""
+    made: list[Roots] = []
+
+    def make(folders: Sequence[str | Path] = ("allowed",), **options: Any) -> World:
+        roots = Roots([tmp_path / folder for folder in folders], opener=opener, **options)
+        made.append(roots)
+        server = ToolServer("filesystem", "0")
+        FileTools(roots).offer(server)
+        return World(tmp_path / "allowed", tmp_path / "outside", server, roots)
+
+    (tmp_path / "allowed" / "d").mkdir(parents=True)
+    (tmp_path / "allowed" / "d" / "f").write_text("fine")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "f").write_text("SECRET")
+    yield make
+    for roots in made:
+        roots.close()
+
+
+@pytest.fixture
+def world(make_world: Any) -> World:
+    """The usual one."""
+    made: World = make_world()
+    return made

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from toolcrib.config.paths import MAX_SOCKET_BYTES, Paths, find_paths
+from toolcrib.errors import ConfigError
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_everything_lives_under_a_named_home(tmp_path: Path) -> None:
+    found = find_paths(environ={"TOOLCRIB_HOME": str(tmp_path)})
+
+    assert found.config_file == tmp_path / "mcp.json"
+    assert found.home == tmp_path
+    places = [value for name, value in vars(found).items() if name != "socket"]
+    assert all(place.is_relative_to(tmp_path) for place in places)
+
+
+def test_the_argument_wins_over_the_variable(tmp_path: Path) -> None:
+    found = find_paths(tmp_path / "a", environ={"TOOLCRIB_HOME": str(tmp_path / "b")})
+
+    assert found.config_file == tmp_path / "a" / "mcp.json"
+
+
+def test_two_spellings_of_one_home_mean_the_same_places(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    assert find_paths(tmp_path / "link") == find_paths(tmp_path / "real")
+
+
+def test_without_a_home_the_platform_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+    found = find_paths(environ={})
+
+    assert found.home is None
+    if os.uname().sysname == "Linux":
+        assert found.config_file == tmp_path / "config" / "toolcrib" / "mcp.json"
+        assert found.database.is_relative_to(tmp_path / "data")
+        assert found.logs.is_relative_to(tmp_path / "state")
+
+
+def test_the_session_does_not_move_lock_and_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    on_the_desktop = find_paths(environ={})
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    assert find_paths(environ={}) == on_the_desktop
+
+
+def test_folders_are_made_for_this_user_alone_on_a_permissive_umask(paths: Paths) -> None:
+    before = os.umask(0)
+    try:
+        paths.ensure()
+    finally:
+        os.umask(before)
+
+    assert {mode(place) for place in (paths.data, paths.state, paths.logs, paths.runtime)} == {0o700}
+    assert paths.home is not None
+    assert mode(paths.home) == 0o700
+    assert not paths.files.exists()
+
+
+def test_a_runtime_folder_that_others_could_enter_is_closed(paths: Paths) -> None:
+    paths.ensure()
+    paths.runtime.chmod(0o777)
+
+    paths.ensure()
+
+    assert mode(paths.runtime) == 0o700
+
+
+def test_a_runtime_folder_that_is_a_link_is_refused(paths: Paths, tmp_path: Path) -> None:
+    paths.runtime.parent.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    paths.runtime.symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(ConfigError, match="someone else") as caught:
+        paths.ensure()
+    assert "TOOLCRIB_HOME" in caught.value.hint
+
+
+def test_a_file_where_a_folder_is_needed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("")
+
+    with pytest.raises(ConfigError, match="home"):
+        find_paths(tmp_path / "home").ensure()
+
+
+def test_a_long_home_gets_a_short_socket_that_is_its_own(tmp_path: Path) -> None:
+    one, other = (find_paths(tmp_path / ("x" * 120) / name) for name in ("one", "other"))
+
+    assert len(os.fsencode(one.socket)) <= MAX_SOCKET_BYTES
+    assert one.socket != other.socket
+    assert one.socket == find_paths(tmp_path / ("x" * 120) / "one").socket
+    try:
+        one.ensure()
+        assert mode(one.socket.parent) == 0o700
+    finally:
+        one.socket.parent.rmdir()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "a b", "ü", "x" * 100, ".", "a\\b"])
+def test_any_server_name_gives_one_plain_log_file(paths: Paths, name: str) -> None:
+    assert paths.server_log(name).parent == paths.logs
+    assert paths.server_log(name) != paths.server_log(name + "!")
+
+
+def test_a_plain_server_name_is_its_log_files_name(paths: Paths) -> None:
+    assert paths.server_log("demo") == paths.logs / "demo.log"

@@ -1,0 +1,89 @@
+"""What every test gets: a home of its own, no keyring, and a test that fails when a task fails unheard."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toolcrib
+
+DEADLINE = 30.0
+
+
+@pytest.fixture(autouse=True)
+def _no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLCRIB_KEYRING", "off")
+    monkeypatch.delenv("TOOLCRIB_HOME", raising=False)
+
+
+class Crib:
+    """A home in a temporary folder, with servers to be added before or after it is opened."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.document: dict[str, Any] = {"mcpServers": {}}
+
+    def server(self, name: str, *faults: str, args: tuple[str, ...] = (), **keys: Any) -> None:
+        """Add the testing server, with these faults."""
+        options = [part for fault in faults for part in ("--fault", fault)]
+        command = ["-m", "toolcrib.testing.server", "--name", name, *options, *args]
+        self.entry(name, {"command": sys.executable, "args": command, **keys})
+
+    def entry(self, name: str, raw: dict[str, Any]) -> None:
+        """Add any entry."""
+        self.document["mcpServers"][name] = raw
+        self.write()
+
+    def setting(self, **settings: Any) -> None:
+        """Change host settings."""
+        self.document.setdefault("toolcrib", {}).update(settings)
+        self.write()
+
+    def write(self) -> None:
+        """Save the config file as an editor would."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        (self.home / "mcp.json").write_text(json.dumps(self.document, indent=2))
+
+    @asynccontextmanager
+    async def open(self, **options: Any) -> AsyncIterator[toolcrib.Host]:
+        """Open the host on this home."""
+        self.write()
+        async with toolcrib.open_host(self.home, **options) as host:
+            yield host
+
+
+@pytest.fixture
+def crib(tmp_path: Path) -> Crib:
+    """A home with no servers yet."""
+    return Crib(tmp_path / "home")
+
+
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    """Waits for a condition under a deadline, looking each time something was published."""
+
+    async def wait(host: toolcrib.Host, condition: Callable[[], bool], deadline: float = DEADLINE) -> None:
+        with host.events.subscribe() as events:
+            async with asyncio.timeout(deadline):
+                while not condition():
+                    await events.next()
+
+    return wait
+
+
+@pytest.fixture(autouse=True)
+def _no_unheard_failures(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    yield
+    unheard = [
+        record.getMessage()
+        for record in caplog.get_records("call")
+        if record.name == "asyncio" and "never retrieved" in record.getMessage()
+    ]
+    assert not unheard

@@ -1,0 +1,210 @@
+"""Servers that misbehave while they are used. Numbers are those of the fault list."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import time
+
+import pytest
+
+from toolcrib.errors import CallTimeout, ConnectionLost, ServerUnavailable
+from toolcrib.schema.servers import ServerState
+
+QUICKLY = {"firstDelay": 0.01, "longestDelay": 0.05}
+
+
+async def test_08_half_a_line_costs_only_that_call_its_deadline(crib):
+    crib.server("halving", "half-line", timeouts={"call": 1})
+    async with crib.open() as host:
+        await host.ready()
+        with pytest.raises(CallTimeout, match="within 1 s"):
+            await host.call("halving__echo", {"text": "x"})
+        assert host.servers.status("halving").state is ServerState.READY
+
+
+async def test_09_a_line_of_48_megabytes_arrives_whole_at_a_bounded_cost(crib):
+    crib.server("large")
+    async with crib.open() as host:
+        await host.ready()
+        size = 48 * 1024 * 1024
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        began = time.process_time()
+        result = await host.call("large__blob", {"bytes": size})
+        assert time.process_time() - began < 2
+        assert len(result["content"][0]["text"]) == size
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+async def test_10_an_endless_line_ends_the_server_not_the_host(crib, until):
+    crib.setting(maxMessageBytes=8 * 1024 * 1024)
+    crib.server("endless", "endless-line", restart={"enabled": False})
+    async with crib.open() as host:
+        await host.ready()
+        with pytest.raises(ConnectionLost, match="MB"):
+            await host.call("endless__pid", {})
+        await until(host, lambda: host.servers.status("endless").state is ServerState.FAILED)
+
+
+async def test_11_a_flood_on_stderr_fills_no_disk_and_blocks_no_answer(crib):
+    crib.server("chatty", "stderr-flood")
+    async with crib.open() as host:
+        await host.ready()
+        for number in range(50):
+            answer = await host.call("chatty__echo", {"text": str(number)})
+            assert answer["content"][0]["text"] == str(number)
+        logs = sum(file.stat().st_size for file in host.paths.logs.iterdir())
+        assert logs < 7 * 1024 * 1024
+
+
+@pytest.mark.parametrize("fault", ["close-stdout", "close-stdin"])
+async def test_12_13_a_server_that_closes_its_pipes_is_started_again(crib, until, fault):
+    crib.server("shutting", fault, restart=QUICKLY, timeouts={"call": 2})
+    async with crib.open() as host:
+        await host.ready()
+        pid = host.servers.status("shutting").pid
+        with pytest.raises((ConnectionLost, CallTimeout)):
+            await host.call("shutting__pid", {})
+        await until(host, lambda: host.servers.status("shutting").pid not in (None, pid))
+
+
+async def test_14_a_stopped_process_is_noticed_while_idle_and_replaced(crib, until, monkeypatch):
+    monkeypatch.setattr("toolcrib.servers.health.CHECK_TIMEOUT", 0.2)
+    monkeypatch.setattr("toolcrib.servers.health.RECHECK_INTERVAL", 0.1)
+    crib.server("frozen", restart=QUICKLY, timeouts={"call": 1})
+    crib.setting(livenessInterval=0.2)
+    async with crib.open() as host:
+        await host.ready()
+        pid = host.servers.status("frozen").pid
+        os.kill(pid, signal.SIGSTOP)
+        with pytest.raises((CallTimeout, ConnectionLost)):
+            await host.call("frozen__echo", {"text": "x" * 2_000_000})
+        await until(host, lambda: host.servers.status("frozen").pid not in (None, pid))
+        assert (await host.call("frozen__echo", {"text": "back"}))["content"][0]["text"] == "back"
+
+
+async def test_15_a_kill_during_a_call_fails_it_as_retryable_and_the_server_comes_back(crib, until):
+    crib.server("victim", restart=QUICKLY)
+    async with crib.open() as host:
+        await host.ready()
+        pid = host.servers.status("victim").pid
+        call = asyncio.ensure_future(host.call("victim__sleep", {"seconds": 60}))
+        await until_pending(host, "victim")
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(ConnectionLost, match="killed by signal 9") as caught:
+            await call
+        assert caught.value.retryable
+        answer = await host.call("victim__pid", {})
+        assert answer["content"][0]["text"] != str(pid)
+        assert host.servers.status("victim").restarts == 1
+
+
+async def test_a_read_only_call_that_meets_a_crash_is_repeated_by_itself(crib):
+    crib.server("healing", restart=QUICKLY)
+    async with crib.open() as host:
+        await host.ready()
+        os.kill(host.servers.status("healing").pid, signal.SIGKILL)
+        assert (await host.call("healing__echo", {"text": "again"}))["content"][0]["text"] == "again"
+
+
+async def test_a_call_that_may_change_something_is_never_repeated(crib, until):
+    crib.server("once", "exit-on-call", restart=QUICKLY)
+    async with crib.open() as host:
+        await host.ready()
+        with pytest.raises(ConnectionLost, match="code 9"):
+            await host.call("once__pid", {})
+        await until(host, lambda: host.servers.status("once").restarts == 1)
+        await until(host, lambda: host.servers.status("once").state is ServerState.READY)
+        assert host.servers.status("once").restarts == 1  # a repeated call would have killed it again
+
+
+async def test_a_call_waits_briefly_for_a_restarting_server_and_then_fails_as_retryable(crib, until):
+    crib.server("resting", restart={"firstDelay": 60})
+    crib.setting(callWait=0.2)
+    async with crib.open() as host:
+        await host.ready()
+        os.kill(host.servers.status("resting").pid, signal.SIGKILL)
+        await until(host, lambda: host.servers.status("resting").state is ServerState.BACKOFF)
+        with pytest.raises(ServerUnavailable, match="restarting") as caught:
+            await host.call("resting__pid", {})
+        assert caught.value.retryable
+
+
+async def test_a_cancelled_call_is_cancelled_in_the_server(crib):
+    crib.server("patient")
+    async with crib.open() as host:
+        await host.ready()
+        call = asyncio.ensure_future(host.call("patient__sleep", {"seconds": 60}))
+        await until_pending(host, "patient")
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        answer = await host.call("patient__cancelled", {})
+        assert answer["content"][0]["text"] != "[]"
+        records = await host.audit.query(limit=10, tool="patient__sleep")
+        assert [record.outcome for record in records] == ["cancelled"]
+
+
+async def test_22_a_server_that_takes_too_much_memory_is_warned_of_and_restarted(crib, until):
+    crib.server("greedy", "leak", memory={"warning": 50, "limit": 150}, restart=QUICKLY)
+    crib.setting(livenessInterval=0.05)
+    async with crib.open() as host:
+        await host.ready()
+        pid = host.servers.status("greedy").pid
+        for _ in range(3):
+            await host.call("greedy__echo", {"text": "x"})
+        await until(host, lambda: host.servers.status("greedy").state is ServerState.DEGRADED)
+        assert "MB of memory" in host.servers.status("greedy").reason
+        with host.events.subscribe() as events:
+            for _ in range(6):
+                with contextlib.suppress(ServerUnavailable):
+                    await host.call("greedy__pid", {})
+            async with asyncio.timeout(30):
+                event = await events.next()
+                while "limit of 150 MB" not in getattr(getattr(event, "status", None), "reason", ""):
+                    event = await events.next()
+        await until(host, lambda: host.servers.status("greedy").pid not in (None, pid))
+
+
+async def test_a_storm_of_list_changes_costs_few_fetches(crib, until):
+    crib.server("stormy", "storm")
+    async with crib.open() as host:
+        await host.ready()
+        await host.call("stormy__change", {})
+        await until(host, lambda: any(tool.name == "stormy__extra_0000" for tool in host.tools()))
+        assert (await host.call("stormy__echo", {"text": "calm"}))["content"][0]["text"] == "calm"
+
+
+async def test_the_event_loop_stays_responsive_while_servers_misbehave(crib):
+    for fault in ("rubbish", "stderr-flood", "storm", "exit", "hang", "banner"):
+        crib.server(fault, fault, restart=QUICKLY, timeouts={"start": 2})
+    async with crib.open() as host:
+        lags: list[float] = []
+
+        async def measure() -> None:
+            loop = asyncio.get_running_loop()
+            while True:
+                due = loop.time() + 0.01
+                await asyncio.sleep(0.01)
+                lags.append(loop.time() - due)
+
+        measuring = asyncio.ensure_future(measure())
+        await host.servers["storm"].ready()
+        for _ in range(20):
+            await host.call("storm__echo", {"text": "x"})
+            await host.call("rubbish__echo", {"text": "x"})
+        measuring.cancel()
+        lags.sort()
+        assert lags[int(len(lags) * 0.9)] < 0.2
+
+
+async def until_pending(host, server: str) -> None:
+    """Wait until a call is on its way to the server."""
+    async with asyncio.timeout(10):
+        session = await host.servers.session(server)
+        while not session.busy:
+            await asyncio.sleep(0)
+        await session.check(timeout=10)  # answered in order: the call before it was read

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.store.records import NOON, Noon, record
+from toolcrib.store.audit import AuditLog
+from toolcrib.store.database import Database, open_database
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "toolcrib.db"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    async with open_database(path) as opened:
+        yield opened
+
+
+def on_disk(path: Path) -> int:
+    """How many records another process would see."""
+    with sqlite3.connect(path) as connection:
+        count: int = connection.execute("SELECT count(*) FROM calls").fetchone()[0]
+        return count
+
+
+async def until_on_disk(database: Database, count: int) -> None:
+    """Wait for a number of records, giving the writer a turn between two looks."""
+    async with asyncio.timeout(20):
+        while on_disk(database.path) != count:
+            await database.run(lambda connection: None)
+
+
+async def test_records_come_back_as_they_were_newest_first(database: Database) -> None:
+    full = record(
+        1,
+        session="s1",
+        outcome="failed",
+        error="peer_error: no",
+        extra={"rule": "x", "n": 1},
+        server=None,
+        tool="grep",
+        ms=0.125,
+        bytes=10**12,
+    )
+    async with AuditLog(database, clock=Noon()) as audit:
+        for one in (record(0), full, record(-5)):
+            audit.record(one)
+
+        assert await audit.query() == [full, record(0), record(-5)]
+        assert await audit.query(1) == [full]
+
+
+async def test_a_record_is_on_disk_soon_without_anyone_asking(database: Database) -> None:
+    async with AuditLog(database, clock=Noon()) as audit:
+        audit.record(record())
+
+        await until_on_disk(database, 1)
+
+
+async def test_many_records_are_written_in_few_commits(database: Database, path: Path) -> None:
+    async with AuditLog(database, clock=Noon()) as audit:
+        before = await database.run(lambda connection: connection.total_changes)
+        for number in range(1000):
+            audit.record(record(number))
+        assert on_disk(path) == 0
+
+        await until_on_disk(database, 1000)
+
+        after = await database.run(lambda connection: connection.total_changes)
+        assert after - before == 1000
+
+
+async def test_everything_is_on_disk_once_the_log_is_closed(database: Database, path: Path) -> None:
+    async with AuditLog(database, clock=Noon(), flush_after=3600) as audit:
+        for number in range(10):
+            audit.record(record(number))
+
+    assert on_disk(path) == 10
+    assert (audit.errors, audit.lost) == (0, 0)
+
+
+async def test_a_full_queue_is_written_at_once(database: Database, path: Path) -> None:
+    async with AuditLog(database, clock=Noon(), flush_after=3600, capacity=10) as audit:
+        for number in range(25):
+            audit.record(record(number))
+
+        assert on_disk(path) == 20
+        assert len(await audit.query()) == 25
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"tool": "fs__read"}, [2]),
+        ({"server": "demo"}, [3, 1, 0]),
+        ({"principal": "agent"}, [3]),
+        ({"outcome": "denied"}, [1]),
+        ({"since": NOON + timedelta(seconds=2)}, [3, 2]),
+        ({"server": "demo", "since": NOON + timedelta(seconds=1)}, [3, 1]),
+        ({"server": "demo' OR 1=1 --"}, []),
+    ],
+)
+async def test_a_query_is_narrowed_by_its_filters(
+    database: Database, filters: dict[str, str], expected: list[int]
+) -> None:
+    async with AuditLog(database, clock=Noon()) as audit:
+        audit.record(record(0))
+        audit.record(record(1, outcome="denied"))
+        audit.record(record(2, tool="fs__read", server="fs"))
+        audit.record(record(3, principal="agent"))
+
+        found = await audit.query(**filters)  # type: ignore[arg-type]
+
+    assert [one.call_id for one in found] == [f"c-{number}" for number in expected]
+
+
+async def test_records_older_than_the_log_is_kept_are_deleted(database: Database, path: Path) -> None:
+    clock = Noon()
+    async with AuditLog(database, days=30, clock=clock) as audit:
+        for day in range(20):
+            audit.record(record(-day * 86_400))
+        await audit.flush()
+        assert await audit.prune() == 0
+        clock.time += timedelta(days=20)
+
+        assert await audit.prune() == 9
+
+    assert on_disk(path) == 11
+
+
+async def test_old_records_go_by_themselves_when_the_log_is_opened(database: Database) -> None:
+    async with AuditLog(database, days=90, clock=Noon()) as audit:
+        audit.record(record(0))
+        audit.record(record(-50 * 86_400))
+
+    async with AuditLog(database, days=30, clock=Noon()):
+        await until_on_disk(database, 1)
+
+
+async def fill_disk(database: Database) -> None:
+    """Allow the file no more pages than it has: what a full disk does."""
+    await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
+
+
+async def make_room(database: Database) -> None:
+    await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchone())
+
+
+async def test_a_full_disk_is_counted_and_no_caller_notices(database: Database) -> None:
+    async with AuditLog(database, clock=Noon()) as audit:
+        await fill_disk(database)
+        for number in range(500):
+            audit.record(record(number, arguments="x" * 2000))
+        await audit.flush()
+
+        assert audit.errors == 1
+        assert "full" in str(audit.last_error)
+        assert audit.lost == 0
+
+        await make_room(database)
+        assert len(await audit.query(1000)) == 500
+
+
+async def test_what_cannot_be_written_is_given_up_aloud_and_bounded(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with AuditLog(database, clock=Noon(), capacity=100, flush_after=3600) as audit:
+        await fill_disk(database)
+        for number in range(1050):
+            audit.record(record(number, arguments="x" * 2000))
+
+    assert audit.lost == 1050
+    assert audit.errors >= 10
+    assert "records were lost" in caplog.text
+
+
+async def test_a_record_with_half_a_character_is_written_too(database: Database) -> None:
+    async with AuditLog(database, clock=Noon()) as audit:
+        audit.record(record(0, tool="a\ud800b", error="é\udfff", principal="\ud800"))
+
+        [found] = await audit.query()
+
+    assert (found.tool, found.error, found.principal) == ("a?b", "é?", "?")
+
+
+async def test_two_processes_may_write_to_one_file(path: Path) -> None:
+    async def write(name: str) -> None:
+        async with open_database(path) as database, AuditLog(database, clock=Noon()) as audit:
+            for number in range(200):
+                audit.record(record(number, principal=name))
+                await asyncio.sleep(0)
+            assert audit.errors == 0
+
+    await asyncio.gather(write("one"), write("two"))
+
+    assert on_disk(path) == 400

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from toolcrib.errors import ConfigError
+from toolcrib.store.database import open_database, transact
+from toolcrib.store.migrations import STEPS, migrate
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def test_a_new_file_is_made_private_and_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "toolcrib.db"
+
+    async with open_database(path) as database:
+        await database.run(
+            lambda connection: connection.execute("INSERT INTO tool_lists VALUES (1,1,1,1,1,1)")
+        )
+        version, journal, synchronous = await database.run(
+            lambda connection: [
+                connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("user_version", "journal_mode", "synchronous")
+            ]
+        )
+        modes = {mode(file) for file in path.parent.iterdir()}
+
+    assert (version, journal, synchronous) == (len(STEPS), "wal", 1)
+    assert modes == {0o600}
+    assert mode(path.parent) == 0o700
+
+
+async def test_a_file_that_others_could_read_is_made_private(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    path.touch(mode=0o644)
+
+    async with open_database(path):
+        assert mode(path) == 0o600
+
+
+async def test_all_work_is_done_in_order_by_one_thread_that_ends_with_the_block(tmp_path: Path) -> None:
+    seen: list[tuple[int, str]] = []
+
+    async with open_database(tmp_path / "toolcrib.db") as database:
+        for number in range(100):
+            database.submit(
+                lambda connection, number=number: seen.append((number, threading.current_thread().name))
+            )
+        await database.run(lambda connection: None)
+        threads = {name for _, name in seen}
+
+    assert [number for number, _ in seen] == list(range(100))
+    assert len(threads) == 1
+    assert threading.main_thread().name not in threads
+
+
+async def test_what_was_handed_over_is_written_before_the_block_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+
+    async with open_database(path) as database:
+        for number in range(100):
+            database.submit(
+                lambda connection, number=number: connection.execute(
+                    "INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", (str(number),)
+                )
+            )
+
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM tool_lists").fetchone() == (100,)
+
+
+async def test_an_error_reaches_whoever_waits_and_undoes_the_whole_transaction(tmp_path: Path) -> None:
+    def half(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO tool_lists VALUES ('a', 'f', 'p', NULL, '[]', 0)")
+        connection.execute("INSERT INTO nowhere VALUES (1)")
+
+    async with open_database(tmp_path / "toolcrib.db") as database:
+        with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+            await database.run(lambda connection: transact(connection, half))
+        count = await database.run(
+            lambda connection: connection.execute("SELECT count(*) FROM tool_lists").fetchone()
+        )
+
+    assert count == (0,)
+
+
+@pytest.mark.parametrize("content", [b"this is no database" * 100, b"SQLite format 3\x00" + b"\xff" * 4096])
+async def test_a_file_that_is_no_database_is_refused_with_a_way_out(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "toolcrib.db"
+    path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match="cannot be used") as caught:
+        async with open_database(path):
+            pass
+
+    assert "move it away" in caught.value.hint
+    assert path.read_bytes() == content
+
+
+async def test_a_folder_in_its_place_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be used"):
+        async with open_database(tmp_path):
+            pass
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+
+    with pytest.raises(ConfigError, match="newer"):
+        async with open_database(path):
+            pass
+
+
+def test_an_older_file_is_brought_up_to_date_step_by_step(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "toolcrib.db", isolation_level=None)
+    steps = (("CREATE TABLE one (a)",), ("INSERT INTO one VALUES (1)", "CREATE TABLE two (b)"))
+
+    migrate(connection, steps[:1])
+    migrate(connection, steps)
+    migrate(connection, steps)
+
+    assert connection.execute("SELECT a FROM one").fetchall() == [(1,)]
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "toolcrib.db", isolation_level=None)
+
+    with pytest.raises(sqlite3.OperationalError):
+        migrate(connection, (("CREATE TABLE one (a)", "INSERT INTO nowhere VALUES (1)"),))
+
+    assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (0,)
+
+
+async def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    async def open_and_write(number: int) -> None:
+        async with open_database(tmp_path / "toolcrib.db") as database:
+            row = (str(number),)
+            await database.run(
+                lambda connection: connection.execute(
+                    "INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", row
+                )
+            )
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(open_and_write(number) for number in range(8)))
+
+    with sqlite3.connect(tmp_path / "toolcrib.db") as connection:
+        assert connection.execute("SELECT count(*) FROM tool_lists").fetchone() == (8,)

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from toolcrib.errors import InvalidArguments
+from toolcrib.schema.tools import Tool
+from toolcrib.tools.registry import Registry
+from toolcrib.tools.validation import ArgumentChecker
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "amount": {"type": "number", "description": "How much to pay.", "examples": [9.5]},
+        "currency": {"enum": ["EUR", "USD"]},
+        "lines": {"type": "array", "items": {"$ref": "#/$defs/Line"}},
+        "note": {"anyOf": [{"type": "string", "maxLength": 10}, {"type": "null"}]},
+        "code": {"type": "string", "pattern": "^[A-Z]{3}$"},
+    },
+    "required": ["amount"],
+    "additionalProperties": False,
+    "$defs": {
+        "Line": {
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": "What it is."}},
+            "required": ["name"],
+        }
+    },
+}
+
+
+def tool_with(schema: Mapping[str, Any]) -> Tool:
+    registry = Registry()
+    assert registry.put("shop", "mcp", [{"name": "pay", "inputSchema": schema}]) == []
+    return registry.resolve("shop__pay")
+
+
+def complaint(arguments: dict[Any, Any], schema: Mapping[str, Any] = SCHEMA) -> InvalidArguments:
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentChecker().check(tool_with(schema), arguments)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"amount": 1},
+        {"amount": 1.5, "currency": "EUR", "lines": [{"name": "x"}], "note": None, "code": "ABC"},
+    ],
+)
+def test_fitting_arguments_pass(arguments: dict[str, Any]) -> None:
+    ArgumentChecker().check(tool_with(SCHEMA), arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ({}, '"amount" is required', "amount: number — How much to pay. (for example 9.5)"),
+        ({"amount": "ten"}, '"amount" must be a number, not a string', "amount: number — How much to pay."),
+        ({"amount": 1, "currency": "DM"}, '"currency" must be one of "EUR", "USD"', 'one of "EUR", "USD"'),
+        ({"amount": 1, "curency": "EUR"}, "unknown argument: curency", "Did you mean currency?"),
+        ({"amount": 1, "xyz": 1}, "unknown argument: xyz", "Known arguments: amount, currency"),
+        ({"amount": 1, "lines": [{}]}, '"lines[0].name" is required', "lines[0].name: string — What it is."),
+        (
+            {"amount": 1, "lines": [{"name": 5}]},
+            '"lines[0].name" must be a string, not a number',
+            "lines[0].name: string — What it is.",
+        ),
+        ({"amount": 1, "note": 5}, '"note" has none of the forms', "note: string | null"),
+        ({"amount": 1, "code": "abc"}, '"code" does not match the pattern ^[A-Z]{3}$', "code: string"),
+        ({"amount": True}, '"amount" must be a number, not a boolean', "amount: number"),
+        ({"amount": 1, "lines": {}}, '"lines" must be a list, not an object', "lines: array"),
+        ({1: 2}, "not plain JSON", ""),
+    ],
+)
+def test_a_wrong_argument_is_named_and_its_schema_shown(
+    arguments: dict[Any, Any], message: str, hint: str
+) -> None:
+    error = complaint(arguments)
+
+    assert error.message.startswith("shop__pay: ")
+    assert message in error.message
+    assert hint in error.hint
+
+
+def test_several_complaints_come_together_but_not_without_end() -> None:
+    schema = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(100)}}
+
+    error = complaint({f"p{n}": n for n in range(100)}, schema)
+
+    assert error.message.count("must be") == 5
+    assert len(error.message) < 500
+
+
+def test_a_message_never_repeats_a_value() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "password": {"type": "integer"},
+            "pin": {"const": "x"},
+            "token": {"type": "string", "maxLength": 2},
+            "key": {"not": {"type": "string"}},
+            "list": {"type": "array", "uniqueItems": True},
+        },
+    }
+    secret = "hunter2-hunter2"
+
+    error = complaint(
+        {"password": secret, "pin": secret, "token": secret, "key": secret, "list": [secret, secret]}, schema
+    )
+
+    assert secret not in error.message
+    assert secret not in error.hint
+
+
+def test_a_remote_reference_is_never_fetched() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        port = listener.getsockname()[1]
+        checker = ArgumentChecker()
+        tool = tool_with({"properties": {"a": {"$ref": f"http://127.0.0.1:{port}/schema.json"}}})
+
+        checker.check(tool, {"a": 1})
+
+        assert "not fetched" in checker.unusable(tool)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$schema": "http://example.com/own", "properties": {"a": {"type": "number"}}},
+        {"properties": {"a": {"type": "float"}}},
+        {"properties": {"a": {"type": "number", "examples": "1"}}},
+        {"properties": {"a": {"type": "number", "minimum": 0, "exclusiveMinimum": True}}},
+        {"properties": {"a": {"type": "number"}, "b": {"type": "array", "items": [{"type": "string"}]}}},
+        {"properties": {"a": {"type": "number"}, "b": {"type": "string", "pattern": "[a-"}}},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"type": "number"}}},
+    ],
+)
+def test_a_schema_of_another_draft_is_still_used(schema: dict[str, Any]) -> None:
+    checker = ArgumentChecker()
+    tool = tool_with(schema)
+
+    checker.check(tool, {"a": 1})
+
+    assert checker.unusable(tool) == ""
+    with pytest.raises(InvalidArguments, match='"a" must be a number'):
+        checker.check(tool, {"a": "one"})
+
+
+def endless(levels: int) -> dict[str, Any]:
+    definitions: dict[str, Any] = {
+        f"a{level}": {"anyOf": [{"$ref": f"#/$defs/a{level + 1}"}, {"$ref": f"#/$defs/a{level + 1}"}]}
+        for level in range(levels)
+    }
+    definitions[f"a{levels}"] = {"type": "string"}
+    return {"properties": {"x": {"$ref": "#/$defs/a0"}}, "$defs": definitions}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(levels):
+        schema = {"properties": {"x": schema}}
+    return schema
+
+
+@pytest.mark.parametrize("schema", [endless(60), deep(400)])
+def test_a_schema_built_to_take_for_ever_is_not_run(schema: dict[str, Any]) -> None:
+    checker = ArgumentChecker()
+    tool = tool_with(schema)
+
+    checker.check(tool, {"x": 1})
+
+    assert "too complex" in checker.unusable(tool)
+
+
+def test_a_pattern_that_cannot_be_run_to_its_end_blames_nobody() -> None:
+    tool = tool_with({"properties": {"x": {"type": "string", "pattern": r"^(?:(a+)\1?)+$"}}})
+
+    ArgumentChecker().check(tool, {"x": "a" * 5000 + "b"})
+
+
+@pytest.mark.parametrize("schema", [{"$ref": "#"}, {"properties": {"x": {"$ref": "#"}}}])
+def test_a_schema_that_contains_itself_is_checked(schema: dict[str, Any]) -> None:
+    ArgumentChecker().check(tool_with(schema), {"x": {"x": {}}})
+
+
+def test_each_definition_is_compiled_once_and_the_cache_stays_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("toolcrib.tools.validation._MAX_CACHED", 10)
+    checker = ArgumentChecker()
+    registry = Registry()
+    definitions = [{"name": f"t{n}", "inputSchema": {"properties": {f"p{n}": {}}}} for n in range(30)]
+    registry.put("shop", "mcp", definitions)
+
+    for tool in registry.snapshot.enabled:
+        checker.check(tool, {})
+
+    assert len(checker._cache) == 10
