@@ -32,6 +32,7 @@ soak: dev needs ## The long tests: slow growth of memory, tasks and descriptors
 lock: dev ## Write the locks anew from what is asked for (UPGRADE=1 for newer pins)
 	@UPGRADE=$(UPGRADE) scripts/lock.sh
 	@$(BIN)/python -m tests.real_servers.install --lock
+	@$(BIN)/python -m tests.conformance.install --lock
 
 clean: ## Remove the environment, caches and build products
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

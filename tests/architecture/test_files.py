@@ -48,12 +48,10 @@ def test_no_tracked_file_names_a_place_of_this_machine() -> None:
 
 
 def test_no_lock_says_where_a_package_was_fetched() -> None:
-    locks = [*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests/real_servers/python").glob("*.txt")]
+    pins = [*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests/real_servers/python").glob("*.txt")]
+    trees = list((ROOT / "tests").rglob("package-lock.json"))
 
-    assert locks
-    assert [lock.name for lock in locks if "://" in lock.read_text()] == []
-    assert [
-        lock
-        for lock in (ROOT / "tests/real_servers/npm").glob("*/*.json")
-        if '"resolved"' in lock.read_text()
-    ] == []
+    assert pins
+    assert trees
+    assert [file.name for file in pins if "://" in file.read_text()] == []
+    assert [file for file in trees if '"resolved"' in file.read_text()] == []

@@ -145,7 +145,7 @@ def swapping(allowed: Path) -> Iterator[None]:
             process.kill()
 
 
-ATTEMPTS = 400
+ATTEMPTS = 1000
 MOST_ATTEMPTS = 20_000
 
 

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import stat
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -45,20 +46,30 @@ async def test_a_file_that_others_could_read_is_made_private(tmp_path: Path) -> 
         assert mode(path) == 0o600
 
 
-async def test_all_work_is_done_in_order_by_one_thread_that_ends_with_the_block(tmp_path: Path) -> None:
+def insert(number: int, connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", (str(number),))
+
+
+def count(path: Path) -> int:
+    with sqlite3.connect(path) as connection:
+        rows: int = connection.execute("SELECT count(*) FROM tool_lists").fetchone()[0]
+        return rows
+
+
+async def test_all_work_is_done_in_order_by_one_thread_of_its_own(tmp_path: Path) -> None:
     seen: list[tuple[int, str]] = []
+
+    def note(number: int, connection: sqlite3.Connection) -> None:
+        seen.append((number, threading.current_thread().name))
 
     async with open_database(tmp_path / "toolcrib.db") as database:
         for number in range(100):
-            database.submit(
-                lambda connection, number=number: seen.append((number, threading.current_thread().name))
-            )
+            database.submit(partial(note, number))
         await database.run(lambda connection: None)
-        threads = {name for _, name in seen}
 
     assert [number for number, _ in seen] == list(range(100))
-    assert len(threads) == 1
-    assert threading.main_thread().name not in threads
+    assert len({name for _, name in seen}) == 1
+    assert seen[0][1] != threading.main_thread().name
 
 
 async def test_what_was_handed_over_is_written_before_the_block_is_left(tmp_path: Path) -> None:
@@ -66,14 +77,30 @@ async def test_what_was_handed_over_is_written_before_the_block_is_left(tmp_path
 
     async with open_database(path) as database:
         for number in range(100):
-            database.submit(
-                lambda connection, number=number: connection.execute(
-                    "INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", (str(number),)
-                )
-            )
+            database.submit(partial(insert, number))
 
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT count(*) FROM tool_lists").fetchone() == (100,)
+    assert count(path) == 100
+
+
+async def test_a_cancelled_owner_still_leaves_everything_written(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    ready = asyncio.Event()
+
+    async def own() -> None:
+        async with open_database(path) as database:
+            for number in range(100):
+                database.submit(partial(insert, number))
+            ready.set()
+            await asyncio.Event().wait()
+
+    owner = asyncio.create_task(own())
+    await asyncio.wait_for(ready.wait(), 10)
+
+    owner.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await owner
+    assert count(path) == 100
 
 
 async def test_an_error_reaches_whoever_waits_and_undoes_the_whole_transaction(tmp_path: Path) -> None:
@@ -84,11 +111,8 @@ async def test_an_error_reaches_whoever_waits_and_undoes_the_whole_transaction(t
     async with open_database(tmp_path / "toolcrib.db") as database:
         with pytest.raises(sqlite3.OperationalError, match="nowhere"):
             await database.run(lambda connection: transact(connection, half))
-        count = await database.run(
-            lambda connection: connection.execute("SELECT count(*) FROM tool_lists").fetchone()
-        )
 
-    assert count == (0,)
+    assert count(tmp_path / "toolcrib.db") == 0
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 100, b"SQLite format 3\x00" + b"\xff" * 4096])
@@ -143,17 +167,13 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
 
 
 async def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+
     async def open_and_write(number: int) -> None:
-        async with open_database(tmp_path / "toolcrib.db") as database:
-            row = (str(number),)
-            await database.run(
-                lambda connection: connection.execute(
-                    "INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", row
-                )
-            )
+        async with open_database(path) as database:
+            await database.run(partial(insert, number))
 
     async with asyncio.timeout(30):
         await asyncio.gather(*(open_and_write(number) for number in range(8)))
 
-    with sqlite3.connect(tmp_path / "toolcrib.db") as connection:
-        assert connection.execute("SELECT count(*) FROM tool_lists").fetchone() == (8,)
+    assert count(path) == 8

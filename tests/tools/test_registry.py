@@ -163,7 +163,7 @@ def test_excluded_tools_are_known_but_cannot_be_called() -> None:
     assert len(registry.snapshot.tools) == 3
     with pytest.raises(UnknownTool, match="fs__write_file is disabled") as caught:
         registry.resolve("fs__write_file")
-    assert "excludeTools" in caught.value.hint
+    assert "`tools` (include, exclude) in the entry of fs" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,15 @@ results are the raw MCP payloads.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.errors import PeerError
-from toolcrib.servers.peer import METHOD_NOT_FOUND
+from toolcrib.errors import PeerError, ToolcribError
+from toolcrib.servers.peer import INTERNAL_ERROR, METHOD_NOT_FOUND
+
+logger = logging.getLogger(__name__)
 
 Payload = dict[str, Any]
 Hook = Callable[[str, Payload], Awaitable[Payload]]
@@ -41,7 +44,7 @@ class Handlers:
         return offered
 
     async def answer(self, server: str, method: str, params: Payload) -> Payload:
-        """Answer one request of a server, in either era."""
+        """Answer one request of a server, in either era; raises `ToolcribError` when it is refused."""
         hook = {
             "sampling/createMessage": self.sample,
             "elicitation/create": self.elicit,
@@ -49,4 +52,10 @@ class Handlers:
         }.get(method)
         if hook is None:
             raise PeerError(f"This client does not offer {method}.", code=METHOD_NOT_FOUND)
-        return await hook(server, params)
+        try:
+            return await hook(server, params)
+        except ToolcribError:
+            raise
+        except Exception as error:  # a hook is somebody else's code: its failure ends this request alone
+            logger.exception("hook for %s failed", method, extra={"server": server})
+            raise PeerError(f"The handler of {method} failed.", code=INTERNAL_ERROR) from error

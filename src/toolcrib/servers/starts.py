@@ -1,4 +1,4 @@
-"""How many servers start at once: few enough that the first is soon usable, more whenever the machine is idle.
+"""How many servers start at once: few enough that the first is soon usable, more while the machine is idle.
 
 A start counts as long as it is likely to be using a processor. When the processors have been idle for a
 moment, or a start has been at it for long, the oldest start no longer counts and the next one begins; so

@@ -64,7 +64,7 @@ def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collecti
 def _how_to_enable(tool: Tool) -> str:
     if tool.server is None:
         return "Enable it in the settings."
-    return f"Change includeTools or excludeTools of the server {tool.server} to offer it."
+    return f"Change `tools` (include, exclude) in the entry of {tool.server} to offer it."
 
 
 def _absent_owner(name: str, absent: Mapping[str, Collection[str]]) -> str | None:

@@ -1,0 +1,190 @@
+"""What a line may hold and still be understood, and that what is written can be read by anyone."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.errors import UsageError
+from toolcrib.servers.codec import NotAMessage, decode, encode
+
+REPLY = {"jsonrpc": "2.0", "id": 1, "result": {"text": "é ☃ 😀"}}
+WIRE = json.dumps(REPLY, ensure_ascii=False).encode()
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(JSON_VALUES)
+def test_what_is_written_is_read_back_the_same_by_us_and_by_others(value: Any):
+    message = {"jsonrpc": "2.0", "method": "x", "params": {"value": value}}
+    written = encode(message)
+    assert b"\n" not in written
+    assert decode(written) == [message]
+    assert json.loads(written) == message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        REPLY,
+        {"jsonrpc": "2.0", "id": "1", "result": None},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "m"}},
+        {"jsonrpc": "2.0", "error": {"code": 1, "message": "without an id at all"}},
+        {"jsonrpc": "2.0", "method": "notifications/x"},
+        {"jsonrpc": "2.0", "id": 3, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1, "result": {}, "unknown": {"kept": [1, 2]}},
+    ],
+)
+def test_messages_are_messages(message: dict[str, Any]):
+    assert decode(json.dumps(message).encode()) == [message]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Server listening on port 3000",
+        b"{not json}",
+        b"{}",
+        b"[]",
+        b"null",
+        b"17",
+        b'"jsonrpc"',
+        b'{"level":"info","id":1,"method":"GET","path":"/"}',
+        b'{"id":1,"result":"what a log says of a query"}',
+        b'{"id":1,"error":"what a log says of a failure"}',
+        b'{"jsonrpc":"2.0"}',
+        b'{"jsonrpc":"2.0","id":1}',
+        b'[1,{"jsonrpc":"2.0"},[{"jsonrpc":"2.0","method":"nested"}]]',
+        b"\xff\xfe\x00\x01",
+        b"\x00" * 100,
+        b'{"jsonrpc":"2.0","id":1,"result":{"cut":',
+    ],
+)
+def test_rubbish_is_no_message(line: bytes):
+    with pytest.raises(NotAMessage):
+        decode(line)
+
+
+def test_a_batch_gives_its_messages_and_drops_the_rest():
+    batch = [REPLY, {"a": 1}, 5, {"jsonrpc": "2.0", "method": "n"}]
+    assert decode(json.dumps(batch).encode()) == [REPLY, {"jsonrpc": "2.0", "method": "n"}]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xef\xbb\xbf" + WIRE,
+        WIRE + b"\r",
+        b"  " + WIRE + b"  ",
+        b"Loading model... " + WIRE,
+        b"\x1b[32mready\x1b[0m" + WIRE,
+        b"{oops " + WIRE,
+        b"caf\xe9 " + WIRE,
+        WIRE + b" # done",
+    ],
+)
+def test_a_message_is_found_in_what_surrounds_it(line: bytes):
+    assert decode(line) == [REPLY]
+
+
+def test_the_order_of_the_keys_does_not_matter_when_text_is_glued_in_front():
+    text = b'Thinking... {"result":{"content":[{"id":1}]},"jsonrpc":"2.0","id":7}'
+    assert decode(text) == [{"jsonrpc": "2.0", "id": 7, "result": {"content": [{"id": 1}]}}]
+
+
+def test_messages_written_without_a_newline_between_are_all_found():
+    notice = {"jsonrpc": "2.0", "method": "notifications/x"}
+    assert decode(WIRE + json.dumps(notice).encode() + WIRE) == [REPLY, notice, REPLY]
+
+
+def test_a_request_in_the_middle_of_other_text_is_the_echo_of_ours_in_a_log():
+    with pytest.raises(NotAMessage):
+        decode(b'DEBUG received {"jsonrpc":"2.0","id":1,"method":"tools/call"}')
+
+
+def test_a_message_inside_a_message_is_not_taken_for_one():
+    inner = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    outer = {"result": {"structuredContent": inner, "bad": "\ud800"}, "jsonrpc": "2.0", "id": 5}
+    assert decode(json.dumps(outer).encode()) == [outer]
+
+
+def test_bytes_that_are_no_utf8_cost_only_themselves():
+    line = WIRE.replace("é".encode(), b"\xe9")
+    assert decode(line) == [{**REPLY, "result": {"text": "� ☃ 😀"}}]
+
+
+def test_half_a_surrogate_pair_passes_both_ways():
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"text": "a\ud800b"}}
+    assert decode(b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\\ud800b"}}') == [message]
+    assert json.loads(encode(message)) == message
+
+
+def test_big_integers_stay_whole_both_ways():
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"n": 2**64 + 1, "m": -(10**300)}}
+    assert decode(encode(message)) == [message]
+    assert json.loads(encode(message)) == message
+
+
+def test_numbers_that_are_none_are_read_and_never_written():
+    (message,) = decode(b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN,"b":Infinity,"c":-Infinity}}')
+    assert math.isnan(message["result"]["a"])
+    assert message["result"]["b"] == math.inf
+    assert json.loads(encode(message))["result"] == {"a": None, "b": None, "c": None}
+    assert json.loads(encode({"x": [math.nan, "\ud800"]})) == {"x": [None, "\ud800"]}
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"jsonrpc":' * 100_000,
+        b'x {"id":1,"result":"' * 5000,
+    ],
+)
+def test_a_bomb_is_no_message_and_does_no_harm(bomb: bytes):
+    with pytest.raises(NotAMessage):
+        decode(bomb)
+    assert decode(WIRE) == [REPLY]
+
+
+def test_moderate_depth_is_no_bomb():
+    nested: Any = "x"
+    for _ in range(300):
+        nested = [nested]
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"deep": nested}}
+    assert decode(encode(message)) == [message]
+
+
+def _endless() -> dict[str, Any]:
+    loop: dict[str, Any] = {}
+    loop["loop"] = loop
+    return loop
+
+
+def _deep() -> Any:
+    value: Any = 1
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [object(), _endless(), b"\xff", {("a", 1): 2, "x": object()}])
+def test_what_json_cannot_hold_is_refused_with_a_hint(value: Any):
+    with pytest.raises(UsageError, match="cannot be written as JSON") as caught:
+        encode({"jsonrpc": "2.0", "method": "x", "params": {"value": value}})
+    assert caught.value.hint
+
+
+def test_arguments_nested_beyond_all_reason_are_refused():
+    with pytest.raises(UsageError):
+        encode({"params": _deep()})
