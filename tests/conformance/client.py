@@ -65,7 +65,6 @@ async def session_with(
         handlers=handlers,
         era=era,
         timeout=TIMEOUT,
-        client_info={"name": "toolcrib-conformance", "version": "1.0.0"},
     ) as session:
         yield session
 

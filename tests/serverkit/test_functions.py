@@ -176,7 +176,7 @@ async def test_a_type_that_contains_itself_can_be_a_parameter() -> None:
     ("arguments", "told"),
     [
         ({}, "name: is required"),
-        ({"name": 5}, "name: Input should be a valid string (got 5)"),
+        ({"name": 5}, "name: Input should be a valid string"),
         ({"name": "x", "times": "many"}, "times: Input should be a valid integer"),
         ({"name": "x", "nmae": 1}, "nmae: there is no such parameter"),
     ],
@@ -195,8 +195,8 @@ def lambda_with_model(name: str, times: int = 1, point: Point | None = None) -> 
     return name
 
 
-async def test_a_long_wrong_value_is_cut() -> None:
-    assert len(text_of(await called(greet, name=["x" * 100_000]))) < 500
+async def test_a_wrong_value_is_not_repeated() -> None:
+    assert "hunter2" not in text_of(await called(greet, name=["hunter2"], times="hunter2"))
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", float("inf"), float("nan")])
@@ -418,3 +418,17 @@ async def test_threads_of_a_tool_that_never_returns_do_not_pile_up(monkeypatch: 
     release.set()
     assert [text_of(result) for result in await asyncio.gather(*running)] == ["done", "done"]
     assert text_of(await tool.call({})) == "done"
+
+
+async def test_a_system_out_of_threads_is_an_error_and_costs_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolcrib.serverkit.functions.MAX_CALLS_AT_ONCE", 1)
+    tool = FunctionTool.from_function(greet)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        for _ in range(3):
+            assert "no further thread" in text_of(await tool.call({"name": "x"}))
+    assert text_of(await tool.call({"name": "x"})) == "Hello x"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import socket
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,31 @@ async def test_a_message_of_many_megabytes_passes(workbench: Any) -> None:
     client = await workbench()
     text = "ä" * 8_000_000
     assert text_of(await client.call("echo", {"text": text}, **MODERN)) == text
+
+
+@LOOPS
+async def test_a_client_that_is_slow_to_read_gets_every_answer(workbench: Any, loop: tuple[str, ...]) -> None:
+    client = await workbench(*loop)
+    output = client.process._transport.get_pipe_transport(1)
+    output.pause_reading()
+    text = "x" * 1_000_000
+    client.ask("tools/call", {"name": "echo", "arguments": {"text": text}, "_meta": MODERN})
+    await until_full(output.get_extra_info("pipe").fileno())
+    for _ in range(29):
+        client.ask("tools/call", {"name": "echo", "arguments": {"text": text}, "_meta": MODERN})
+    output.resume_reading()
+    heard = [await client.hear() for _ in range(30)]
+    assert {message["id"] for message in heard} == set(range(1, 31))
+    assert await client.ended() == 0
+
+
+async def until_full(pipe: int) -> None:
+    """Nothing more fits into the pipe, so that the server has to hold back."""
+    waiting = bytearray(4)
+    async with asyncio.timeout(20):
+        while int.from_bytes(waiting, sys.byteorder) < fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ):
+            await asyncio.sleep(0.01)
+            fcntl.ioctl(pipe, termios.FIONREAD, waiting)
 
 
 @LOOPS

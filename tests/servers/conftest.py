@@ -45,6 +45,27 @@ async def tidy() -> AsyncIterator[None]:
     assert not unheard
 
 
+class LoopClock:
+    """The event loop's time (asyncio's own loop only), which a test may let pass at a stroke."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._passed = 0.0
+        real_time = loop.time
+        loop.time = lambda: real_time() + self._passed  # type: ignore[method-assign]
+
+    async def passes(self, seconds: float) -> None:
+        """So much later: whatever was due by then has happened."""
+        self._passed += seconds
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def clock() -> LoopClock:
+    """A hand on the clock of the running loop."""
+    return LoopClock(asyncio.get_running_loop())
+
+
 @pytest.fixture
 def puppet(tmp_path: Path) -> OpenPuppet:
     """Opens a puppet with a script."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -316,24 +315,62 @@ async def test_a_session_that_ended_while_an_answer_was_on_its_way_is_lost():
 
 async def test_an_answer_on_another_requests_stream_reaches_its_own_caller():
     both = asyncio.Event()
-    waiting: dict[Any, Reply] = {}
+    waiting: set[int] = set()
 
     class Crossed(LegacyServer):
         async def on_request(self, call: Call, reply: Reply) -> None:
-            waiting[call.message["id"]] = reply
+            waiting.add(call.message["id"])
             if len(waiting) == 2:
                 both.set()
             await both.wait()
             await reply.stream()
-            if call.message["id"] == 1:
-                await reply.event(result(2, {"for": 2}))
-                await reply.event(result(1, {"for": 1}))
-            else:
-                await reply.event(result(2, {"for": 2}))
+            if call.message["id"] == 2:
+                await reply.client_gone()
+            await reply.event(result(2, {"for": 2}))
+            await reply.event(result(2, {"for": "nobody any more"}))
+            await reply.event(result(1, {"for": 1}))
             await reply.end()
 
     heard = Heard()
-    async with scripted(Crossed()) as server, heard.over_http(server.url) as link:
+    async with asyncio.timeout(10), scripted(Crossed()) as server, heard.over_http(server.url) as link:
         await shake_hands(link)
         await asyncio.gather(link.send(legacy(1)), link.send(legacy(2)))
-    assert all(message["result"].get("for", message["id"]) == message["id"] for message in heard.messages)
+    assert heard.messages[1:] == [
+        result(2, {"for": 2}),
+        result(2, {"for": "nobody any more"}),
+        result(1, {"for": 1}),
+    ]
+
+
+async def test_an_answer_on_the_listening_stream_reaches_its_caller():
+    listening: asyncio.Queue[Reply] = asyncio.Queue()
+
+    class Elsewhere(LegacyServer):
+        async def on_get(self, call: Call, reply: Reply) -> None:
+            await reply.stream()
+            await listening.put(reply)
+            await reply.client_gone()
+
+        async def on_request(self, call: Call, reply: Reply) -> None:
+            stream = await listening.get()
+            await reply.stream()
+            await stream.event(result(call.message["id"], {}))
+            await reply.client_gone()
+
+    heard = Heard()
+    async with asyncio.timeout(10), scripted(Elsewhere()) as server, heard.over_http(server.url) as link:
+        await shake_hands(link)
+        await link.send(legacy(1))
+    assert heard.messages[1:] == [result(1, {})]
+
+
+async def test_a_server_that_keeps_its_listening_stream_waiting_holds_up_no_handshake():
+    class Slow(LegacyServer):
+        async def on_get(self, call: Call, reply: Reply) -> None:
+            await reply.client_gone()
+
+    heard = Heard()
+    async with asyncio.timeout(10), scripted(Slow()) as server, heard.over_http(server.url) as link:
+        await shake_hands(link)
+        await link.send(legacy(1))
+    assert [message["id"] for message in heard.messages] == [0, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -27,11 +28,13 @@ def test_an_unfinished_line_is_not_a_line():
     assert cut(b"abc") == []
 
 
-@given(text=st.lists(st.sampled_from([b"", b"a", b"bc", b"\r", b"x" * 40])), cuts=st.lists(st.integers(0, 400)))
+@given(
+    text=st.lists(st.sampled_from([b"", b"a", b"bc", b"\r", b"x" * 40])), cuts=st.lists(st.integers(0, 400))
+)
 def test_where_the_stream_is_cut_makes_no_difference(text: list[bytes], cuts: list[int]):
     whole = b"\n".join([*text, b""])
     places = [0, *sorted(min(place, len(whole)) for place in cuts), len(whole)]
-    pieces = [whole[a:b] for a, b in zip(places, places[1:], strict=False)]
+    pieces = [whole[a:b] for a, b in pairwise(places)]
     assert cut(*pieces) == [line for line in text if line]
 
 
@@ -39,7 +42,7 @@ def test_where_the_stream_is_cut_makes_no_difference(text: list[bytes], cuts: li
 def test_the_bound_holds_however_the_line_arrives(size: int, cuts: list[int]):
     whole = b"x" * size + b"\n"
     places = [0, *sorted(min(place, len(whole)) for place in cuts), len(whole)]
-    pieces = [whole[a:b] for a, b in zip(places, places[1:], strict=False)]
+    pieces = [whole[a:b] for a, b in pairwise(places)]
     if size <= 30:
         assert cut(*pieces, limit=30) == [b"x" * size]
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -99,17 +98,13 @@ def test_the_file_rotates_and_the_whole_stays_within_its_bound(file: Path, now: 
 
 def test_the_newest_lines_are_in_the_file_without_a_number(file: Path, now: list[float]):
     server_log = ServerLog(file)
-    for number in range(3):
-        now[0] += 1
-        server_log.feed(b"%d" % number + b"z" * 7000 + b"\n" + b"z" * 500_000 + b"\n")
-        for _ in range(50):
-            server_log.line("z" * 1)
     for number in range(200):
         now[0] += 1
-        server_log.line(f"line {number} " + "z" * 8000)
+        server_log.line(f"{number:03d} " + "z" * 8000)
     server_log.close()
-    assert file.read_text().splitlines()[-1].startswith("line 199 ")
-    assert Path(f"{file}.1").read_text().splitlines()[0] < file.read_text().splitlines()[0]
+    newest, older = file.read_text().splitlines(), Path(f"{file}.1").read_text().splitlines()
+    assert newest[-1].startswith("199 ")
+    assert int(newest[0][:3]) == int(older[-1][:3]) + 1
 
 
 def test_a_server_that_restarts_for_ever_does_not_grow_its_file_for_ever(file: Path, now: list[float]):
@@ -214,9 +209,9 @@ def test_a_secret_in_a_flood_is_masked_too(now: list[float]):
 
 
 def test_no_descriptor_is_left_open(file: Path):
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
         server_log = ServerLog(file)
         server_log.feed(b"one\n")
         server_log.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

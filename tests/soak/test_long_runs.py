@@ -25,11 +25,8 @@ DEADLINE = 60.0
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home with the benchmark's small server, which may crash as often as it likes."""
-    entry = {
-        "command": sys.executable,
-        "args": ["-I", str(TINY)],
-        "restart": {"giveUpAfter": 1000, "firstDelay": 0.05},
-    }
+    restart = {"giveUpAfter": 1000, "firstDelay": 0.05, "longestDelay": 0.1}
+    entry = {"command": sys.executable, "args": ["-I", str(TINY)], "restart": restart}
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"tiny": entry}}))
     return tmp_path
 

@@ -1,1 +1,1 @@
-"""What a person's commands ask of the host: over the local socket of a running one, or of one opened for it."""
+"""What commands ask of a host: of a running one over its local socket, or of one opened for the purpose."""

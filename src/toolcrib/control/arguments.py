@@ -67,9 +67,7 @@ class _Reader:
             return whole
         item = self._resolve(schema.get("items"))
         types = self._types(item)
-        return [
-            word.value if word.text is None else self._typed(word.text, types, item) for word in words
-        ]
+        return [word.value if word.text is None else self._typed(word.text, types, item) for word in words]
 
     def _typed(self, text: str, types: frozenset[str], schema: Mapping[str, Any]) -> Any:
         for choice in schema.get("enum") or ():

@@ -1,4 +1,4 @@
-"""The `--json` of servers, tools and calls: one function for each thing, so that every surface says the same."""
+"""The `--json` of servers, tools and calls, one function for each, so that every surface says the same."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@
     ← {"id": 1, "result": …}               or
     ← {"id": 1, "error": {"kind", "message", "hint", …}}
 
-The host speaks first, with `{"hello": {"protocol", "version", "pid"}}`, so that a client knows at once whom it
-has reached.
+The host speaks first, with `{"hello": {"protocol", "version", "pid"}}`, so that a client knows at once whom
+it has reached.
 """
 
 from __future__ import annotations

@@ -62,6 +62,10 @@ class Fortunes:
         """The server's tools are no longer to be had."""
         self._registry.withdraw(server)
 
+    def forget(self, server: str) -> None:
+        """The server is no longer configured; neither is its last list of any use."""
+        self._cache.forget(server)
+
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
         """A log message goes to whoever listens."""
         if method == "notifications/message":

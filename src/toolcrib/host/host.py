@@ -140,8 +140,11 @@ class Host:
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
         self.config = config
+        self.caller.settings = config.settings
         entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
         self.fortunes.entries = {entry.name: entry for entry in entries}
+        for name in self.fortunes.entries:
+            self.registry.expect(name)
         before = set(self.servers.names())
         changed = await self.servers.apply(
             entries,
@@ -151,6 +154,7 @@ class Host:
         )
         for name in before - set(self.servers.names()):
             self.registry.forget(name)
+            self.fortunes.forget(name)
             self.events.publish(ServerRemoved(name))
         if changed:
             self.events.publish(ConfigChanged(changed=changed))

@@ -34,6 +34,7 @@ from toolcrib.store.database import open_database
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
 from toolcrib.tools.caller import Caller
+from toolcrib.tools.masking import Masker
 from toolcrib.tools.ports import Gate
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.sources.inline import InlineTools
@@ -94,6 +95,7 @@ async def _assemble(
     secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, prefix=config.settings.tool_prefix)
+    masker = Masker()
     fortunes = Fortunes(registry, lists, bus, clock)
     workshop = Workshop(
         guard=guard,
@@ -103,6 +105,7 @@ async def _assemble(
         installs=paths.data / "servers",
         handlers=handlers or Handlers(),
         max_message_bytes=settings.max_message_bytes,
+        learn_secrets=masker.learn,
     )
     circumstances = Circumstances(
         clock=clock,
@@ -114,7 +117,8 @@ async def _assemble(
     pool = Pool(connector=workshop.connector, circumstances=circumstances, cache=lists, lazy=lazy)
     fortunes.pool = pool
     native, inline = NativeTools(), InlineTools()
-    caller = Caller(registry, (native, inline, McpTools(pool)), gate or AllowAll(), audit, bus, settings)
+    sources = (native, inline, McpTools(pool))
+    caller = Caller(registry, sources, gate or AllowAll(), audit, bus, settings, masker=masker)
     return Host(
         paths=paths,
         config_store=store,

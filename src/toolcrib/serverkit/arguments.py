@@ -20,7 +20,6 @@ from toolcrib.serverkit.plain import Plain, is_plain_value, plain
 
 JSONSchema = dict[str, Any]
 MAX_PROBLEMS_SHOWN = 5
-MAX_INPUT_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def read_arguments(function: Callable[..., Any]) -> Arguments:
 
 def explain(tool: str, error: ValidationError, schema: JSONSchema) -> tuple[str, str]:
     """What is wrong with the arguments, and what the tool takes."""
-    problems = error.errors(include_url=False, include_context=False)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
     told = "; ".join(_told(problem) for problem in problems[:MAX_PROBLEMS_SHOWN])
     if len(problems) > MAX_PROBLEMS_SHOWN:
         told += f"; and {len(problems) - MAX_PROBLEMS_SHOWN} more"
@@ -76,9 +75,7 @@ def _told(problem: Any) -> str:
         return f"{field}: there is no such parameter"
     if problem["type"] == "missing":
         return f"{field}: is required"
-    got = repr(problem["input"])
-    got = got if len(got) <= MAX_INPUT_SHOWN else f"{got[:MAX_INPUT_SHOWN]}…"
-    return f"{field}: {problem['msg']} (got {got})"
+    return f"{field}: {problem['msg']}"  # not the value: it may be a secret, and answers get kept
 
 
 def _parameters_of(function: Callable[..., Any]) -> tuple[list[Parameter], str | None]:

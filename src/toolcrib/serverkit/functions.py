@@ -21,7 +21,7 @@ from toolcrib.serverkit.arguments import Arguments, explain, read_arguments
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.failure import ToolFailure
 from toolcrib.serverkit.results import Result, failure_result, output_schema, to_result
-from toolcrib.serverkit.threads import in_thread
+from toolcrib.serverkit.threads import NoThread, in_thread
 
 __all__ = ["FunctionTool", "ToolContext", "ToolFailure"]
 
@@ -120,7 +120,12 @@ class FunctionTool:
             finally:
                 self._threads.release()
 
-        return await in_thread(work)
+        work.__name__ = self.name  # what a debugger shows as the thread's name
+        try:
+            return await in_thread(work)
+        except NoThread:
+            self._threads.release()
+            raise
 
     async def _run_coroutine(self, named: dict[str, Any], context: ToolContext) -> Any:
         work = _held_async(self.function(**self._with_context(named, context)))

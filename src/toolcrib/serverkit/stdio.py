@@ -69,11 +69,13 @@ class _PipeOutput(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """The other side is slow: take no more work."""
-        self.on_full()
+        with contextlib.suppress(RuntimeError):  # uvloop objects once the input has ended
+            self.on_full()
 
     def resume_writing(self) -> None:
         """The other side caught up."""
-        self.on_ready()
+        with contextlib.suppress(RuntimeError):
+            self.on_ready()
 
     def write(self, data: bytes) -> None:
         """Hand over, without waiting."""

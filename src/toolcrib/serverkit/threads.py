@@ -13,11 +13,19 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from toolcrib.errors import CallFailed
+
 R = TypeVar("R")
 
 
+class NoThread(CallFailed):
+    """The system gives us no further thread."""
+
+    kind = "no_thread"
+
+
 async def in_thread(function: Callable[..., R], /, *arguments: Any, **named: Any) -> R:
-    """The function's result, or what it raised."""
+    """The function's result, or what it raised; raises `NoThread` when it could not be started."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[R] = loop.create_future()
     surroundings = contextvars.copy_context()
@@ -43,5 +51,8 @@ async def in_thread(function: Callable[..., R], /, *arguments: Any, **named: Any
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, value, failure)
 
-    threading.Thread(target=work, name=getattr(function, "__name__", "call"), daemon=True).start()
+    try:
+        threading.Thread(target=work, name=getattr(function, "__name__", "call"), daemon=True).start()
+    except RuntimeError as error:
+        raise NoThread("The system allows no further thread.", hint="Try again later.") from error
     return await future

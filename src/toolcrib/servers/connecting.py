@@ -38,6 +38,8 @@ class Workshop:
     log_path: Callable[[str], Path]
     installs: Path
     max_message_bytes: int = MAX_MESSAGE_BYTES
+    learn_secrets: Callable[[frozenset[str]], None] = lambda values: None
+    """Called with the secret values an entry uses, for whoever writes things down."""
     handlers: Handlers = field(default_factory=Handlers)
     auth: Callable[[ServerEntry], Any] = lambda entry: None
     """An `httpx2.Auth` for a remote server, where there is one."""
@@ -72,6 +74,7 @@ class Workshop:
     ) -> OpenLink:
         """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
         transport, spec, secrets = await asyncio.to_thread(self._prepare, entry)
+        self.learn_secrets(secrets)
         return partial(_open_link, transport, spec, self._context(entry, secrets, on_junk))
 
     def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, BaseModel, frozenset[str]]:

@@ -51,6 +51,9 @@ class ToolCache(Protocol):
     def save(self, tools: CachedTools) -> None:
         """Keep a fresh list."""
 
+    def forget(self, server: str) -> None:
+        """Drop what is kept of a server."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:

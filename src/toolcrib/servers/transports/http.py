@@ -17,11 +17,9 @@ from typing import Any
 import httpx2
 
 from toolcrib.errors import (
-    AuthRequired,
     ConnectionLost,
     PeerError,
     RemoteUnreachable,
-    ResultTooLarge,
     ToolcribError,
 )
 from toolcrib.servers.codec import NotAMessage, decode, encode
@@ -41,6 +39,7 @@ from toolcrib.servers.http_endpoint import (
     content_type,
     open_endpoint,
 )
+from toolcrib.servers.http_listener import Listener
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.reconnect import Reconnect
 
@@ -66,6 +65,7 @@ class _Exchange:
     request: Message
     resumable: bool
     answered: bool = False
+    waiting: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
     last_event_id: str | None = None
     retry: float | None = None
     cut: ToolcribError | None = None
@@ -84,7 +84,8 @@ class HttpLink:
         self._inbox = inbox
         self._context = context
         self._conversation = Conversation()
-        self._listener: asyncio.Task[None] | None = None
+        self._exchanges: dict[Any, _Exchange] = {}
+        self._listener: Listener | None = None
         self._over = False
         self._drains = True
 
@@ -104,15 +105,14 @@ class HttpLink:
             return
         await self._notify(message)
         if message.get("method") == "notifications/initialized" and self._listener is None:
-            self._listener = asyncio.ensure_future(self._keep_listening())
+            self._listener = Listener(self._endpoint, self._stream, self._take_elsewhere, self._context)
+            await self._listener.start()
 
     async def close(self) -> None:
         """Say goodbye to a legacy session and stop listening; takes about a second at most."""
         over, self._over = self._over, True
         if self._listener is not None:
-            self._listener.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._listener
+            await self._listener.stop()
         if self._conversation.session_id is None or over:
             return
         with contextlib.suppress(TimeoutError, ToolcribError):
@@ -125,10 +125,18 @@ class HttpLink:
     async def _request(self, message: Message) -> None:
         headers = _POST_HEADERS | self._conversation.headers_for(message)
         exchange = _Exchange(message, resumable=not self._conversation.modern)
-        async with self._endpoint.exchange("POST", headers, encode(message)) as response:
-            await self._take_answer(response, exchange)
-        while not exchange.answered:
-            await self._resume(exchange)
+        self._exchanges[exchange.id] = exchange
+        try:
+            async with exchange.waiting:
+                async with self._endpoint.exchange("POST", headers, encode(message)) as response:
+                    await self._take_answer(response, exchange)
+                while not exchange.answered:
+                    await self._resume(exchange)
+        except TimeoutError:
+            if not exchange.answered:  # else the answer came on another stream, and waiting was cut short
+                raise
+        finally:
+            self._exchanges.pop(exchange.id, None)
 
     async def _take_answer(self, response: httpx2.Response, exchange: _Exchange) -> None:
         if response.status_code >= 300:
@@ -202,8 +210,10 @@ class HttpLink:
 
     async def _resume(self, exchange: _Exchange) -> None:
         """Ask for the rest of a cut answer, or raise what cut it when that is hopeless."""
+        if self._over:
+            raise self._session_ended()
         fruitless = exchange.reconnect.fruitless >= MAX_FRUITLESS_RESUMES
-        if not exchange.resumable or exchange.last_event_id is None or fruitless or self._over:
+        if not exchange.resumable or exchange.last_event_id is None or fruitless:
             raise exchange.cut or self._unanswered()
         await asyncio.sleep(exchange.reconnect.next_delay(exchange.retry))
         try:
@@ -229,39 +239,9 @@ class HttpLink:
                 raise self._lose_session()
             raise self._endpoint.refusal(response, said)
 
-    async def _keep_listening(self) -> None:
-        """Hold the stream open on which a legacy server speaks unasked, as long as it offers one."""
-        reconnect = Reconnect()
-        last_event_id: str | None = None
-        clock = asyncio.get_running_loop().time
-        while not self._over:
-            reader = EventStreamReader(max_event_bytes=self._context.max_message_bytes)
-            began = clock()
-            try:
-                async with self._stream(last_event_id) as response:
-                    if response is None:
-                        return
-                    await self._hear(response, reader, reconnect)
-            except AuthRequired as error:
-                self._context.on_log(error.message)
-                return
-            except (RemoteUnreachable, ConnectionLost, ResultTooLarge) as error:
-                self._context.on_log(error.message)
-            if clock() - began > reconnect.longest:
-                reconnect.fruitful()
-            last_event_id = reader.last_event_id or last_event_id
-            await asyncio.sleep(reconnect.next_delay(reader.retry))
-
-    async def _hear(self, response: httpx2.Response, reader: EventStreamReader, reconnect: Reconnect) -> None:
-        async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
-            async for event in events:
-                for message in messages_in(event, self._context.on_log):
-                    reconnect.fruitful()
-                    self._deliver(message)
-
     @contextlib.asynccontextmanager
     async def _stream(self, last_event_id: str | None) -> AsyncIterator[httpx2.Response | None]:
-        """A GET stream of the legacy session; None where the server offers none."""
+        """A GET stream of the legacy session; None where the server offers none, or has forgotten us."""
         headers = _GET_HEADERS | self._conversation.session_headers()
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
@@ -271,8 +251,8 @@ class HttpLink:
                 return
             refusal, said = await self._endpoint.refusal_in(response)
             if self._conversation.ended_by(response.status_code, refusal):
-                raise self._lose_session()
-            if response.status_code >= 500 or response.status_code in (401, 403, 429):
+                self._lose_session()
+            elif response.status_code >= 500 or response.status_code in (401, 403, 429):
                 raise self._endpoint.refusal(response, said)
             yield None
 
@@ -283,7 +263,7 @@ class HttpLink:
             return
         if message.get("id") != exchange.id:
             if answers_another(message.get("id"), exchange.id):
-                self._deliver(message)
+                self._take_elsewhere(message)
                 return
             message = {**message, "id": exchange.id}  # the stream is ours, so the answer is
         message, complaints = self._conversation.learn(exchange.request, message)
@@ -291,6 +271,16 @@ class HttpLink:
             self._context.on_log(complaint)
         exchange.answered = True
         self._deliver(message)
+
+    def _take_elsewhere(self, message: Message) -> None:
+        """A message on a stream that is not its request's own; some servers answer there."""
+        request_id = message.get("id")
+        exchange = self._exchanges.get(request_id) if isinstance(request_id, int | str) else None
+        if exchange is None or exchange.answered or not is_reply(message):
+            self._deliver(message)
+            return
+        self._take(message, exchange)
+        exchange.waiting.reschedule(0.0)
 
     def _deliver(self, message: Message) -> None:
         if not self._over:

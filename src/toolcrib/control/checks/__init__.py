@@ -1,0 +1,1 @@
+"""What the doctor looks at, one thing a file; each module offers `check(place)`."""

@@ -1,0 +1,65 @@
+"""The programs that many servers are started with."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import shutil
+
+from toolcrib.control.findings import Finding, Place, odd, well
+
+TIMEOUT = 10.0
+OLDEST_NODE = 20
+_HINTS = {
+    "node": "Servers from npm need it: install Node.js 20 or newer.",
+    "npm": "Servers from npm are installed with it: install Node.js 20 or newer.",
+    "uv": "Servers from PyPI are installed with it: pip install uv",
+}
+
+
+async def check(place: Place) -> list[Finding]:
+    """Node, npm and uv; none of them is needed by Toolcrib itself."""
+    path = place.environ.get("PATH")
+    return list(await asyncio.gather(*(_look_at(name, path) for name in _HINTS)))
+
+
+async def _look_at(name: str, path: str | None) -> Finding:
+    program = shutil.which(name, path=path)
+    if program is None:
+        return odd(name, f"{name} is not on the PATH.", _HINTS[name])
+    version = await _version(program)
+    if version is None:
+        return odd(name, f"{program} does not say its version.", f"Try it by hand: {program} --version")
+    if name == "node" and _major(version) < OLDEST_NODE:
+        return odd(name, f"Node.js {version} is old ({program}).", _HINTS[name])
+    return well(name, f"{version} ({program})")
+
+
+async def _version(program: str) -> str | None:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        return None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    found = re.search(r"\d+(\.\d+)+", output.decode("utf-8", "replace"))
+    return found.group() if found and process.returncode == 0 else None
+
+
+def _major(version: str) -> int:
+    return int(version.split(".")[0])

@@ -1,0 +1,475 @@
+"""The stdio link: what a child is given, how it ends, and that nothing of it is left afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.children import Ear, alive, eventually, linked, misbehaving, open_descriptors
+from toolcrib.errors import ConnectionLost, SpawnFailed
+from toolcrib.servers import processes
+from toolcrib.servers.link import LinkContext
+from toolcrib.servers.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
+from toolcrib.servers.orphans import MARKER, marked
+from toolcrib.servers.transports import stdio
+
+pytestmark = pytest.mark.usefixtures("tidy")
+BOTH_LOOPS = True
+NOTE = {"jsonrpc": "2.0", "method": "x"}
+
+
+@pytest.fixture
+def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorter patience with children that do not want to end."""
+    monkeypatch.setattr(processes, "GRACE_AFTER_EOF", 0.3)
+    monkeypatch.setattr(processes, "GRACE_AFTER_TERM", 0.3)
+
+
+# What the child is given
+
+
+async def test_the_environment_is_exactly_the_given_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("A_KEY_OF_OURS", "not for servers")
+    spec = misbehaving("report", env={"B": "entry", "OWN": "é=1"})
+    environment = {"A": "given", "B": "given"}
+    async with linked(spec, environment=environment, marker="mark.1.") as (_, ear):
+        said = await ear.said()
+    said["environ"].pop("LC_CTYPE", None)  # the interpreter's own doing
+    assert said["environ"] == {"A": "given", "B": "entry", "OWN": "é=1", MARKER: "mark.1."}
+
+
+async def test_arguments_and_folder_arrive_as_they_are(tmp_path: Path):
+    odd = ["", "a b", "$HOME", "*", '"quoted"', "é☃", "--", "-x", "a\nb"]
+    async with linked(misbehaving("report", *odd, cwd=str(tmp_path))) as (_, ear):
+        said = await ear.said()
+    assert said["given"] == odd
+    assert said["cwd"] == str(tmp_path)
+
+
+async def test_the_child_leads_a_group_and_a_session_of_its_own():
+    groups: list[tuple[str, int]] = []
+    async with linked(
+        misbehaving("report"),
+        on_spawn=lambda group: groups.append(("spawn", group)),
+        on_exit=lambda group: groups.append(("exit", group)),
+    ) as (link, ear):
+        said = await ear.said()
+        assert said["group"] == said["session"] == link.pid
+        assert groups == [("spawn", link.pid)]
+    assert groups == [("spawn", link.pid), ("exit", link.pid)]
+
+
+async def test_a_program_is_looked_for_on_the_childs_path_and_relative_to_its_folder(tmp_path: Path):
+    tool = tmp_path / "bin" / "server"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E {misbehaving('mute').args[2]} mute\n")
+    tool.chmod(0o755)
+    for spec, environment in [
+        (stdio.Spec(command="server"), {"PATH": str(tool.parent)}),
+        (stdio.Spec(command="server", env={"PATH": str(tool.parent)}), {"PATH": "/nowhere"}),
+        (stdio.Spec(command="bin/server", cwd=str(tmp_path)), {}),
+        (stdio.Spec(command=str(tool)), {}),
+    ]:
+        async with linked(spec, environment=environment) as (_, ear):
+            assert await ear.said() == {"ready": True}
+
+
+# What cannot be run
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("npx", "Node.js"),
+        ("uvx", "uv"),
+        ("docker", "Docker"),
+        ("no-such-program", "full path"),
+        ("npx -y some-server", "args"),
+    ],
+)
+async def test_a_command_that_is_not_on_the_path_says_where_it_was_looked_for(command: str, hint: str):
+    with pytest.raises(SpawnFailed, match=r"was not found on the PATH \(/nowhere\)") as caught:
+        async with linked(stdio.Spec(command=command), environment={"PATH": "/nowhere"}):
+            pass
+    assert hint in caught.value.hint
+
+
+async def _failure(spec: stdio.Spec) -> SpawnFailed:
+    with pytest.raises(SpawnFailed) as caught:
+        async with linked(spec):
+            pass
+    assert caught.value.hint
+    return caught.value
+
+
+async def test_each_way_of_not_being_runnable_is_named(tmp_path: Path):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("hello")
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/python\n")
+    script.chmod(0o755)
+    garbage = tmp_path / "garbage"
+    garbage.write_bytes(b"\x7fELF not really")
+    garbage.chmod(0o755)
+    for command, words, hint in [
+        (str(tmp_path / "missing"), "was not found", "Correct `command`"),
+        (str(plain), "may not be run", "chmod"),
+        (str(tmp_path), "may not be run", "chmod"),
+        (str(script), "needs an interpreter that is not there", "first line"),
+        (str(garbage), "is no program this machine can run", "architecture"),
+    ]:
+        error = await _failure(stdio.Spec(command=command))
+        assert words in error.message
+        assert hint in error.hint
+
+
+async def test_failures_to_run_leave_no_descriptor_behind(tmp_path: Path):
+    spec = stdio.Spec(command=str(tmp_path / "missing"))
+    await _failure(spec)
+    before = open_descriptors()
+    for _ in range(20):
+        await _failure(spec)
+    assert open_descriptors() <= before
+
+
+@pytest.mark.parametrize("kind", ["missing", "file"])
+async def test_a_folder_that_is_none_is_named(tmp_path: Path, kind: str):
+    folder = tmp_path / kind
+    if kind == "file":
+        folder.write_text("")
+    error = await _failure(stdio.Spec(command=sys.executable, cwd=str(folder)))
+    assert f"The working folder {str(folder)!r} does not exist" in error.message
+    assert "cwd" in error.hint
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"args": ("a\0b",)},
+        {"env": {"A": "b\0c"}},
+        {"env": {"A\0": "b"}},
+        {"cwd": "/tmp\0"},
+        {"command": "/bin/true\0"},
+        {"command": "true\0"},
+    ],
+)
+async def test_a_zero_byte_is_refused_and_never_cuts_a_value_short(keys: dict[str, Any]):
+    error = await _failure(stdio.Spec(**{"command": sys.executable, **keys}))
+    assert "zero byte" in error.message
+
+
+async def test_too_long_a_command_line_is_named():
+    error = await _failure(stdio.Spec(command=sys.executable, args=("x" * 3_000_000,)))
+    assert "Argument list too long" in error.message
+
+
+@pytest.mark.parametrize(("code", "words"), [(127, "was not found"), (126, "is not executable")])
+async def test_a_shell_that_could_not_run_it_counts_as_not_runnable(code: int, words: str):
+    async with linked(misbehaving("end", code, "sh: 1: nope: not found")) as (_, ear):
+        error = await ear.loss()
+    assert isinstance(error, SpawnFailed)
+    assert words in error.message
+    assert "nope: not found" in error.message
+
+
+async def test_a_server_that_ran_and_ends_with_127_was_there():
+    async with linked(misbehaving("answer_then_end", 127)) as (_, ear):
+        error = await ear.loss()
+    assert type(error) is ConnectionLost
+
+
+# Its end, by itself
+
+
+async def test_an_exit_is_told_with_its_code_and_the_last_words():
+    async with linked(misbehaving("end", 3, "one", "two", "Traceback", "", "fatal: no key")) as (_, ear):
+        error = await ear.loss()
+    assert type(error) is ConnectionLost
+    assert error.message == "child exited with code 3. It said: two / Traceback / fatal: no key"
+    assert error.hint == "`toolcrib logs child` shows what it wrote before."
+
+
+async def test_a_death_by_signal_is_told():
+    async with linked(misbehaving("kill_itself")) as (_, ear):
+        assert (await ear.loss()).message == "child was killed by signal 9."
+
+
+async def test_last_words_are_cut_and_masked():
+    async with linked(misbehaving("end", 1, "s3cret-value " * 1000), masked=frozenset({"s3cret-value"})) as (
+        _,
+        ear,
+    ):
+        message = (await ear.loss()).message
+    assert "s3cret" not in message
+    assert MASK in message
+    assert len(message) < 1000
+
+
+async def test_what_was_written_before_the_end_is_still_heard():
+    async with linked(misbehaving("answer_then_end", 0)) as (_, ear):
+        error = await ear.loss()
+    assert ear.messages == [{"jsonrpc": "2.0", "method": "said", "params": {"ready": True}}]
+    assert error.message == "child exited with code 0."
+
+
+async def test_the_loss_is_told_once_even_when_the_end_has_many_signs():
+    async with linked(misbehaving("end_when_told", 4)) as (link, ear):
+        await ear.said()
+        await link.send(NOTE)
+        error = await ear.loss()
+        with pytest.raises(ConnectionLost):
+            await link.send(NOTE)
+        await asyncio.sleep(2 * stdio.EXIT_GRACE)
+    assert ear.losses == [error]
+    assert "told to end" in error.message
+
+
+async def test_a_child_that_closes_its_output_is_lost_though_it_lives():
+    async with linked(misbehaving("close_stdout")) as (link, ear):
+        error = await ear.loss()
+        assert error.message == "child closed its output."
+        assert link.pid is not None
+        assert alive(link.pid)
+    assert not alive(link.pid)
+
+
+async def test_a_child_that_closes_its_input_is_lost_at_the_latest_with_the_next_message(brisk):
+    async with linked(misbehaving("close_stdin")) as (link, ear):
+        await ear.said()
+        with contextlib.suppress(ConnectionLost):  # one loop tells at once, the other with the first write
+            await link.send(NOTE)
+        assert (await ear.loss()).message == "child closed its input."
+        with pytest.raises(ConnectionLost, match="no longer reads"):
+            await link.send(NOTE)
+
+
+async def test_a_line_above_the_bound_loses_the_link_and_nothing_more_is_heard():
+    async with linked(misbehaving("endless"), max_message_bytes=1 << 20) as (_, ear):
+        assert (await ear.loss()).message == "child sent a line of more than 1 MB."
+    assert ear.messages == []
+
+
+# Its end, by us
+
+
+async def test_a_good_child_ends_with_its_input():
+    async with linked(misbehaving("mute")) as (link, ear):
+        await ear.said()
+    assert link.pid is not None
+    assert not alive(link.pid)
+    assert ear.losses == []
+
+
+@pytest.mark.parametrize("how", ["stubborn", "leave_a_child", "leave_a_deaf_child", "leave_a_daemon"])
+async def test_nothing_is_left_of_a_child_that_does_not_want_to_end(brisk, how: str):
+    async with linked(misbehaving(how), marker="mark.9.") as (link, ear):
+        (pid,) = (await ear.said())["pids"]
+        assert alive(pid)
+    assert not alive(pid)
+    assert link.pid is not None
+    assert not alive(link.pid)
+    assert marked("mark.9.") == []
+    assert ear.losses == []
+
+
+async def test_nothing_is_left_of_a_child_that_crashed_either(brisk):
+    async with linked(misbehaving("leave_a_daemon"), marker="mark.10.") as (link, ear):
+        (pid,) = (await ear.said())["pids"]
+        assert link.pid is not None
+        os.kill(link.pid, signal.SIGKILL)
+        assert (await ear.loss()).message == "child was killed by signal 9."
+    assert not alive(pid)
+
+
+async def test_a_stopped_child_is_ended_too(brisk):
+    async with linked(misbehaving("mute")) as (link, ear):
+        await ear.said()
+        assert link.pid is not None
+        os.kill(link.pid, signal.SIGSTOP)
+    assert not alive(link.pid)
+
+
+async def test_ending_twice_is_fine():
+    ear = Ear()
+    exits: list[int] = []
+    context = LinkContext(server="child", on_exit=exits.append)
+    async with stdio.open(misbehaving("mute"), ear, context) as link:
+        await ear.said()
+        assert isinstance(link, stdio.StdioLink)
+        await link.end()
+        assert len(exits) == 1
+    with pytest.raises(ConnectionLost):
+        await link.send(NOTE)
+    assert ear.losses == []
+
+
+async def test_ten_children_come_and_go_without_a_trace():
+    async with linked(misbehaving("mute")) as (_, ear):
+        await ear.said()
+    before = open_descriptors()
+    for _ in range(10):
+        async with linked(misbehaving("mute")) as (_, ear):
+            await ear.said()
+    await asyncio.sleep(0.05)
+    assert open_descriptors() <= before
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
+async def test_cancelled_in_the_middle_of_opening_nothing_is_left(brisk, turns: int):
+    async def hold() -> None:
+        async with linked(misbehaving("stubborn"), marker="mark.11."):
+            await asyncio.Event().wait()
+
+    opening = asyncio.ensure_future(hold())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert marked("mark.11.") == []
+
+
+async def test_cancelled_again_while_ending_it_still_ends(brisk):
+    async def hold(ready: asyncio.Event) -> None:
+        async with linked(misbehaving("stubborn"), marker="mark.12.") as (_, ear):
+            await ear.said()
+            ready.set()
+            await asyncio.Event().wait()
+
+    ready = asyncio.Event()
+    holding = asyncio.ensure_future(hold(ready))
+    async with asyncio.timeout(20):
+        await ready.wait()
+    for _ in range(5):
+        holding.cancel()
+        await asyncio.sleep(0.02)
+    assert not holding.done()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
+    assert marked("mark.12.") == []
+
+
+async def test_an_error_inside_the_block_comes_out_and_the_child_is_gone():
+    async def stumble() -> None:
+        async with linked(misbehaving("mute"), marker="mark.13.") as (_, ear):
+            await ear.said()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await stumble()
+    assert marked("mark.13.") == []
+
+
+# What it writes
+
+
+async def test_a_flood_on_stderr_neither_blocks_the_answers_nor_fills_the_disk(tmp_path: Path):
+    file = tmp_path / "child.log"
+    async with linked(misbehaving("flood", 200), log_path=file) as (link, ear):
+        for number in range(1, 21):
+            await link.send({**NOTE, "params": {"n": number}})
+            await ear.until(lambda number=number: {**NOTE, "params": {"n": number}} in ear.messages)
+        await ear.until(lambda: any(m.get("params") == {"poured": True} for m in ear.messages))
+        assert link.log.dropped_bytes > 100 << 20
+    files = list(tmp_path.iterdir())
+    assert len(files) <= KEPT_FILES
+    assert sum(path.stat().st_size for path in files) <= KEPT_FILES * (FILE_SIZE + BYTES_PER_SECOND)
+
+
+async def test_rubbish_on_stdout_is_counted_logged_and_masked(tmp_path: Path):
+    file = tmp_path / "child.log"
+    counts: list[int] = []
+    code = "print('Starting up with s3cret-value'); print(); print('  '); print('{oops}'); input()"
+    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-u", "-c", code))
+    context = {"on_junk": counts.append, "log_path": file, "masked": frozenset({"s3cret-value"})}
+    async with linked(spec, **context) as (link, _):
+        await eventually(lambda: counts == [1, 2])
+        assert link.junk_lines == 2
+    assert file.read_text().splitlines()[:2] == [f"[stdout] Starting up with {MASK}", "[stdout] {oops}"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+async def test_stderr_reaches_the_log_to_the_last_word(tmp_path: Path):
+    file = tmp_path / "child.log"
+    async with linked(misbehaving("end", 1, "one", "two"), log_path=file) as (_, ear):
+        await ear.loss()
+    assert file.read_text() == "one\ntwo\n"
+
+
+# Large messages and slow readers
+
+
+@pytest.mark.parametrize("megabytes", [5, 50])
+async def test_a_large_line_arrives_whole(megabytes: int):
+    async with linked(misbehaving("big", megabytes)) as (link, ear):
+        await link.send(NOTE)
+        said = await ear.said()
+    assert len(said["body"]) == megabytes << 20
+
+
+async def test_ten_times_the_line_costs_about_ten_times_the_work():
+    async def work(megabytes: int) -> float:
+        async with linked(misbehaving("big", megabytes)) as (link, ear):
+            costs = []
+            for number in (1, 2, 3):
+                began = os.times()
+                await link.send(NOTE)
+                await ear.message(number)
+                ended = os.times()
+                costs.append(ended.user + ended.system - began.user - began.system)
+                ear.messages[-1]["params"].clear()
+            return min(costs)
+
+    small = max(await work(5), 0.02)
+    assert await work(50) < small * 40  # quadratic would be a hundred times
+
+
+async def test_a_large_message_reaches_a_slow_reader_whole_and_later_senders_wait_their_turn():
+    async with linked(misbehaving("stop_reading")) as (link, ear):
+        await ear.said()
+        first = {**NOTE, "params": {"body": "x" * (5 << 20)}}
+        async with asyncio.timeout(20):
+            await link.send(first)
+        waiting = [asyncio.ensure_future(link.send({**NOTE, "params": {"n": n}})) for n in range(10)]
+        done, _ = await asyncio.wait(waiting, timeout=0.2)
+        assert not done
+        waiting[3].cancel()
+        assert link.pid is not None
+        os.kill(link.pid, signal.SIGUSR1)
+        await asyncio.wait(waiting, timeout=20)
+        assert [task.cancelled() for task in waiting] == [n == 3 for n in range(10)]
+        await ear.message(11)
+        assert ear.messages[1]["params"]["length"] > 5 << 20
+
+
+async def test_senders_that_wait_learn_of_the_end(brisk):
+    async with linked(misbehaving("stop_reading")) as (link, ear):
+        await ear.said()
+        await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
+        waiting = [asyncio.ensure_future(link.send(NOTE)) for _ in range(5)]
+        await asyncio.wait(waiting, timeout=0.1)
+        assert link.pid is not None
+        os.kill(link.pid, signal.SIGKILL)
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {ConnectionLost}
+        await ear.loss()
+
+
+async def test_ending_does_not_wait_for_a_reader_that_does_not_read(brisk):
+    async with linked(misbehaving("stop_reading")) as (link, ear):
+        await ear.said()
+        await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
+        waiting = asyncio.ensure_future(link.send(NOTE))
+        await asyncio.wait({waiting}, timeout=0.1)
+    with pytest.raises(ConnectionLost):
+        await waiting
+    assert link.pid is not None
+    assert not alive(link.pid)
