@@ -166,7 +166,9 @@ async def test_a_secret_reaches_the_server_but_no_log_and_no_file(crib):
         await host.servers["trusted"].restart()
         await host.ready()
         await host.call("trusted__echo", {"text": "x", "password": "hunter2-and-more"})
-        assert '"TOKEN": "hunter2-and-more"' in (await host.call("trusted__environment"))["content"][0]["text"]
+        assert (
+            '"TOKEN": "hunter2-and-more"' in (await host.call("trusted__environment"))["content"][0]["text"]
+        )
         records = await host.audit.query(limit=5)
         assert all("hunter2" not in record.arguments for record in records)
     assert "hunter2" not in (crib.home / "mcp.json").read_text()

@@ -26,18 +26,27 @@ async def watch_health(
         complaint = await _memory_complaint(session, entry)
         if isinstance(complaint, ToolcribError):
             return complaint
-        misses = 0 if session.busy or await _alive(session) else misses + 1
-        if misses >= MISSES_ALLOWED:
-            return ConnectionLost(f"{entry.name} gave no sign of life {misses} times in a row.")
+        trouble = None if session.busy else await _trouble(session)
+        misses = misses + 1 if trouble is not None else 0
+        if trouble is not None and misses >= MISSES_ALLOWED:
+            return _verdict(entry.name, trouble)
         rate(complaint or (f"No sign of life for {misses} checks." if misses else None))
 
 
-async def _alive(session: Session) -> bool:
+async def _trouble(session: Session) -> ToolcribError | None:
+    """Why there is no sign of life, or None when there is one. What is worse than silence is raised."""
     try:
         await session.check(timeout=CHECK_TIMEOUT)
-    except (CallTimeout, RemoteUnreachable):
-        return False
-    return True
+    except (CallTimeout, RemoteUnreachable) as error:
+        return error
+    return None
+
+
+def _verdict(server: str, trouble: ToolcribError) -> ToolcribError:
+    """A remote host that is down is no crash; whatever is merely silent is taken for one."""
+    if isinstance(trouble, RemoteUnreachable):
+        return trouble
+    return ConnectionLost(f"{server} gave no sign of life {MISSES_ALLOWED} times in a row.")
 
 
 async def _memory_complaint(session: Session, entry: ServerEntry) -> str | ToolcribError | None:

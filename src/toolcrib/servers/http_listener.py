@@ -1,7 +1,7 @@
 """Holds open the stream on which a legacy HTTP server speaks unasked: changes, logs, questions.
 
-A server that offers none is asked once. A stream that ends is opened again where it stopped, after pauses that
-grow while nothing comes of it.
+A server that offers none is asked once. A stream that ends is opened again where it stopped, after pauses
+that grow while nothing comes of it.
 """
 
 from __future__ import annotations

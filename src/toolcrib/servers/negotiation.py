@@ -99,25 +99,42 @@ async def _race(
 
 
 async def _discover(
-    peer: Peer, identity: Identity, timeout: float, version: str = MODERN_VERSIONS[0]
+    peer: Peer,
+    identity: Identity,
+    timeout: float,
+    version: str = MODERN_VERSIONS[0],
+    *,
+    insist: bool = True,
 ) -> Agreement | None:
-    """The modern agreement, or None when the server shows no sign of being modern."""
+    """The modern agreement, or None when the server shows no sign of being modern.
+
+    A refusal of our version that names one we speak is answered by asking for that one, once.
+    """
     try:
         result = await peer.request(
             "server/discover", {"_meta": identity.meta(version)}, timeout=timeout, cancellable=False
         )
     except PeerError as error:
-        if error.code == UNSUPPORTED_VERSION and isinstance(error.data, dict):
-            _refuse_strangers(error.data.get("supported"))
+        if error.code != UNSUPPORTED_VERSION or not isinstance(error.data, dict):
+            return None
+        supported = error.data.get("supported")
+        mutual = _mutual(supported)
+        if mutual and insist:
+            return await _discover(peer, identity, timeout, mutual[0], insist=False)
+        _refuse_strangers(supported)
         return None
     supported = result.get("supportedVersions")
-    mutual = [v for v in MODERN_VERSIONS if isinstance(supported, list) and v in supported]
+    mutual = _mutual(supported)
     if not mutual:
         _refuse_strangers(supported)
         return None
     meta = result.get("_meta")
     info = meta.get(META + "serverInfo") if isinstance(meta, dict) else None
     return Agreement(era="modern", version=mutual[0], server_info=_object(info), **_common(result))
+
+
+def _mutual(supported: Any) -> list[str]:
+    return [version for version in MODERN_VERSIONS if isinstance(supported, list) and version in supported]
 
 
 def _refuse_strangers(supported: Any) -> None:

@@ -55,6 +55,10 @@ class Session:
         """True while a request is on its way; a stream that stays open does not count."""
         return self._peer.busy
 
+    def lose(self, error: ToolcribError) -> None:
+        """Give the connection up for this reason; its owner closes it."""
+        self._peer.lost(error)
+
     def offers(self, capability: str) -> bool:
         """True when the server declared this capability, such as `tools` or `completions`."""
         return capability in self.agreement.capabilities

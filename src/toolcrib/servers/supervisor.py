@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from toolcrib.errors import ConnectionLost, ServerNotReady, ToolcribError
+from toolcrib.errors import AuthRequired, ConnectionLost, ServerNotReady, ToolcribError
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
@@ -133,6 +133,9 @@ class Supervisor:
         session = self.session or await self.ready()
         try:
             return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
+        except AuthRequired as error:
+            session.lose(error)  # every other call would meet the same refusal
+            raise
         except ConnectionLost:
             if not repeatable:
                 raise

@@ -1,0 +1,100 @@
+"""Names for the shell to complete: from the config file and the kept tool lists, without starting anything.
+
+Whatever is wrong, nothing is offered: a completion must never print an error into a half-typed line.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolcrib.errors import ToolcribError
+
+
+def servers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The configured servers."""
+    return [name for name in _servers(_home(context)) if name.startswith(incomplete)]
+
+
+def tools(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The tools of the last known lists."""
+    return [name for name in tool_names(_home(context)) if name.startswith(incomplete)]
+
+
+def arguments(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The parameters of the tool that stands before, as `name=`."""
+    definition = _definitions(_home(context)).get(str(context.params.get("tool")), {})
+    properties = (definition.get("inputSchema") or {}).get("properties") or {}
+    return [f"{name}=" for name in properties if name.startswith(incomplete)]
+
+
+def secrets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The names of the stored secrets."""
+    from toolcrib.config.paths import find_paths
+
+    try:
+        stored = json.loads(find_paths(_home(context)).secrets_file.read_bytes())
+        names = {*stored.get("secrets", ()), *stored.get("keyring", ())}
+    except (OSError, ValueError, AttributeError, TypeError, ToolcribError):
+        return []
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def tool_names(home: Path | None) -> list[str]:
+    """The public names of the last known tools."""
+    return sorted(_definitions(home))
+
+
+def _definitions(home: Path | None) -> dict[str, Any]:
+    from toolcrib.tools.naming import public_name
+
+    try:
+        known = _servers(home)
+        rows = _rows(home)
+        return {
+            public_name(server, str(one["name"]), prefix=_prefix(home)): one
+            for server, listed in rows
+            if server in known
+            for one in json.loads(listed)
+            if isinstance(one, dict) and "name" in one
+        }
+    except (OSError, ValueError, TypeError, AttributeError, sqlite3.Error, ToolcribError):
+        return {}
+
+
+def _rows(home: Path | None) -> list[tuple[str, str]]:
+    from toolcrib.config.paths import find_paths
+
+    database = find_paths(home).database
+    connection = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=0.2)
+    try:
+        return connection.execute("SELECT server, definitions FROM tool_lists").fetchall()
+    finally:
+        connection.close()
+
+
+def _servers(home: Path | None) -> list[str]:
+    return [str(name) for name in _config(home).get("mcpServers") or ()]
+
+
+def _prefix(home: Path | None) -> str:
+    settings = _config(home).get("toolcrib")
+    return str(settings.get("toolPrefix") or "") if isinstance(settings, dict) else ""
+
+
+def _config(home: Path | None) -> dict[str, Any]:
+    from toolcrib.config.document import parse_document
+    from toolcrib.config.paths import find_paths
+
+    try:
+        return parse_document(find_paths(home).config_file.read_bytes()).data
+    except (OSError, ToolcribError):
+        return {}
+
+
+def _home(context: click.Context) -> Path | None:
+    return context.params.get("home") or (context.find_root().params.get("home"))

@@ -1,0 +1,83 @@
+"""Makes a command out of a function: the options that all commands share, and a way to run coroutines."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolcrib.cli.running import run_to_end
+from toolcrib.cli.surface import Surface
+
+SECTIONS = ("Host", "Servers", "Tools", "Housekeeping")
+"""In this order in the help; a command of another section comes after them."""
+
+
+class Command(click.Command):
+    """A command that knows its section of the help."""
+
+    section = ""
+
+
+def declare(
+    section: str = "", *, asks: bool = False, cls: type[Command] = Command
+) -> Callable[[Callable[..., Any]], Command]:
+    """Decorator: the function, called with a `Surface` and the options, as the command of its module's name.
+
+    `asks` adds `--yes`. What the function returns is the exit code, if it returns anything.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Command:
+        name = function.__module__.rpartition(".")[2] if function.__name__ == "command" else function.__name__
+        own = list(reversed(getattr(function, "__click_params__", [])))
+        command = cls(
+            name.replace("_", "-"),
+            callback=_callback(function),
+            params=[*own, *_shared(asks)],
+            help=inspect.getdoc(function),
+        )
+        command.section = section
+        return command
+
+    return decorate
+
+
+def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
+    @click.pass_context
+    def call(context: click.Context, /, **values: Any) -> Any:
+        given = {key: values.pop(key, None) for key in ("json", "yes", "debug", "home")}
+        above: dict[str, Any] = context.find_root().obj or {}
+        surface = Surface(
+            **{key: given[key] or above.get(key) or default for key, default in _DEFAULTS.items()}
+        )
+        result = function(surface, **values)
+        return run_to_end(result) if inspect.iscoroutine(result) else result
+
+    return call
+
+
+_DEFAULTS: dict[str, Any] = {"json": False, "yes": False, "debug": False, "home": None}
+
+
+def shared_options() -> list[click.Option]:
+    """The options that stand before a command as well as after it."""
+    return [
+        click.Option(["--json", "json"], is_flag=True, help="Print JSON."),
+        click.Option(
+            ["--home", "home"],
+            type=click.Path(path_type=Path),
+            metavar="FOLDER",
+            help="The home to work on, instead of TOOLCRIB_HOME or the usual folders.",
+        ),
+        click.Option(["--debug", "debug"], is_flag=True, help="Show tracebacks and a log."),
+    ]
+
+
+def _shared(asks: bool) -> list[click.Option]:
+    if not asks:
+        return shared_options()
+    yes = click.Option(["--yes", "-y", "yes"], is_flag=True, help="Answer questions with yes.")
+    return [yes, *shared_options()]

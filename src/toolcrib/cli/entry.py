@@ -1,0 +1,100 @@
+"""The program: parses, runs, and turns whatever happens into an exit code.
+
+0  done                          4  denied
+1  something is broken           5  a server or the host is not available
+2  wrong use                     6  the tool failed
+3  not found                   130  interrupted
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from toolcrib import __version__
+from toolcrib.cli.declaring import shared_options
+from toolcrib.cli.failing import BROKEN_PIPE, report
+from toolcrib.cli.group import FolderGroup
+from toolcrib.cli.output import prepare_streams
+
+PROGRAM = "toolcrib"
+HELP = """The tool room for AI agents: runs and watches MCP servers, and lends their tools.
+
+Begin with `toolcrib up`; in another terminal, `toolcrib tools` and `toolcrib call demo__add a=1 b=2`.
+"""
+
+
+def run(args: Sequence[str]) -> int:
+    """Run the program with these words; returns the exit code."""
+    prepare_streams()
+    as_data, debug = _asked_for(args, "--json"), _asked_for(args, "--debug")
+    _set_up_logging(debug)
+    try:
+        code = program().main(list(args), prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _mute()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge of the surface
+        try:
+            return report(error, as_data=as_data, debug=debug)
+        except BrokenPipeError:
+            return _mute()
+    return code if isinstance(code, int) else 0
+
+
+def program() -> FolderGroup:
+    """The command line as click knows it."""
+    group = FolderGroup(
+        PROGRAM,
+        folder="toolcrib.cli.commands",
+        help=HELP,
+        callback=_begin,
+        invoke_without_command=True,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    group.params.extend(
+        [
+            *shared_options(),
+            click.Option(["--version", "-V", "version"], is_flag=True, help="Print the version."),
+        ]
+    )
+    return group
+
+
+@click.pass_context
+def _begin(context: click.Context, /, json: bool, home: Path | None, debug: bool, version: bool) -> None:
+    context.obj = {"json": json, "home": home, "debug": debug}
+    if version:
+        click.echo(f"{PROGRAM} {__version__}")
+        context.exit(0)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def _asked_for(args: Sequence[str], option: str) -> bool:
+    """Whether a flag is among the words; known before they are parsed, which may be what fails."""
+    own = list(args)[: list(args).index("--")] if "--" in args else args
+    return option in own
+
+
+def _set_up_logging(debug: bool) -> None:
+    if debug:
+        logging.basicConfig(
+            level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+        )
+        return
+    # What matters to a person is said by the command itself.
+    logging.lastResort = None
+
+
+def _mute() -> int:
+    """Whoever read our output has gone; nothing more is said, not even at the interpreter's end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return BROKEN_PIPE

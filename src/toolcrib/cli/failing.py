@@ -1,0 +1,74 @@
+"""One translation of everything that can go wrong into what a person, or a program, is told."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from toolcrib.cli.output import as_json, label, say_exactly
+from toolcrib.errors import ToolcribError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""128 and the number of the signal, as shells count."""
+
+
+class Interrupted(Exception):
+    """A signal asked the command to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def report(error: BaseException, *, as_data: bool, debug: bool) -> int:
+    """Tell of an error, and return the exit code that stands for it."""
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    told, code = _translate(error)
+    if as_data:
+        say_exactly(as_json({"error": told}))
+        return code
+    label("error:", "red", told["message"])
+    if told["hint"]:
+        label("hint:", "cyan", told["hint"])
+    return code
+
+
+def _translate(error: BaseException) -> tuple[dict[str, Any], int]:
+    if isinstance(error, ToolcribError):
+        from toolcrib.control.failures import to_json
+
+        return to_json(error), error.exit_code
+    if isinstance(error, click.ClickException):
+        return _told("usage", _usage_message(error), _usage_hint(error)), 2
+    if isinstance(error, Interrupted):
+        return _told("interrupted", "The command was ended by a signal."), error.exit_code
+    if isinstance(error, KeyboardInterrupt | click.Abort | EOFError):
+        return _told("interrupted", "Interrupted."), INTERRUPTED
+    hint = "This is a fault of Toolcrib: run it again with --debug and report what it says."
+    return _told("internal", f"{type(error).__name__}: {error}", hint), 1
+
+
+def _told(kind: str, message: str, hint: str = "") -> dict[str, Any]:
+    return {"kind": kind, "message": message, "hint": hint, "retryable": False}
+
+
+def _usage_message(error: click.ClickException) -> str:
+    # Not `format_message`, which adds suggestions that belong into the hint.
+    plain = isinstance(error, click.NoSuchOption)
+    message = error.message if plain else error.format_message()
+    return message if message.endswith((".", "?", "!")) else f"{message}."
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    hint = getattr(error, "hint", "")
+    if hint:
+        return str(hint)
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        return f"Did you mean {' or '.join(sorted(error.possibilities)[:3])}?"
+    context = getattr(error, "ctx", None)
+    return f"See: {context.command_path if context is not None else 'toolcrib'} --help"

@@ -1,0 +1,68 @@
+"""Groups of commands: found by folder, loaded when they are used, guessed at when misspelt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from toolcrib import plugins
+from toolcrib.cli.declaring import SECTIONS
+from toolcrib.errors import NotFound
+from toolcrib.suggestions import did_you_mean
+
+
+class Group(click.Group):
+    """A group that says what was meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command and what is left for it."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
+            raise _unknown(ctx, name, self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(ctx: click.Context, name: str, known: list[str]) -> click.UsageError:
+    error = click.UsageError(f"There is no command {name!r}.", ctx)
+    error.hint = did_you_mean(name, known, otherwise=f"See: {ctx.command_path} --help")  # type: ignore[attr-defined]
+    return error
+
+
+class FolderGroup(Group):
+    """The commands are the modules of a folder, each offering `command`."""
+
+    def __init__(self, *args: Any, folder: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._folder = folder
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names; nothing is imported."""
+        return [name.replace("_", "-") for name in plugins.names(self._folder)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one; None when there is no such module."""
+        module_name = cmd_name.replace("-", "_")
+        if not module_name.isidentifier():
+            return None
+        try:
+            command = plugins.find(self._folder, module_name).command
+        except NotFound:
+            return None
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands under their sections."""
+        sections: dict[str, list[tuple[str, str]]] = {section: [] for section in SECTIONS}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is None or command.hidden:
+                continue
+            section = getattr(command, "section", "") or "More"
+            sections.setdefault(section, []).append((name, command.get_short_help_str(80)))
+        for section, rows in sections.items():
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)

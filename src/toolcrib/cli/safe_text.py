@@ -1,0 +1,68 @@
+"""Text of others on our terminal: without what would move the cursor, hide, or pretend."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ESCAPE = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system commands: titles, links, the clipboard
+    r"|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"  # device control and the like
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, the cursor, the screen
+    r"|\x1b[ -/]*[0-~]?"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def stripped(text: str) -> str:
+    """The text without escape sequences and control characters; line breaks and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _CONTROL.sub("", _ESCAPE.sub("", text.replace("\r\n", "\n")))
+
+
+def one_line(text: str) -> str:
+    """The text as a single line of printable characters."""
+    return " ".join(stripped(text).split())
+
+
+def revealed(text: str) -> str:
+    """The text with everything that could hide shown as an escape, nothing left out."""
+    return _HIDDEN.sub(lambda match: _escape(match.group()), text)
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    if number <= 0xFF:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def cut(text: str, columns: int) -> str:
+    """The text, ending in … where it had to be cut to fit."""
+    if width(text) <= columns:
+        return text
+    taken, room = [], max(columns - 1, 0)
+    for character in text:
+        room -= _columns(character)
+        if room < 0:
+            break
+        taken.append(character)
+    return f"{''.join(taken).rstrip()}…" if columns > 0 else ""
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
