@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -17,8 +18,8 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """The time of day in UTC; for showing and recording."""
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
+    def sleep(self, seconds: float) -> Awaitable[None]:
+        """Wait; the time counts from the call, not from the `await`."""
 
 
 class SystemClock:
@@ -32,6 +33,6 @@ class SystemClock:
         """The time of day in UTC."""
         return datetime.now(UTC)
 
-    async def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> Awaitable[None]:
         """Wait."""
-        await asyncio.sleep(seconds)
+        return asyncio.sleep(seconds)

@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from toolcrib.errors import ToolcribError
@@ -25,7 +25,7 @@ VERSION = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
 CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
 TIMEOUT = 25.0
 
-Scenario = Callable[[str], Awaitable[None]]
+Scenario = Callable[[str], Coroutine[Any, Any, None]]
 
 
 async def accept_defaults(server: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -153,6 +153,12 @@ async def multi_round_trip(url: str) -> None:
             await session.call_tool(f"test_mrtr_{name}", {}, timeout=TIMEOUT)
 
 
+async def list_skills(url: str) -> None:
+    """Ask for the list of skills, which must not make us read any."""
+    async with session_with(url) as session:
+        await session.request("skills/list", {}, timeout=TIMEOUT)
+
+
 async def signed_in(url: str) -> None:
     """Sign in as the scenario wants, list, and call the first tool."""
     from tests.conformance.sign_in import auth_for
@@ -177,6 +183,7 @@ SCENARIOS: dict[str, Scenario] = {
     "json-schema-ref-no-deref": references_unfollowed,
     "json-schema-2020-12-preservation": schema_preserved,
     "sep-2322-client-request-state": multi_round_trip,
+    "sep-2640-client-no-prefetch": list_skills,
 }
 
 
@@ -185,7 +192,7 @@ def main() -> int:
     name = os.environ["MCP_CONFORMANCE_SCENARIO"]
     scenario = signed_in if name.startswith("auth/") else SCENARIOS.get(name, list_only)
     try:
-        asyncio.run(scenario(sys.argv[-1]))  # type: ignore[arg-type]
+        asyncio.run(scenario(sys.argv[-1]))
     except ToolcribError as error:
         log(f"{error.kind}: {error.message} {error.hint}")
         return 1

@@ -49,7 +49,7 @@ class Browser:
 
     async def visit(self, url: str) -> None:
         """Open the authorization page."""
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(trust_env=False) as client:
             response = await client.get(url)
         query = parse_qs(urlsplit(response.headers["location"]).query)
         self._answer = {name: values[0] for name, values in query.items()}
@@ -95,7 +95,7 @@ def _signed_credentials(url: str, context: dict[str, Any]) -> httpx2.Auth:
 async def _enterprise(url: str, context: dict[str, Any]) -> httpx2.Auth:
     """A token of the company's identity provider is exchanged for one of the server's."""
     where = build_protected_resource_metadata_discovery_urls(None, url)[0]
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(trust_env=False) as client:
         metadata = (await client.get(where)).raise_for_status().json()
 
     async def exchange(audience: str, resource: str) -> str:
@@ -108,7 +108,7 @@ async def _enterprise(url: str, context: dict[str, Any]) -> httpx2.Auth:
             "resource": resource,
             "client_id": context["idp_client_id"],
         }
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(trust_env=False) as client:
             answer = await client.post(context["idp_token_endpoint"], data=form)
         return str(answer.raise_for_status().json()["access_token"])
 

@@ -1,4 +1,4 @@
-"""A remote server in each kind of trouble, through a real host: every trouble has its own state and words (28)."""
+"""A remote server in each kind of trouble (28), through a real host: each has its own state and words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Remote(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.answer(405, b"")
 
-    do_DELETE = do_GET
+    def do_DELETE(self) -> None:
+        self.answer(200, b"")
 
     def reply_to(self, message: dict[str, Any]) -> dict[str, Any]:
         if message["method"] == "initialize":

@@ -1,4 +1,4 @@
-"""Servers that fail to start, each in its own way, through a real host. Numbers are those of the fault list."""
+"""Servers that fail to start, each in its own way. Numbers are those of the fault list."""
 
 from __future__ import annotations
 

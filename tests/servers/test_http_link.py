@@ -110,7 +110,7 @@ async def test_an_answer_above_the_bound_is_refused_and_the_link_lives_on():
 
 async def test_a_refused_connection_says_so(unused_tcp_port: int):
     heard = Heard()
-    async with heard.over_http(f"http://127.0.0.1:{unused_tcp_port}/mcp?token=hidden") as link:
+    async with heard.over_http(f"http://127.0.0.1:{unused_tcp_port}/hidden/mcp?key=hidden") as link:
         with pytest.raises(RemoteUnreachable, match="refused") as caught:
             await link.send(modern(1))
     assert "hidden" not in caught.value.message

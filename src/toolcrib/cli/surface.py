@@ -45,7 +45,7 @@ class Surface:
         return self.json
 
     def ask(self, question: str, *, refused: str) -> None:
-        """Go on only after a yes; raises `Denied`. Without a terminal, and without --yes, the answer is no."""
+        """Go on only after a yes; raises `Denied`. Without a terminal and without --yes the answer is no."""
         if self.yes:
             return
         if not can_ask():

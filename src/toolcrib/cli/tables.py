@@ -25,7 +25,7 @@ def show_table(
     colour: Colour = lambda column, text: "",
     right: Sequence[int] = (),
 ) -> None:
-    """Print rows under headers; the columns numbered in `right` are aligned there, the last one may be cut."""
+    """Print rows under headers, the columns numbered in `right` aligned there; on a terminal, cut to fit."""
     cells = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(width(row[column]) for row in [list(headers), *cells]) for column in range(len(headers))]
     if sys.stdout.isatty():

@@ -72,7 +72,7 @@ class RemoteSpec(BaseModel):
 def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:
     """A client with connections of its own; the caller enters it as a context."""
     url = httpx2.URL(spec.url)
-    verify = _tls(spec, url, context)
+    tls = _tls(spec, url, context)
     limits = httpx2.Limits(
         max_connections=None, max_keepalive_connections=20, keepalive_expiry=IDLE_CONNECTION_SECONDS
     )
@@ -82,16 +82,24 @@ def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:
     if _goes_direct(url):
         # Only connections without a proxy can be given socket options.
         mounts[f"{url.scheme}://{url.netloc.decode()}"] = httpx2.AsyncHTTPTransport(
-            verify=verify, limits=limits, socket_options=_TCP_KEEP_ALIVE
+            verify=tls, limits=limits, socket_options=_TCP_KEEP_ALIVE
         )
-    return httpx2.AsyncClient(
-        auth=None if context.auth is None else _GuardedAuth(context.auth, context.server),
-        headers={"User-Agent": "toolcrib"},
-        verify=verify,
-        limits=limits,
-        mounts=mounts,
-        timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT),
-    )
+    try:
+        return httpx2.AsyncClient(
+            auth=None if context.auth is None else _GuardedAuth(context.auth, context.server),
+            headers={"User-Agent": "toolcrib"},
+            verify=tls,
+            limits=limits,
+            mounts=mounts,
+            timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT),
+            # All proxies are prepared at once, so one that cannot be used would be in the way even here.
+            trust_env=not (_is_loopback(url.host) and context.auth is None),
+        )
+    except (ValueError, ImportError) as error:
+        raise ConfigError(
+            f"The proxy settings of the environment cannot be used: {error}",
+            hint="Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; for SOCKS, `pip install httpx2[socks]`.",
+        ) from error
 
 
 class _GuardedAuth(httpx2.Auth):
@@ -128,7 +136,7 @@ class _GuardedAuth(httpx2.Auth):
             ) from error
 
 
-def _tls(spec: RemoteSpec, url: httpx2.URL, context: LinkContext) -> ssl.SSLContext | bool:
+def _tls(spec: RemoteSpec, url: httpx2.URL, context: LinkContext) -> ssl.SSLContext:
     if isinstance(spec.verify, str):
         try:
             return ssl.create_default_context(cafile=spec.verify)
@@ -140,7 +148,7 @@ def _tls(spec: RemoteSpec, url: httpx2.URL, context: LinkContext) -> ssl.SSLCont
     if spec.verify and url.scheme == "http" and context.auth is None:
         # Nothing here will speak TLS. Loading the system's authorities costs 30 ms; this one trusts nobody.
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return spec.verify
+    return httpx2.create_ssl_context(verify=spec.verify)
 
 
 def _goes_direct(url: httpx2.URL) -> bool:

@@ -8,30 +8,21 @@ happened. It knows nothing of MCP's messages.
 from __future__ import annotations
 
 import contextlib
-import socket
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import httpx2
 from pydantic_core import from_json
 
-from toolcrib.errors import (
-    AuthRequired,
-    ConnectionLost,
-    PeerError,
-    RemoteUnreachable,
-    ResultTooLarge,
-    ToolcribError,
-)
+from toolcrib.errors import ConnectionLost, RemoteUnreachable, ResultTooLarge, ToolcribError
 from toolcrib.servers.event_stream import Event, EventStreamReader, EventTooLarge
 from toolcrib.servers.http_client import RemoteSpec, open_client
+from toolcrib.servers.http_failures import cut_off_error, refusal_error, request_error
 from toolcrib.servers.link import LinkContext
 
 MAX_REDIRECTS = 5
 MAX_REFUSAL_BYTES = 1024 * 1024
 LONGEST_REASON = 200
-INVALID_REQUEST = -32600
 
 
 class Endpoint:
@@ -41,7 +32,7 @@ class Endpoint:
         self.url = httpx2.URL(spec.url)
         self.server = server
         self._client = client
-        self._headers = dict(spec.headers)
+        self._headers = _fields(spec.headers)
 
     @contextlib.asynccontextmanager
     async def exchange(
@@ -66,10 +57,7 @@ class Endpoint:
                 async for chunk in chunks:
                     yield chunk
         except (httpx2.TransportError, httpx2.DecodingError, httpx2.StreamError) as error:
-            raise ConnectionLost(
-                f"The connection to {self.server} was cut in the middle of an answer.",
-                hint=f"{_reason(error)} The call may or may not have taken effect.",
-            ) from error
+            raise cut_off_error(self.server, error) from error
 
     async def events(self, response: httpx2.Response, reader: EventStreamReader) -> AsyncGenerator[Event]:
         """The events of the response as they arrive; `reader` then knows where a cut stream can go on."""
@@ -114,22 +102,7 @@ class Endpoint:
 
     def refusal(self, response: httpx2.Response, said: str = "") -> ToolcribError:
         """The error for a status that refuses a request; `said` is the reason the server gave."""
-        status = response.status_code
-        because = f": {said}" if said else ""
-        if status in (401, 403):
-            return self._auth_required(response, because)
-        if status >= 500 or status in (408, 425, 429):
-            wait = response.headers.get("retry-after")
-            return RemoteUnreachable(
-                f"{self.server} cannot answer now (HTTP {status}{because}).",
-                hint=f"It asks to wait {wait} s." if wait else "It is tried again by itself.",
-            )
-        return PeerError(
-            f"{self.server} refused the request (HTTP {status}{because}).",
-            code=INVALID_REQUEST,
-            data={"status": status},
-            hint=f"Check the address {_shown(self.url)} and whether the type (http or sse) is right.",
-        )
+        return refusal_error(self.server, self.url, response, said)
 
     def same_origin(self, url: httpx2.URL) -> bool:
         """True when the address is of our server: scheme, host and port are equal."""
@@ -151,18 +124,18 @@ class Endpoint:
         self, method: str, url: httpx2.URL, headers: dict[str, str], content: bytes | None
     ) -> httpx2.Response:
         for _ in range(MAX_REDIRECTS + 1):
-            request = self._client.build_request(
-                method, url, headers={**self._headers, **headers}, content=content
-            )
+            fields = self._headers.copy()
+            fields.update(_fields(headers))
+            request = self._client.build_request(method, url, headers=fields, content=content)
             try:
                 response = await self._client.send(request, stream=True, follow_redirects=False)
             except httpx2.RequestError as error:
-                raise self._failure(error) from error
+                raise request_error(self.server, self.url, error) from error
             if not response.has_redirect_location:
                 return response
             await response.aclose()
             url = self._redirected(response, method)
-        raise RemoteUnreachable(f"{self.server} redirects in a circle.", hint=f"Check {_shown(self.url)}.")
+        raise RemoteUnreachable(f"{self.server} redirects in a circle.", hint="Check its url.")
 
     def _redirected(self, response: httpx2.Response, method: str) -> httpx2.URL:
         try:
@@ -173,37 +146,8 @@ class Endpoint:
         if keeps_method and self.same_origin(target) and target.userinfo in (b"", self.url.userinfo):
             return target
         raise RemoteUnreachable(
-            f"{self.server} redirects to {_shown(target)}, which is not followed.",
+            f"{self.server} redirects to {_target(target)}, which is not followed.",
             hint="If that is where the server lives now, make it the server's url.",
-        )
-
-    def _failure(self, error: httpx2.RequestError) -> ToolcribError:
-        address = _shown(self.url)
-        if isinstance(error, httpx2.TimeoutException):
-            return RemoteUnreachable(
-                f"{self.server} did not answer at {address}: the connection timed out.",
-                hint="Check that the host is up and that no firewall is in the way.",
-            )
-        if isinstance(error, httpx2.ProxyError):
-            return RemoteUnreachable(
-                f"The proxy on the way to {self.server} refused: {_reason(error)}",
-                hint="Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
-            )
-        if isinstance(error, httpx2.ConnectError | httpx2.UnsupportedProtocol):
-            return _connect_failure(self.server, address, error)
-        return ConnectionLost(
-            f"The connection to {self.server} broke before it answered.",
-            hint=f"{_reason(error)} The call may or may not have taken effect.",
-        )
-
-    def _auth_required(self, response: httpx2.Response, because: str) -> AuthRequired:
-        status = response.status_code
-        challenge = response.headers.get("www-authenticate", "")
-        what = "wants a sign-in" if status == 401 else "does not allow this"
-        hint = "Sign in to the server, or set its Authorization header."
-        return AuthRequired(
-            f"{self.server} {what} (HTTP {status}{because}).",
-            hint=f"{hint} It says: {challenge}" if challenge else hint,
         )
 
 
@@ -231,43 +175,11 @@ def json_rpc_error(body: bytes) -> dict[str, Any] | None:
     return None
 
 
-def _connect_failure(server: str, address: str, error: httpx2.RequestError) -> RemoteUnreachable:
-    for cause in _causes(error):
-        if isinstance(cause, socket.gaierror):
-            return RemoteUnreachable(
-                f"{server} cannot be found: the host name of {address} does not resolve.",
-                hint="Check the spelling of the url, and the network.",
-            )
-        if isinstance(cause, ssl.SSLError):
-            return RemoteUnreachable(
-                f"No secure connection to {server} at {address}: {_reason(cause)}",
-                hint="Check the certificate; `verify` can name the file of your own authority.",
-            )
-        if isinstance(cause, ConnectionRefusedError):
-            return RemoteUnreachable(
-                f"{server} is not running at {address}: the connection was refused.",
-                hint="Start the server, or check the port in its url.",
-            )
-    return RemoteUnreachable(
-        f"{server} cannot be reached at {address}: {_reason(error)}", hint="Check the url and the network."
-    )
+def _fields(headers: dict[str, str]) -> httpx2.Headers:
+    """Headers in UTF-8, because event ids and a person's own headers may hold any character."""
+    return httpx2.Headers(headers, encoding="utf-8")
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what lies under it; the pool drops causes, but errors carry them as an argument too."""
-    yield error
-    below = [error.__cause__] if error.__cause__ is not None else [*error.args[:1]]
-    if isinstance(error, BaseExceptionGroup):  # one attempt for each address of the host
-        below = list(error.exceptions)
-    for cause in below:
-        if isinstance(cause, BaseException):
-            yield from _causes(cause)
-
-
-def _reason(error: BaseException) -> str:
-    return f"{str(error) or type(error).__name__}."
-
-
-def _shown(url: httpx2.URL) -> str:
-    """An address as a person may see it: what can hold a secret is left out."""
+def _target(url: httpx2.URL) -> str:
+    """Where a redirect leads, without what can carry a state or a password."""
     return str(url.copy_with(userinfo=b"", query=None, fragment=None))

@@ -119,9 +119,10 @@ async def _discover(
             return None
         supported = error.data.get("supported")
         mutual = _mutual(supported)
-        if mutual and insist:
+        if not mutual:
+            _refuse_strangers(supported)
+        elif insist:
             return await _discover(peer, identity, timeout, mutual[0], insist=False)
-        _refuse_strangers(supported)
         return None
     supported = result.get("supportedVersions")
     mutual = _mutual(supported)

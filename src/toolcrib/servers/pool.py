@@ -82,6 +82,7 @@ class Pool:
         self._fingerprints = marks
         for name in new:
             self._add(wanted[name], switched_on)
+            await asyncio.sleep(0)  # the first one may start while the others are being added
         # Each on its own: one that takes long to end keeps no other from being changed.
         await asyncio.gather(*(self._change(name, wanted.get(name), switched_on) for name in changed))
         self._supervisors = {name: self._supervisors[name] for name in wanted}

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 PATIENCE = 0.5
-TICK = 0.03
-IDLE_TICKS = 2
-"""Idle ticks of the kernel (10 ms each, over all processors) between two looks that count as idle."""
+TICK = 0.015
+IDLE_TICKS = 1
+"""Ticks of the kernel (10 ms each, over all processors) spent idle between two looks that count as idle."""
 _STAT = Path("/proc/stat")
 
 

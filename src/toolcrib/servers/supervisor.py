@@ -204,6 +204,8 @@ class Supervisor:
             return
         if self._offered:
             self._with.audience.staled(self.entry.name)
+        self._hurry.clear()
+        pause = asyncio.ensure_future(self._with.clock.sleep(verdict.delay))
         retry_at = self._with.clock.now() + timedelta(seconds=verdict.delay)
         self._set(
             ServerState.BACKOFF,
@@ -213,15 +215,12 @@ class Supervisor:
             restarts=self.status.restarts + 1,
             stale_tools=self._offered,
         )
-        await self._pause(verdict.delay)
+        await self._wait_out(pause)
 
-    async def _pause(self, delay: float) -> None:
+    async def _wait_out(self, pause: asyncio.Future[None]) -> None:
         """Wait before the next try, unless somebody is in a hurry."""
-        self._hurry.clear()
-        waits = (
-            asyncio.ensure_future(self._with.clock.sleep(delay)),
-            asyncio.ensure_future(self._hurry.wait()),
-        )
+        hurry = asyncio.ensure_future(self._hurry.wait())
+        waits: set[asyncio.Future[Any]] = {pause, hurry}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:

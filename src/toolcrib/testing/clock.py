@@ -24,12 +24,12 @@ class TurnedClock:
         """The time of day."""
         return self._now
 
-    async def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> asyncio.Future[None]:
         """Wait until the clock has been turned that far."""
         self._count += 1
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._monotonic + seconds, self._count, future))
-        await future
+        return future
 
     def turn(self, seconds: float) -> None:
         """Let time pass."""

@@ -143,6 +143,7 @@ async def _read_call(reader: asyncio.StreamReader) -> Call:
     first, *lines = head.strip().split("\r\n")
     method, target, _ = first.split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    assert len(headers) == len(lines), f"a header came twice: {lines}"
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     return Call(method, target, headers, body)
 

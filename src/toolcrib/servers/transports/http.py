@@ -33,12 +33,8 @@ from toolcrib.servers.http_conversation import (
     is_request,
     messages_in,
 )
-from toolcrib.servers.http_endpoint import (
-    INVALID_REQUEST,
-    Endpoint,
-    content_type,
-    open_endpoint,
-)
+from toolcrib.servers.http_endpoint import Endpoint, content_type, open_endpoint
+from toolcrib.servers.http_failures import INVALID_REQUEST
 from toolcrib.servers.http_listener import Listener
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.reconnect import Reconnect

@@ -16,7 +16,8 @@ from toolcrib.servers.codec import encode
 from toolcrib.servers.event_stream import Event, EventStreamReader
 from toolcrib.servers.http_client import RemoteSpec
 from toolcrib.servers.http_conversation import is_request, messages_in
-from toolcrib.servers.http_endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
+from toolcrib.servers.http_endpoint import Endpoint, content_type, open_endpoint
+from toolcrib.servers.http_failures import INVALID_REQUEST
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}

@@ -10,19 +10,21 @@ import asyncio
 import errno
 import os
 import shutil
+import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toolcrib.errors import ConnectionLost, SpawnFailed, ToolcribError
+from toolcrib.errors import ConnectionLost, SpawnFailed, StartFailed, ToolcribError
+from toolcrib.servers.child import Child
 from toolcrib.servers.codec import NotAMessage, decode, encode
 from toolcrib.servers.lines import LineCutter, LineTooLong
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.log import LONGEST_LINE, ServerLog
-from toolcrib.servers.orphans import MARKER, kill_marked
+from toolcrib.servers.orphans import MARKER
 from toolcrib.servers.processes import end_group
 
 EXIT_GRACE = 0.2
@@ -30,6 +32,7 @@ EXIT_GRACE = 0.2
 LONGEST_JUNK = 2 * LONGEST_LINE
 """Twice what the log keeps, so that a secret is still whole when it looks for it."""
 LONGEST_LAST_WORDS = 500
+SHORTAGES = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
 
 
@@ -44,47 +47,57 @@ class Spec(BaseModel):
     cwd: str | None = None
 
 
-class StdioLink(asyncio.SubprocessProtocol):
-    """The child process as a link; the event loop calls it with what the child writes."""
+class StdioLink:
+    """The child process as a link; it is told what happens to the child."""
 
-    def __init__(self, spec: Spec, inbox: Inbox, context: LinkContext) -> None:
-        self._spec = spec
+    def __init__(self, inbox: Inbox, context: LinkContext) -> None:
         self._inbox = inbox
         self._context = context
         self._cutter = LineCutter(self._on_line, context.max_message_bytes)
-        self._transport: asyncio.SubprocessTransport | None = None
-        self._stdin: asyncio.WriteTransport | None = None
+        self._child: Child | None = None
         self._writable: asyncio.Future[None] | None = None
         self._lost = False
         self._spoke = False
         self.log = ServerLog(context.log_path, secrets=context.masked)
-        self.gone = asyncio.Event()
         self.junk_lines = 0
+        self._loop = asyncio.get_running_loop()
 
     @property
     def pid(self) -> int | None:
         """The child's process id, which is also its group's."""
-        return self._transport.get_pid() if self._transport is not None else None
+        return self._child.pid if self._child is not None else None
 
     async def send(self, message: Message) -> None:
         """Write one line; waits while the child does not read."""
         while self._writable is not None and not self._lost:
             await asyncio.shield(self._writable)
-        if self._lost or self._stdin is None or self._stdin.is_closing():
+        stdin = self._child.input if self._child is not None else None
+        if self._lost or stdin is None or stdin.is_closing():
             raise ConnectionLost(f"{self._context.server} no longer reads its input.")
-        self._stdin.write(encode(message) + b"\n")
+        stdin.write(encode(message) + b"\n")
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The child runs (called by the event loop)."""
-        self._transport = cast("asyncio.SubprocessTransport", transport)
-        self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
-        self._context.on_spawn(self._transport.get_pid())
+    async def adopt(self, process: subprocess.Popen[bytes]) -> None:
+        """Speak with this process from now on."""
+        self._child = Child(process, self)
+        self._context.on_spawn(process.pid)
+        await _to_the_end(asyncio.ensure_future(self._child.connect()))
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """The child wrote something (called by the event loop)."""
-        if fd == 2:
-            self.log.feed(data)
+    async def end(self) -> None:
+        """Close stdin, wait, insist; afterwards nothing of the child is left."""
+        self._lost = True
+        self._release_writers()
+        if self._child is None:
             return
+        self._child.close_input()
+        await end_group(self._child.pid, self._context.marker, self._child.gone)
+        self._child.close()
+        self._context.on_exit(self._child.pid)
+        self.log.close()
+
+    # What the child does.
+
+    def wrote(self, data: bytes) -> None:
+        """Cut it into lines."""
         if self._lost:
             return
         try:
@@ -93,46 +106,36 @@ class StdioLink(asyncio.SubprocessProtocol):
             megabytes = self._context.max_message_bytes >> 20
             self._lose(ConnectionLost(f"{self._context.server} sent a line of more than {megabytes} MB."))
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """The child closed one of its streams (called by the event loop)."""
-        if fd == 2:
+    def complained(self, data: bytes) -> None:
+        """Into the log."""
+        self.log.feed(data)
+
+    def closed(self, stream: str) -> None:
+        """Without its input or output it is of no use; but an exit that follows tells more."""
+        if stream != "errors":
+            self._loop.call_later(
+                EXIT_GRACE, self._lose, ConnectionLost(f"{self._context.server} closed its {stream}.")
+            )
+
+    def exited(self) -> None:
+        """What it wrote may still be in the pipes, or a child of its own may hold them open for ever."""
+        self._loop.call_later(EXIT_GRACE / 2, self.finished)
+
+    def finished(self) -> None:
+        """Nothing more will come."""
+        if self._lost:
             return
-        stream = "input" if fd == 0 else "output"
-        asyncio.get_running_loop().call_later(
-            EXIT_GRACE, self._lose, ConnectionLost(f"{self._context.server} closed its {stream}.")
-        )
-
-    def process_exited(self) -> None:
-        """The child ended (called by the event loop); its last lines may still be in the pipe."""
-        self.gone.set()
-        asyncio.get_running_loop().call_later(EXIT_GRACE / 2, self._lose_after_exit)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The child ended and all it wrote was read (called by the event loop)."""
-        self._lose_after_exit()
+        assert self._child is not None
+        code, last_words = self._child.code, self.log.tail(3)
+        self._lose(exit_error(self._context.server, code, last_words, ran=self._spoke))
 
     def pause_writing(self) -> None:
-        """The pipe is full (called by the event loop)."""
-        self._writable = asyncio.get_running_loop().create_future()
+        """The pipe is full."""
+        self._writable = self._loop.create_future()
 
     def resume_writing(self) -> None:
-        """The pipe has room again (called by the event loop)."""
+        """The pipe has room again."""
         self._release_writers()
-
-    async def end(self) -> None:
-        """Close stdin, wait, insist; afterwards nothing of the child is left."""
-        self._lost = True
-        self._release_writers()
-        if self._transport is None:  # it may have been cancelled in the middle of spawning
-            await asyncio.to_thread(kill_marked, self._context.marker)
-            return
-        group = self._transport.get_pid()
-        if self._stdin is not None:
-            self._stdin.abort() if self._stdin.get_write_buffer_size() else self._stdin.close()
-        await end_group(group, self._context.marker, self.gone)
-        self._transport.close()
-        self._context.on_exit(group)
-        self.log.close()
 
     def _on_line(self, line: bytes | bytearray) -> None:
         try:
@@ -151,13 +154,6 @@ class StdioLink(asyncio.SubprocessProtocol):
         self.junk_lines += 1
         self.log.line(f"[stdout] {text}")
         self._context.on_junk(self.junk_lines)
-
-    def _lose_after_exit(self) -> None:
-        if self._lost:
-            return
-        assert self._transport is not None
-        code = self._transport.get_returncode()
-        self._lose(exit_error(self._context.server, code, self.log.tail(3), ran=self._spoke))
 
     def _lose(self, error: ToolcribError) -> None:
         if self._lost:
@@ -186,38 +182,34 @@ def exit_error(server: str, code: int | None, last_words: list[str], *, ran: boo
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Run the command for as long as the block lasts."""
-    link = StdioLink(spec, inbox, context)
+    link = StdioLink(inbox, context)
     try:
-        await _spawn(spec, link, context)
+        await link.adopt(_start(spec, context))
         yield link
     finally:
         await _to_the_end(asyncio.ensure_future(link.end()))
 
 
-async def _spawn(spec: Spec, link: StdioLink, context: LinkContext) -> None:
+def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
     environment = {**context.environment, **spec.env, MARKER: context.marker}
-    _refuse_nul(spec, environment)
-    program = find_program(spec.command, environment, spec.cwd)
     try:
-        await asyncio.get_running_loop().subprocess_exec(
-            lambda: link, program, *spec.args, env=environment, cwd=spec.cwd, start_new_session=True
+        return subprocess.Popen(
+            [find_program(spec.command, environment, spec.cwd), *spec.args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=environment,
+            cwd=spec.cwd,
+            start_new_session=True,
         )
     except OSError as error:
-        raise _spawn_error(spec, program, error) from None
-    except ValueError as error:  # such as a variable with a "=" in its name
+        raise _start_error(spec, error) from None
+    except ValueError as error:  # a zero byte somewhere, or a variable with "=" in its name
         raise SpawnFailed(
-            f"The command {spec.command!r} cannot be run: {error}.", hint="Correct `args` or `env`."
+            f"The command {spec.command!r} cannot be run: {error}.",
+            hint="Correct `command`, `args`, `env` or `cwd`.",
         ) from None
-
-
-def _refuse_nul(spec: Spec, environment: Mapping[str, str]) -> None:
-    """The system ends a text there, and not every event loop refuses it: half an argument would be passed."""
-    given = [spec.command, *spec.args, *environment, *environment.values(), spec.cwd or ""]
-    if any("\0" in text for text in given):
-        raise SpawnFailed(
-            f"The command {spec.command!r} cannot be run: there is a zero byte in it.",
-            hint="Take the zero byte out of `command`, `args`, `env` or `cwd`.",
-        )
 
 
 def find_program(command: str, environment: Mapping[str, str], cwd: str | None) -> str:
@@ -247,21 +239,25 @@ def _install_hint(command: str) -> str:
     return known.get(command, f"Install {command}, or give its full path as the command.")
 
 
-def _spawn_error(spec: Spec, program: str, error: OSError) -> SpawnFailed:
+def _start_error(spec: Spec, error: OSError) -> ToolcribError:
+    if error.errno in SHORTAGES:
+        return StartFailed(
+            f"There is no room for another process: {error.strerror}.", hint="Close what is not needed."
+        )
     if spec.cwd and not Path(spec.cwd).is_dir():
         return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Correct `cwd`.")
     if spec.cwd and not os.access(spec.cwd, os.X_OK):
         return SpawnFailed(f"The working folder {spec.cwd!r} may not be entered.", hint="Correct `cwd`.")
-    why, hint = _why_not(program, error)
+    why, hint = _why_not(Path(spec.cwd or ".", spec.command), error)
     return SpawnFailed(f"The command {spec.command!r} {why}.", hint=hint)
 
 
-def _why_not(program: str, error: OSError) -> tuple[str, str]:
+def _why_not(program: Path, error: OSError) -> tuple[str, str]:
     if error.errno == errno.ENOEXEC:
         return "is no program this machine can run", "Is it for another architecture, or a script without #!?"
     if error.errno == errno.EACCES:
         return "may not be run", "Make it executable: chmod +x."
-    if error.errno == errno.ENOENT and Path(program).exists():
+    if error.errno == errno.ENOENT and program.exists():
         return "needs an interpreter that is not there", "Correct its first line, or install it again."
     if error.errno == errno.ENOENT:
         return "was not found", "Correct `command`, or install what it names."

@@ -1,0 +1,147 @@
+"""`toolcrib add`: a new server, after its exact command was shown and agreed to."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+
+from toolcrib.cli.commands.servers import describe as describe_server
+from toolcrib.cli.declaring import Command, declare
+from toolcrib.cli.output import label, note, say
+from toolcrib.cli.proposal import Proposal, describe, keep_secrets, make_entry, read_pairs, secret_keys
+from toolcrib.cli.surface import Surface, can_ask
+from toolcrib.cli.trial import try_server
+from toolcrib.control.needs import Crib
+
+START_PATIENCE = 10.0
+"""Seconds to wait for the server to come up in a running host; a slow one is shown as starting."""
+
+
+class AddCommand(Command):
+    """Says where the two dashes are missing."""
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """The two forms."""
+        return ["NAME", "[OPTIONS]", "-- COMMAND [ARGS]...  |  NAME [OPTIONS] URL"]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """An unknown option is most likely one of the server's command."""
+        words = [word for word in args if not word.startswith("-")]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if not error.possibilities and len(words) > 1:
+                error.hint = (  # type: ignore[attr-defined]
+                    f"Put -- before the server's command: toolcrib add {words[0]} -- {words[1]} …"
+                )
+            raise
+
+
+@declare("Servers", asks=True, cls=AddCommand)
+@click.argument("name")
+@click.argument("target", nargs=-1, type=click.UNPROCESSED)
+@click.option("--env", "-e", "env", multiple=True, metavar="KEY=VALUE", help="A variable for it.")
+@click.option(
+    "--header", "-H", "headers", multiple=True, metavar="NAME:VALUE", help="Sent with each request."
+)
+@click.option("--cwd", metavar="FOLDER", help="Where the command runs.")
+@click.option("--type", "kind", metavar="TYPE", help="stdio, npm, python, custom, http, sse or inprocess.")
+@click.option("--transport", type=click.Choice(["http", "sse"]), help="How to reach an address.")
+@click.option("--env-allow", multiple=True, metavar="NAME", help="A variable of yours that it may see.")
+@click.option("--include", multiple=True, metavar="PATTERN", help="Offer only tools of this name.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not offer tools of this name.")
+@click.option("--isolation", type=click.Choice(["shared", "session"]), help="One instance, or one a session.")
+@click.option("--start-timeout", type=click.FloatRange(0.001, 86_400), help="Seconds a start may take.")
+@click.option("--call-timeout", type=click.FloatRange(0.001, 86_400), help="Seconds a call may take.")
+@click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
+@click.option("--disabled", is_flag=True, help="Add it switched off.")
+@click.option("--replace", is_flag=True, help="Put it in the place of a server of the same name.")
+@click.option("--test/--no-test", "test", default=None, help="Try it afterwards; the default on a terminal.")
+async def command(surface: Surface, name: str, test: bool | None, replace: bool, **given: Any) -> None:
+    """Add the server NAME: a command, or an address.
+
+    Adding a server means running its code: the exact command is shown first, and nothing is written or
+    started without a yes.
+
+    \b
+    toolcrib add time -- uvx mcp-server-time
+    toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
+    """
+    entry = _entry(given)
+    proposal = _consider_secrets(surface, name, entry)
+    _show(proposal)
+    where = "Connect to this address" if "url" in entry else "Run this command"
+    surface.ask(f"{where} as you, whenever Toolcrib runs?", refused=f"{name} was not added.")
+    async with surface.reach() as crib:
+        outcome = await crib.run(
+            "add",
+            {
+                "name": name,
+                "entry": proposal.entry,
+                "secrets": proposal.secrets,
+                "replace": replace,
+                "wait": START_PATIENCE if crib.running and not given["disabled"] else 0.0,
+            },
+        )
+        if surface.answer(outcome):
+            return
+        await _tell(surface, crib, outcome, can_ask() if test is None else test)
+
+
+def _entry(given: dict[str, Any]) -> dict[str, Any]:
+    kind = given["kind"] or given["transport"]
+    env = read_pairs(given["env"], "=", "--env")
+    headers = read_pairs(given["headers"], ":", "--header")
+    entry = make_entry(given["target"], kind, env, headers, given["cwd"])
+    timeouts = {"start": given["start_timeout"], "call": given["call_timeout"]}
+    filters = {"include": list(given["include"]), "exclude": list(given["exclude"])}
+    extra = {
+        "envAllow": list(given["env_allow"]),
+        "isolation": given["isolation"],
+        "timeouts": {key: value for key, value in timeouts.items() if value is not None},
+        "tools": {key: value for key, value in filters.items() if value},
+        "lazy": given["lazy"],
+    }
+    entry.update({key: value for key, value in extra.items() if value})
+    if given["disabled"]:
+        entry["enabled"] = False
+    return entry
+
+
+def _consider_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Proposal:
+    """What looks like a secret goes where secrets are kept, unless the person wants it in the file."""
+    keys = secret_keys(entry)
+    if not keys:
+        return Proposal(name=name, entry=entry)
+    shown = ", ".join(key for _, key in keys)
+    note(f"{shown}: looks like a secret. It is better kept as one than written into the config file.")
+    keep = surface.yes or not can_ask() or click.confirm("Keep it as a secret?", default=True, err=True)
+    if keep:
+        return keep_secrets(name, entry, keys)
+    exposed = tuple(f"{section}.{key}" for section, key in keys)
+    return dataclasses.replace(Proposal(name=name, entry=entry), exposed=exposed)
+
+
+def _show(proposal: Proposal) -> None:
+    from toolcrib.config.review import review_entry
+
+    note(f"The server {proposal.name}:")
+    for line in describe(proposal):
+        note(line)
+    for remark in review_entry(proposal.entry):
+        label("careful:", "yellow", remark)
+
+
+async def _tell(surface: Surface, crib: Crib, outcome: dict[str, Any], test: bool) -> None:
+    name = outcome["name"]
+    say(f"{name} is added.")
+    for secret in outcome["secrets"]:
+        note(f"The secret {secret} is stored. Your shell may still remember the command you typed.")
+    if outcome["server"] is not None:
+        say(describe_server(outcome["server"]))
+    elif test and outcome["enabled"]:
+        await try_server(surface, crib, name)
+    elif outcome["enabled"]:
+        note(f"Try it with: toolcrib test {name}")

@@ -1,0 +1,47 @@
+"""`toolcrib completion`: the script by which a shell completes our words."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import say_exactly
+from toolcrib.cli.surface import Surface
+
+SHELLS = ("bash", "zsh", "fish")
+_VARIABLE = "_TOOLCRIB_COMPLETE"
+
+
+@declare("Housekeeping")
+@click.argument("shell", type=click.Choice(SHELLS), required=False)
+def command(surface: Surface, shell: str | None) -> None:
+    """Print the completion script for a shell.
+
+    Completes commands, options, and the names of servers, tools and their parameters.
+
+    \b
+    bash:  eval "$(toolcrib completion bash)"        in ~/.bashrc
+    zsh:   eval "$(toolcrib completion zsh)"         in ~/.zshrc
+    fish:  toolcrib completion fish > ~/.config/fish/completions/toolcrib.fish
+    """
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    from toolcrib.cli.entry import PROGRAM, program
+
+    chosen = shell or _own_shell()
+    found = get_completion_class(chosen)
+    assert found is not None
+    # Not the class's own `source`: bash's starts a bash to ask for its version.
+    script = ShellComplete.source(found(program(), {}, PROGRAM, _VARIABLE))
+    if not surface.answer({"shell": chosen, "script": script}):
+        say_exactly(script)
+
+
+def _own_shell() -> str:
+    name = Path(os.environ.get("SHELL", "")).name
+    if name in SHELLS:
+        return name
+    raise click.UsageError(f"Say for which shell: {', '.join(SHELLS)}.")

@@ -1,0 +1,22 @@
+"""`toolcrib disable`: keep a server from running."""
+
+from __future__ import annotations
+
+import click
+
+from toolcrib.cli import completing
+from toolcrib.cli.commands.servers import describe
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import say
+from toolcrib.cli.surface import Surface
+
+
+@declare("Servers")
+@click.argument("name", shell_complete=completing.servers)
+async def command(surface: Surface, name: str) -> None:
+    """Switch NAME off, now and at every start."""
+    async with surface.reach() as crib:
+        outcome = await crib.run("disable", {"name": name})
+    if surface.answer(outcome):
+        return
+    say(describe(outcome["server"]) if outcome["server"] else f"{name} is off.")

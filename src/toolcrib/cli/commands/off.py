@@ -1,0 +1,16 @@
+"""`toolcrib off`: the master switch."""
+
+from __future__ import annotations
+
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import say
+from toolcrib.cli.surface import Surface
+
+
+@declare("Host")
+async def command(surface: Surface) -> None:
+    """Turn the master switch off: no server runs."""
+    async with surface.reach() as crib:
+        outcome = await crib.run("off")
+    if not surface.answer(outcome):
+        say("Everything is off. Back on with: toolcrib on")

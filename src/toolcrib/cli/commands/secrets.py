@@ -1,0 +1,105 @@
+"""`toolcrib secrets`: values that servers need and no file should show."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from toolcrib.cli import completing
+from toolcrib.cli.declaring import declare, shared_options
+from toolcrib.cli.group import Group
+from toolcrib.cli.output import note, say
+from toolcrib.cli.surface import Surface
+from toolcrib.cli.tables import show_table
+from toolcrib.errors import UsageError
+
+LARGEST = 64 * 1024
+
+
+@declare()
+@click.argument("name", shell_complete=completing.secrets)
+async def set_(surface: Surface, name: str) -> None:
+    """Store the secret NAME; its value comes from a hidden prompt, or from stdin.
+
+    An entry refers to it as ${secret:NAME}.
+    """
+    value = _read_value(name)
+    async with surface.reach() as crib:
+        outcome = await crib.run("secret_set", {"name": name, "value": value})
+    if surface.answer(outcome):
+        return
+    say(f"{name} is stored in the {_PLACES[outcome['place']]}.")
+    for server in outcome["restarted"]:
+        note(f"{server} uses it, and was started again.")
+
+
+@declare()
+async def list_(surface: Surface) -> None:
+    """Show the names of the secrets, where they lie and which servers use them; never a value."""
+    async with surface.reach() as crib:
+        found = await crib.run("secret_list")
+    if surface.answer(found):
+        return
+    if not found:
+        note("No secrets yet. Store one with: toolcrib secrets set NAME")
+        return
+    show_table(["NAME", "PLACE", "SERVERS"], [_row(secret) for secret in found], colour=_colour)
+
+
+@declare(asks=True)
+@click.argument("name", shell_complete=completing.secrets)
+async def remove(surface: Surface, name: str) -> None:
+    """Forget the secret NAME; there is no way back."""
+    surface.ask(f"Forget the secret {name} for good?", refused=f"{name} was not removed.")
+    async with surface.reach() as crib:
+        outcome = await crib.run("secret_remove", {"name": name})
+    if surface.answer(outcome):
+        return
+    say(f"{name} is forgotten.")
+    for server in outcome["servers"]:
+        note(f"{server} refers to it, and will not start without it.")
+
+
+_PLACES = {"keyring": "system keyring", "file": "secrets file, which only you can read"}
+
+
+def _read_value(name: str) -> str:
+    """Never from the command line, which everyone on the machine can read."""
+    if sys.stdin.isatty():
+        return str(click.prompt(f"Value of {name}", hide_input=True, err=True))
+    value = sys.stdin.read(LARGEST + 1)
+    if len(value) > LARGEST:
+        raise UsageError(f"The value is longer than {LARGEST} characters.")
+    # `echo value |` and files end in a line break that is not meant.
+    return value.removesuffix("\n").removesuffix("\r")
+
+
+def _row(secret: dict[str, Any]) -> list[str]:
+    return [secret["name"], secret["place"] or "missing", ", ".join(secret["servers"]) or "-"]
+
+
+def _colour(column: int, text: str) -> str:
+    return "red" if column == 1 and text == "missing" else ""
+
+
+@click.pass_context
+def _begin(context: click.Context, /, **values: Any) -> Any:
+    above = context.find_root().obj or {}
+    context.find_root().obj = {key: values.get(key) or above.get(key) for key in ("json", "home", "debug")}
+    if context.invoked_subcommand is None:
+        return context.invoke(list_)
+    return None
+
+
+command = Group(
+    "secrets",
+    help="Keep what servers need and no file should show.",
+    callback=_begin,
+    invoke_without_command=True,
+)
+command.section = "Housekeeping"  # type: ignore[attr-defined]
+command.params.extend(shared_options())
+for one in (set_, list_, remove):
+    command.add_command(one)

@@ -1,0 +1,88 @@
+"""`toolcrib servers`: how every server is doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from toolcrib.cli.colours import of_state
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import note, print_json, say
+from toolcrib.cli.surface import Surface
+from toolcrib.cli.tables import show_table
+from toolcrib.cli.times import until
+
+WAIT = 20.0
+"""Seconds for servers that must first be started; those that take longer are shown as starting."""
+
+
+@declare("Servers")
+@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--watch", "-w", is_flag=True, help="Go on and show each change of the running host.")
+async def command(surface: Surface, wait: float | None, watch: bool) -> None:
+    """Show how every server is doing."""
+    async with surface.reach() as crib:
+        if watch:
+            await crib.run("watch", on_event=lambda event: _show_change(surface, event))
+            return
+        patience = wait if wait is not None else (0.0 if crib.running else WAIT)
+        found = await crib.run("servers", {"wait": patience})
+        if surface.answer(found):
+            return
+        _show(found, running=crib.running)
+
+
+def _show(found: list[dict[str, Any]], *, running: bool) -> None:
+    if not found:
+        note("No servers yet. Add one with: toolcrib add NAME -- COMMAND")
+        return
+    headers = ["NAME", "STATE", "TOOLS", "PROTOCOL", "RESTARTS", "PID", "REASON"]
+    rows = [_row(server) for server in found]
+    if not running:
+        # These processes ended with the check.
+        headers.pop(5)
+        for row in rows:
+            row.pop(5)
+    show_table(headers, rows, colour=lambda column, text: of_state(text) if column == 1 else "", right=(2, 4))
+    for server in found:
+        if server["hint"] and server["state"] not in ("ready", "disabled"):
+            note(f"{server['name']}: {server['hint']}")
+    if not running:
+        note("No host is running: each server was started for this look only. To keep them: toolcrib up")
+
+
+def _row(server: dict[str, Any]) -> list[str]:
+    return [
+        server["name"],
+        server["state"],
+        str(server["tools"]) if server["tools"] else "-",
+        server["era"] or "-",
+        str(server["restarts"]) if server["restarts"] else "-",
+        str(server["pid"] or "-"),
+        reason(server),
+    ]
+
+
+def reason(server: dict[str, Any]) -> str:
+    """Why the server is in its state, and when it is tried again."""
+    again = f"tries again {until(server['retry_at'])}" if server["retry_at"] else ""
+    return "; ".join(part for part in (server["reason"], again) if part)
+
+
+def _show_change(surface: Surface, event: dict[str, Any]) -> None:
+    if surface.json:
+        print_json(event)
+    elif "removed" in event:
+        say(f"{event['removed']}: removed")
+    elif "config_error" in event:
+        say(f"config: {event['config_error']}")
+    else:
+        say(describe(event["server"]))
+
+
+def describe(server: dict[str, Any]) -> str:
+    """A server's state in one line."""
+    tools = f" ({server['tools']} tools)" if server["state"] == "ready" else ""
+    why = reason(server)
+    return f"{server['name']}: {server['state']}{tools}{f': {why}' if why else ''}"

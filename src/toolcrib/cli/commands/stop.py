@@ -1,0 +1,24 @@
+"""`toolcrib stop`: end a server of the running host."""
+
+from __future__ import annotations
+
+import click
+
+from toolcrib.cli import completing
+from toolcrib.cli.commands.servers import describe
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import say
+from toolcrib.cli.surface import Surface
+
+
+@declare("Servers")
+@click.argument("name", shell_complete=completing.servers)
+async def command(surface: Surface, name: str) -> None:
+    """End NAME in the running host.
+
+    It stays off until it is started, or the host is.
+    """
+    async with surface.reach() as crib:
+        server = await crib.run("stop", {"name": name})
+    if not surface.answer(server):
+        say(describe(server))

@@ -1,0 +1,55 @@
+"""`toolcrib tools`: what can be called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from toolcrib.cli import completing
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import note
+from toolcrib.cli.surface import Surface
+from toolcrib.cli.tables import show_table
+
+
+@declare("Tools")
+@click.argument("server", required=False, shell_complete=completing.servers)
+@click.option("--all", "everything", is_flag=True, help="Also those that are switched off.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 3600),
+    default=20.0,
+    show_default=True,
+    help="Wait so many seconds for servers to start.",
+)
+async def command(surface: Surface, server: str | None, everything: bool, wait: float) -> None:
+    """List the tools of all servers, or of SERVER.
+
+    TOKENS is about what a tool costs in each prompt that offers it.
+    """
+    async with surface.reach() as crib:
+        found = await crib.run("tools", {"server": server, "disabled": everything, "wait": wait})
+    if surface.answer(found):
+        return
+    if not found:
+        note(f"No tools{f' of {server}' if server else ''} at the moment. See: toolcrib servers")
+        return
+    headers = ["NAME", "TOKENS", "DESCRIPTION"]
+    show_table(headers, [_row(tool) for tool in found], right=(1,), colour=_colour)
+    tokens = sum(tool["tokens"] for tool in found if tool["enabled"])
+    servers = len({tool["server"] for tool in found})
+    note(f"{len(found)} tools of {servers} servers, about {tokens:,} tokens in a prompt.")
+
+
+def _row(tool: dict[str, Any]) -> list[str]:
+    signs = [sign for sign, here in (("(off)", not tool["enabled"]), ("(last known)", tool["stale"])) if here]
+    return [tool["name"], str(tool["tokens"]), " ".join([*signs, _first_line(tool["description"])])]
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "")
+
+
+def _colour(column: int, text: str) -> str:
+    return "cyan" if column == 0 else ""

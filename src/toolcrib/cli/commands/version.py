@@ -1,0 +1,29 @@
+"""`toolcrib version`: what runs here, and where its things are."""
+
+from __future__ import annotations
+
+import platform
+
+from toolcrib import __version__
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.output import say
+from toolcrib.cli.surface import Surface
+
+
+@declare("Housekeeping")
+def command(surface: Surface) -> None:
+    """Show the version, and where things are."""
+    paths = surface.paths
+    facts = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "config": str(paths.config_file),
+        "data": str(paths.data),
+        "logs": str(paths.logs),
+        "socket": str(paths.socket),
+    }
+    if surface.answer(facts):
+        return
+    say(f"toolcrib {__version__}")
+    for name, value in list(facts.items())[1:]:
+        say(f"  {name:<7} {value}")

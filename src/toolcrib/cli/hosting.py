@@ -1,0 +1,53 @@
+"""Runs the host in the foreground: opens it, lets commands reach it, shows it, and closes it in order."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from toolcrib.cli.ending import Ending, heeding
+from toolcrib.cli.host_log import keep_log
+from toolcrib.cli.plain_view import announce_json, plain_view
+from toolcrib.cli.surface import Surface
+from toolcrib.control.server import serve
+from toolcrib.host import Host, open_host
+
+View = AbstractAsyncContextManager[None]
+
+
+def run_host(surface: Surface) -> int:
+    """Until a signal ends it; returns the exit code."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_run(surface))
+    return 0
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The faster event loop, where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _run(surface: Surface) -> None:
+    ending = Ending()
+    with heeding(ending):
+        async with open_host(surface.home) as host:
+            ending.host = host
+            keep_log(host.paths.state / "host.log")
+            async with serve(host), _view(surface, host, ending):
+                await ending.wait()
+
+
+def _view(surface: Surface, host: Host, ending: Ending) -> View:
+    if surface.json:
+        return announce_json(host)
+    if not sys.stdout.isatty():
+        return plain_view(host)
+    from toolcrib.cli.live_view import live_view
+
+    return live_view(host, ending)

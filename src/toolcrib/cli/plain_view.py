@@ -1,0 +1,66 @@
+"""The running host where there is no terminal: a line for each change, or one of JSON and silence."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from toolcrib import __version__
+from toolcrib.cli.commands.servers import describe
+from toolcrib.cli.output import as_json, say, say_exactly
+from toolcrib.control.shapes import server_json
+from toolcrib.host import Host
+from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
+
+
+@asynccontextmanager
+async def announce_json(host: Host) -> AsyncIterator[None]:
+    """One line once the host listens, for whoever started it."""
+    home = host.paths.home or host.paths.config_file.parent
+    say_exactly(as_json({"pid": os.getpid(), "socket": str(host.paths.socket), "home": str(home)}))
+    yield
+
+
+@asynccontextmanager
+async def plain_view(host: Host) -> AsyncIterator[None]:
+    """A line for each server's state, now and whenever it changes."""
+    home = host.paths.home or host.paths.config_file.parent
+    say(f"Toolcrib {__version__} runs as process {os.getpid()}, home {home}. Ctrl-C ends it.")
+    teller = asyncio.create_task(_tell(host), name="plain view")
+    try:
+        yield
+    finally:
+        teller.cancel()
+        # A reader of our output that has gone ends the telling, not the host.
+        with contextlib.suppress(asyncio.CancelledError, OSError):
+            await teller
+    with contextlib.suppress(OSError):
+        say("Ending the servers.")
+
+
+async def _tell(host: Host) -> None:
+    told: dict[str, str] = {}
+    with host.events.subscribe() as news:
+        for status in host.servers.statuses():
+            _say_once(told, status.name, describe(server_json(status)))
+        async for event in news:
+            _tell_of(event, told)
+
+
+def _tell_of(event: Event, told: dict[str, str]) -> None:
+    if isinstance(event, ServerChanged):
+        _say_once(told, event.status.name, describe(server_json(event.status)))
+    elif isinstance(event, ServerRemoved):
+        told.pop(event.name, None)
+        say(f"{event.name}: removed")
+    elif isinstance(event, ConfigChanged) and event.error:
+        say(f"config: {event.error} The last good state stays.")
+
+
+def _say_once(told: dict[str, str], name: str, line: str) -> None:
+    if told.get(name) != line:
+        told[name] = line
+        say(line)

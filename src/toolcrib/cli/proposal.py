@@ -1,0 +1,144 @@
+"""What `toolcrib add` is about to write: the entry, the secrets it refers to, and how both are shown."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolcrib.cli.safe_text import revealed
+from toolcrib.errors import UsageError
+
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_FIRST_WORD = {"http": "url", "sse": "url", "npm": "package", "python": "module", "inprocess": "module"}
+"""What the first word after the name stands for, by type; a command for all others."""
+_REMOTE = ("http", "sse")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """An entry, and the values of the secrets that it refers to."""
+
+    name: str
+    entry: Mapping[str, Any]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    exposed: tuple[str, ...] = ()
+    """Keys of env and headers that look like secrets, and stand in the entry as they are."""
+
+
+def make_entry(
+    target: tuple[str, ...],
+    kind: str | None,
+    env: Mapping[str, str],
+    headers: Mapping[str, str],
+    cwd: str | None,
+) -> dict[str, Any]:
+    """The entry for a command and its arguments, or for an address; raises `UsageError`."""
+    if not target:
+        raise UsageError(
+            "Nothing says how to reach the server.",
+            hint="Give a command or an address: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
+        )
+    remote = kind in _REMOTE if kind else len(target) == 1 and _URL.match(target[0]) is not None
+    entry = _remote(target, kind or "http", headers) if remote else _local(target, kind, headers)
+    if env:
+        entry["env"] = dict(env)
+    folder = cwd or (None if remote else _needed_folder(target))
+    if folder:
+        entry["cwd"] = str(Path(folder).expanduser().absolute())
+    return entry
+
+
+def _remote(target: tuple[str, ...], kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    if len(target) > 1 or not (_URL.match(target[0]) or "${" in target[0]):
+        raise UsageError(
+            f"A server of type {kind} wants one address.", hint="Such as https://example.com/mcp."
+        )
+    entry: dict[str, Any] = {"type": kind, "url": target[0]}
+    if headers:
+        entry["headers"] = dict(headers)
+    return entry
+
+
+def _local(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
+    if headers:
+        raise UsageError("--header is for servers with an address.", hint="Use --env for a command.")
+    entry: dict[str, Any] = {} if kind in (None, "stdio") else {"type": kind}
+    entry[_FIRST_WORD.get(kind or "", "command")] = target[0]
+    if len(target) > 1:
+        entry["args"] = list(target[1:])
+    return entry
+
+
+def _needed_folder(target: tuple[str, ...]) -> str | None:
+    """This folder, when a word names a file in it: a host may be started from anywhere."""
+    here = Path.cwd()
+    for word in target:
+        looks_like_a_path = "/" in word or Path(word).suffix or word in (".", "..")
+        if not looks_like_a_path or Path(word).is_absolute() or word.startswith(("-", "~")):
+            continue
+        if (here / word).exists():
+            return str(here)
+    return None
+
+
+def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, str]:
+    """`KEY=VALUE` or `Name: value`, several of them; raises `UsageError`."""
+    pairs: dict[str, str] = {}
+    for one in given:
+        key, found, value = one.partition(separator)
+        if not found or not key.strip():
+            # Without the text itself, which may be a secret.
+            raise UsageError(
+                f"{option} wants KEY{separator}VALUE.", hint=f"Such as {option} {_EXAMPLES[option]}."
+            )
+        pairs[key.strip()] = value.strip() if option == "--header" else value
+    return pairs
+
+
+_EXAMPLES = {"--env": "LOG_LEVEL=debug", "--header": "'Authorization: Bearer …'"}
+
+
+def secret_keys(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The keys of env and headers whose values look like secrets, as (section, key)."""
+    from toolcrib.tools.masking import Masker, is_secret_key
+
+    masker = Masker()
+    return [
+        (section, key)
+        for section in ("env", "headers")
+        for key, value in (entry.get(section) or {}).items()
+        if value and "${" not in value and (is_secret_key(key) or masker.text(value) != value)
+    ]
+
+
+def keep_secrets(name: str, entry: Mapping[str, Any], keys: Iterable[tuple[str, str]]) -> Proposal:
+    """The entry with these values replaced by references to secrets."""
+    changed = {key: dict(value) if isinstance(value, dict) else value for key, value in entry.items()}
+    secrets: dict[str, str] = {}
+    for section, key in keys:
+        secret = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{key}").lstrip(".-")[:100]
+        secrets[secret] = changed[section][key]
+        changed[section][key] = f"${{secret:{secret}}}"
+    return Proposal(name=name, entry=changed, secrets=secrets)
+
+
+def describe(proposal: Proposal) -> list[str]:
+    """The entry in full, with everything that could hide made visible; literal secrets are not shown."""
+    entry = proposal.entry
+    lines = []
+    for key in ("url", "package", "module", "command"):
+        if key in entry:
+            words = [str(entry[key]), *map(str, entry.get("args", ()))]
+            shown = words[0] if key == "url" else shlex.join(words)
+            lines.append(f"  {key:<8} {revealed(shown)}")
+    if "cwd" in entry:
+        lines.append(f"  {'in':<8} {revealed(str(entry['cwd']))}")
+    for section in ("env", "headers"):
+        for key, value in (entry.get(section) or {}).items():
+            shown = "(not shown)" if f"{section}.{key}" in proposal.exposed else revealed(value)
+            lines.append(f"  {section:<8} {revealed(key)} = {shown}")
+    return lines

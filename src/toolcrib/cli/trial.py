@@ -1,0 +1,38 @@
+"""Shows the trial of a server step by step, then what was remarked on its tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.cli.output import label, mark, note, say, say_exactly
+from toolcrib.cli.safe_text import one_line
+from toolcrib.cli.surface import Surface
+from toolcrib.cli.times import duration
+from toolcrib.control.needs import Crib
+
+
+async def try_server(surface: Surface, crib: Crib, name: str) -> dict[str, Any]:
+    """Run the trial; unless JSON was asked for, each step is shown as it is done."""
+    outcome: dict[str, Any] = await crib.run(
+        "test", {"name": name}, on_event=None if surface.json else _show_step
+    )
+    if not surface.json:
+        _show_rest(name, outcome)
+    return outcome
+
+
+def _show_step(step: dict[str, Any]) -> None:
+    detail = one_line(step["detail"])
+    say_exactly(f"{mark(step['ok'])} {step['name']:<9} {duration(step['ms']):>8}  {detail}".rstrip())
+
+
+def _show_rest(name: str, outcome: dict[str, Any]) -> None:
+    if "error" in outcome:
+        if outcome["error"]["hint"]:
+            label("hint:", "cyan", outcome["error"]["hint"])
+        return
+    for remark in outcome["review"]:
+        say(f"  - {one_line(remark)}")
+    remarks = len(outcome["review"])
+    said = f"{remarks} remarks" if remarks else "nothing to remark"
+    note(f"{name} works: {outcome['tools']} tools, {said}.")

@@ -1,0 +1,67 @@
+"""The arguments of a call as they are typed: `key=value`, `key=@file`, `key:=json`, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from toolcrib.errors import UsageError
+
+_WORD = re.compile(r"(.*?[^:=]|[^:=])(:=|=)(.*)", re.DOTALL)
+_LARGEST_FILE = 32 * 1024 * 1024
+
+
+def read_words(words: Iterable[str]) -> list[dict[str, Any]]:
+    """What each word says; raises `UsageError`. Texts are typed later, where the schema is known."""
+    return [_read(word) for word in words]
+
+
+def read_arguments(document: str | None) -> dict[str, Any]:
+    """The object given with `--args`; `-` reads stdin."""
+    if document is None:
+        return {}
+    text = sys.stdin.read() if document == "-" else document
+    value = _json("--args", text)
+    if not isinstance(value, dict):
+        raise UsageError("--args wants a JSON object.", hint="Such as --args '{\"a\": 1}'.")
+    return value
+
+
+def _read(word: str) -> dict[str, Any]:
+    found = _WORD.fullmatch(word)
+    if found is None:
+        raise UsageError(f"{word!r} is no KEY=VALUE.", hint="Write, for example, a=1 b=2; or --args JSON.")
+    key, sign, text = found.groups()
+    if sign == ":=":
+        return {"key": key, "value": _json(key, text)}
+    if text.startswith("@"):
+        return {"key": key, "text": _file(key, text[1:])}
+    return {"key": key, "text": text}
+
+
+def _json(key: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{key}: this JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise UsageError(f"{key}: this is no JSON: {error}.", hint="Text needs quotes: '\"…\"'.") from None
+
+
+def _file(key: str, name: str) -> str:
+    try:
+        if name == "-":
+            return sys.stdin.read()
+        path = Path(name).expanduser()
+        if path.stat().st_size > _LARGEST_FILE:
+            raise UsageError(f"{key}: {name} is larger than {_LARGEST_FILE // 2**20} MB.")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        hint = "For a text that begins with @, write KEY:='\"@…\"'."
+        raise UsageError(f"{key}: {name} cannot be read: {error.strerror}.", hint=hint) from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{key}: {name} is no text in UTF-8.", hint="Pass binary files as base64.") from None

@@ -1,0 +1,503 @@
+"""A session over a real pipe: what is asked, what comes back unchanged, and what a bad server cannot break."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from tests.servers.puppets import LEGACY, MODERN, SCRIPTS, SILENCE, TOOL, Message, Puppet, Refusal, line
+from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError
+from toolcrib.servers import processes, session
+from toolcrib.servers.link import LinkContext
+
+pytestmark = pytest.mark.usefixtures("tidy")
+ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+SOON = 20.0
+
+EVERYTHING: dict[str, Any] = {
+    "content": [
+        {
+            "type": "text",
+            "text": "é ☃ 😀 \u0000 \u2028",
+            "annotations": {"priority": 0.5},
+            "x-unknown": [None],
+        },
+        {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
+        {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "file:///a", "text": "t", "_meta": {"a/b": 1}}},
+        {"type": "resource", "resource": {"uri": "file:///b", "blob": "AAAA", "mimeType": "x/y"}},
+        {"type": "resource_link", "uri": "file:///c", "name": "c", "size": 2**60, "icons": []},
+        {"type": "hologram", "of": {"the": "future"}},
+        "not even an object",
+    ],
+    "structuredContent": {"n": 2**70, "f": 1e-7, "deep": [[[{}]]], "": None},
+    "isError": False,
+    "_meta": {"vendor/key": {"kept": True}},
+    "unknown": {"kept": [1, 2.5, "3"]},
+}
+
+
+# Calls
+
+
+@ERAS
+async def test_every_kind_of_content_and_every_unknown_field_passes_unchanged(puppet, script):
+    async with puppet({**script, "tools/call": EVERYTHING}) as server, server.connect() as session:
+        result = await session.call_tool("anything", {"a": [1, "☃"]}, timeout=SOON)
+        assert json.dumps(result) == json.dumps(EVERYTHING)
+        sent = server.all("tools/call")[0]["params"]
+        assert (sent["name"], sent["arguments"]) == ("anything", {"a": [1, "☃"]})
+
+
+@ERAS
+async def test_a_result_without_content_gets_an_empty_one_and_keeps_the_rest(puppet, script):
+    script = {**script, "tools/call": {"structuredContent": {"a": 1}, "content": None}}
+    async with puppet(script) as server, server.connect() as session:
+        result = await session.call_tool("x", {}, timeout=SOON)
+        assert result == {"structuredContent": {"a": 1}, "content": []}
+
+
+@ERAS
+async def test_a_tool_error_is_a_result_and_a_protocol_error_is_not(puppet, script):
+    def react(server: Puppet, message: Message) -> Any:
+        if message["params"]["name"] == "fails":
+            return server.reply(message, {"content": [], "isError": True})
+        return server.refuse(message, Refusal(-32602, "Unknown tool", {"name": "x"}))
+
+    async with puppet({**script, "tools/call": react}) as server, server.connect() as session:
+        assert (await session.call_tool("fails", {}, timeout=SOON))["isError"] is True
+        with pytest.raises(PeerError, match="Unknown tool") as caught:
+            await session.call_tool("missing", {}, timeout=SOON)
+        assert (caught.value.code, caught.value.data) == (-32602, {"name": "x"})
+
+
+@ERAS
+async def test_meta_of_the_caller_goes_along(puppet, script):
+    async with puppet({**script, "tools/call": {"content": []}}) as server, server.connect() as session:
+        await session.call_tool("x", {}, timeout=SOON, meta={"traceparent": "00-abc"})
+        meta = server.all("tools/call")[0]["params"]["_meta"]
+        assert meta["traceparent"] == "00-abc"
+        assert ("io.modelcontextprotocol/protocolVersion" in meta) == (script is MODERN)
+
+
+@ERAS
+async def test_two_hundred_calls_at_once_answered_in_any_order_each_get_their_own(puppet, script):
+    waiting: list[Message] = []
+
+    async def shuffle(server: Puppet, message: Message) -> None:
+        waiting.append(message)
+        if len(waiting) < 200:
+            return
+        for one in sorted(waiting, key=lambda one: hash(str(one["params"]["arguments"]["n"] * 7919))):
+            number = one["params"]["arguments"]["n"]
+            await server.reply(one, {"content": [{"type": "text", "text": str(number)}]})
+
+    async def call(session: session.Session, number: int) -> str:
+        result = await session.call_tool("x", {"n": number}, timeout=SOON)
+        return str(result["content"][0]["text"])
+
+    async with puppet({**script, "tools/call": shuffle}) as server, server.connect() as connected:
+        answers = await asyncio.gather(*(call(connected, number) for number in range(200)))
+    assert answers == [str(number) for number in range(200)]
+
+
+@ERAS
+async def test_progress_is_heard_on_the_way(puppet, script):
+    async def work(server: Puppet, message: Message) -> None:
+        token = message["params"]["_meta"]["progressToken"]
+        for step in (1, 2.5):
+            await server.notify(
+                "notifications/progress", progressToken=token, progress=step, total=4, message="going"
+            )
+        await server.notify("notifications/progress", progressToken="another", progress=9)
+        await server.reply(message, {"content": []})
+
+    steps: list[Any] = []
+    async with puppet({**script, "tools/call": work}) as server, server.connect() as session:
+        await session.call_tool("x", {}, timeout=SOON, on_progress=lambda *step: steps.append(step))
+        meta = server.all("tools/call")[0]["params"]["_meta"]
+        assert ("io.modelcontextprotocol/clientInfo" in meta) == (script is MODERN)
+    assert steps == [(1.0, 4.0, "going"), (2.5, 4.0, "going")]
+
+
+@ERAS
+async def test_a_cancelled_call_cancels_in_the_server_and_leaves_the_session_usable(puppet, script):
+    async with puppet({**script, "tools/call": SILENCE}) as server, server.connect() as session:
+        call = asyncio.ensure_future(session.call_tool("x", {}, timeout=SOON))
+        request = await server.expect("tools/call")
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        notice = await server.expect("notifications/cancelled")
+        assert notice["params"]["requestId"] == request["id"]
+        await server.reply(request, {"content": [{"type": "text", "text": "too late"}]})
+        assert await session.list_tools(timeout=SOON) == [TOOL]
+        assert not session.busy
+
+
+@ERAS
+async def test_a_late_call_is_cancelled_in_the_server_too(puppet, script):
+    async with puppet({**script, "tools/call": SILENCE}) as server, server.connect() as session:
+        with pytest.raises(CallTimeout, match=r"did not answer tools/call within 0\.2 s"):
+            await session.call_tool("x", {}, timeout=0.2)
+        request, notice = server.all("tools/call")[0], await server.expect("notifications/cancelled")
+        assert notice["params"]["requestId"] == request["id"]
+        assert not session.busy
+
+
+@ERAS
+async def test_a_stopped_server_cannot_hold_a_call_beyond_its_deadline_even_in_the_write(
+    puppet, script, monkeypatch
+):
+    monkeypatch.setattr(processes, "GRACE_AFTER_EOF", 0.2)
+    monkeypatch.setattr(processes, "GRACE_AFTER_TERM", 0.2)
+    async with puppet({**script, "tools/call": {"content": []}}) as server, server.connect() as session:
+        await session.call_tool("x", {}, timeout=SOON)
+        os.kill(session.pid, signal.SIGSTOP)
+        with pytest.raises(CallTimeout):
+            await session.call_tool("x", {"body": "x" * (5 << 20)}, timeout=0.5)
+        with pytest.raises(CallTimeout):  # this one does not even come to write
+            await session.call_tool("x", {}, timeout=0.2)
+        assert not session.busy
+        os.kill(session.pid, signal.SIGCONT)
+        assert await session.call_tool("x", {}, timeout=SOON) == {"content": []}
+        assert len(server.all("tools/call")) == 3
+        os.kill(session.pid, signal.SIGSTOP)
+
+
+@ERAS
+async def test_when_the_server_dies_all_calls_fail_at_once_each_with_its_own_exception(puppet, script):
+    async with puppet({**script, "tools/call": SILENCE}) as server, server.connect() as session:
+        calls = [asyncio.ensure_future(session.call_tool("x", {}, timeout=600)) for _ in range(10)]
+        await server.expect("tools/call", 10)
+        os.kill(session.pid, signal.SIGKILL)
+        async with asyncio.timeout(SOON):
+            errors = await asyncio.gather(*calls, return_exceptions=True)
+            reason = await session.lost
+        assert {type(error) for error in errors} == {ConnectionLost}
+        assert {str(error) for error in errors} == {"puppet was killed by signal 9."}
+        assert len({id(error) for error in [*errors, reason]}) == 11
+        with pytest.raises(ConnectionLost, match="signal 9"):
+            await session.call_tool("x", {}, timeout=600)
+
+
+@ERAS
+async def test_closing_the_session_ends_calls_of_other_tasks(puppet, script):
+    async with puppet({**script, "tools/call": SILENCE}) as server:
+        async with server.connect() as session:
+            call = asyncio.ensure_future(session.call_tool("x", {}, timeout=600))
+            await server.expect("tools/call")
+        with pytest.raises(ConnectionLost, match="The connection to puppet was closed"):
+            await call
+
+
+# Oddities of servers on the way back
+
+
+async def _answered(puppet: Any, write: Any) -> dict[str, Any]:
+    """The result of a call that the server answers with what `write` makes of the reply."""
+
+    def odd(server: Puppet, message: Message) -> Any:
+        reply = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": [], "n": 1}}
+        return server.say(*write(reply, message["id"]))
+
+    async with puppet({**LEGACY, "tools/call": odd}) as server, server.connect() as session:
+        result: dict[str, Any] = await session.call_tool("x", {}, timeout=SOON)
+        assert await session.list_tools(timeout=SOON) == [TOOL]  # and it still works
+        return result
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda reply, number: [{**reply, "id": str(number)}],
+        lambda reply, number: [{**reply, "id": float(number)}],
+        lambda reply, number: [reply, reply, {**reply, "result": {}}],
+        lambda reply, number: [json.dumps([reply, {"jsonrpc": "2.0", "method": "n"}]).encode() + b"\n"],
+        lambda reply, number: [b"Loading model... " + line(reply)],
+        lambda reply, number: [b"\xef\xbb\xbf" + line(reply)],
+        lambda reply, number: [line(reply).rstrip() + line(reply)],
+        lambda reply, number: [line(reply).replace(b"\n", b"\r\n")],
+        lambda reply, number: [b"\n\n \n", reply, b"\n"],
+        lambda reply, number: [b"caf\xe9 \xff\xfe\n", b"\x00\x01\n", reply],
+        lambda reply, number: [b"[" * 100_000 + b"\n", b'{"a":' * 100_000 + b"\n", reply],
+        lambda reply, number: [b"x" * 5_000_000 + b"\n", reply],
+        lambda reply, number: [{"jsonrpc": "2.0", "id": "²", "result": {}}, reply],
+        lambda reply, number: [{"jsonrpc": "2.0", "id": [1], "method": "ping"}, reply],
+        lambda reply, number: [
+            {"jsonrpc": "2.0", "method": 5},
+            {"jsonrpc": "2.0", "id": 9, "method": {}},
+            reply,
+        ],
+        lambda reply, number: [b'{"level":"info","id":%d,"result":"a log line"}\n' % number, reply],
+        lambda reply, number: [{**reply, "extra": {"fields": "everywhere"}}],
+        lambda reply, number: [{k: v for k, v in reversed(reply.items())}],
+        lambda reply, number: [line(reply)[:20], line(reply)[20:]],
+    ],
+)
+async def test_an_odd_way_of_answering_is_still_an_answer(puppet, write):
+    assert await _answered(puppet, write) == {"content": [], "n": 1}
+
+
+async def test_an_error_without_an_id_fails_the_only_call_in_either_era(puppet):
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
+    listening = {**MODERN["server/discover"], "capabilities": {"tools": {"listChanged": True}}}
+    for script in (LEGACY, {**MODERN, "server/discover": listening}):
+        reacting = {**script, "tools/call": lambda server, message: server.say(error)}
+        async with puppet(reacting) as server, server.connect() as session:
+            with pytest.raises(PeerError, match="Parse error"):
+                await session.call_tool("x", {}, timeout=SOON)
+
+
+async def test_characters_and_numbers_at_the_edge_pass_both_ways(puppet):
+    def echo(server: Puppet, message: Message) -> Any:
+        return server.reply(message, {"content": [], "echo": message["params"]["arguments"]})
+
+    edge = {"surrogate": "a\ud800b", "emoji": "😀", "nul": "\0", "big": 10**200, "small": 5e-324, "é": "é"}
+    async with puppet({**LEGACY, "tools/call": echo}) as server, server.connect() as session:
+        result = await session.call_tool("x", edge, timeout=SOON)
+        assert result["echo"] == edge
+        result = await session.call_tool("x", {"n": math.nan, "i": math.inf}, timeout=SOON)
+        assert result["echo"] == {"n": None, "i": None}
+
+
+async def test_a_number_that_is_none_in_an_answer_is_heard(puppet):
+    answer = b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"n":NaN}}\n'
+    script = {**LEGACY, "tools/call": lambda server, message: server.say(answer % message["id"])}
+    async with puppet(script) as server, server.connect() as session:
+        assert math.isnan((await session.call_tool("x", {}, timeout=SOON))["n"])
+
+
+async def test_rubbish_is_counted(puppet):
+    async with puppet(LEGACY) as server, server.connect() as session:
+        await server.say(b"one\ntwo\n\n", b'{"three":3}\n')
+        await server.until(lambda: server.junk_lines == 3)
+        assert await session.list_tools(timeout=SOON) == [TOOL]
+
+
+async def test_a_line_above_the_bound_loses_the_session(puppet):
+    context = LinkContext(server="puppet", max_message_bytes=1 << 20)
+    script = {**LEGACY, "tools/call": lambda server, message: server.say(b"x" * (2 << 20))}
+    async with puppet(script) as server, server.connect(context) as session:
+        with pytest.raises(ConnectionLost, match="a line of more than 1 MB"):
+            await session.call_tool("x", {}, timeout=SOON)
+
+
+# Lists
+
+
+@ERAS
+async def test_all_pages_are_fetched_in_order(puppet, script):
+    def page(server: Puppet, message: Message) -> Any:
+        number = int((message.get("params") or {}).get("cursor", 0))
+        result: dict[str, Any] = {"tools": [{**TOOL, "name": f"t{number}"}]}
+        if number < 4:
+            result["nextCursor"] = str(number + 1)
+        return server.reply(message, result)
+
+    async with puppet({**script, "tools/list": page}) as server, server.connect() as session:
+        tools = await session.list_tools(timeout=SOON)
+    assert [tool["name"] for tool in tools] == ["t0", "t1", "t2", "t3", "t4"]
+
+
+@pytest.mark.parametrize("cursors", [["a"], ["a", "b"]])
+async def test_a_server_that_repeats_its_cursor_for_ever_is_left_in_time(puppet, cursors: list[str]):
+    def page(server: Puppet, message: Message) -> Any:
+        number = len(server.all("tools/list"))
+        return server.reply(message, {"tools": [TOOL], "nextCursor": cursors[number % len(cursors)]})
+
+    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as session:
+        await session.list_tools(timeout=SOON)
+        assert len(server.all("tools/list")) == len(cursors) + 1
+
+
+async def test_a_server_that_never_stops_listing_is_left_in_time(puppet, monkeypatch):
+    monkeypatch.setattr(session, "MAX_LISTED", 25)
+
+    def page(server: Puppet, message: Message) -> Any:
+        number = len(server.all("tools/list"))
+        return server.reply(message, {"tools": [TOOL] * 10, "nextCursor": str(number)})
+
+    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as connected:
+        assert len(await connected.list_tools(timeout=SOON)) == 25
+        assert len(server.all("tools/list")) == 3
+
+
+async def test_a_server_of_endless_empty_pages_is_left_in_time(puppet, monkeypatch):
+    monkeypatch.setattr(session, "MAX_PAGES", 7)
+
+    def page(server: Puppet, message: Message) -> Any:
+        return server.reply(message, {"tools": [], "nextCursor": str(len(server.all("tools/list")))})
+
+    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as connected:
+        assert await connected.list_tools(timeout=SOON) == []
+        assert len(server.all("tools/list")) == 7
+
+
+async def test_the_deadline_is_for_all_pages_together(puppet):
+    async def page(server: Puppet, message: Message) -> None:
+        await asyncio.sleep(0.05)
+        await server.reply(message, {"tools": [], "nextCursor": str(len(server.all("tools/list")))})
+
+    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as session:
+        with pytest.raises(CallTimeout, match="did not list all of its tools within"):
+            await session.list_tools(timeout=0.4)
+        await server.expect("notifications/cancelled")
+
+
+@pytest.mark.parametrize("cursor", ["", None, 5, ["a"], {}])
+async def test_an_odd_cursor_ends_the_list(puppet, cursor: Any):
+    script = {**LEGACY, "tools/list": {"tools": [TOOL], "nextCursor": cursor}}
+    async with puppet(script) as server, server.connect() as session:
+        assert await session.list_tools(timeout=SOON) == [TOOL]
+
+
+@ERAS
+async def test_a_malformed_tool_passes_through_raw_beside_the_good_ones(puppet, script):
+    listed = [TOOL, {"description": "nameless"}, "a string", None, {**TOOL, "x-unknown": {"kept": 1}}]
+    async with puppet({**script, "tools/list": {"tools": listed}}) as server, server.connect() as session:
+        assert await session.list_tools(timeout=SOON) == listed
+
+
+@pytest.mark.parametrize("tools", [None, {}, "many", 7])
+async def test_a_list_that_is_none_is_empty(puppet, tools: Any):
+    async with puppet({**LEGACY, "tools/list": {"tools": tools}}) as server, server.connect() as session:
+        assert await session.list_tools(timeout=SOON) == []
+
+
+def _with_capabilities(script: Any, capabilities: Any) -> Any:
+    opening = "initialize" if script is LEGACY else "server/discover"
+    return {**script, opening: {**script[opening], "capabilities": capabilities}}
+
+
+@ERAS
+async def test_a_server_without_tools_is_not_asked_for_them(puppet, script):
+    async with puppet(_with_capabilities(script, {"prompts": {}})) as server, server.connect() as session:
+        assert await session.list_tools(timeout=SOON) == []
+        assert not server.all("tools/list")
+        assert session.offers("prompts")
+
+
+@ERAS
+async def test_a_server_that_declares_nothing_at_all_is_asked_and_may_say_no(puppet, script):
+    script = _with_capabilities(script, {})
+    async with puppet(script) as server, server.connect() as session:
+        assert await session.list_tools(timeout=SOON) == [TOOL]
+    refusing = {**script, "tools/list": Refusal(-32601)}
+    async with puppet(refusing) as server, server.connect() as session:
+        assert await session.list_tools(timeout=SOON) == []
+
+
+async def test_a_server_that_promises_tools_and_refuses_to_list_them_has_failed(puppet):
+    async with puppet({**LEGACY, "tools/list": Refusal(-32601)}) as server, server.connect() as session:
+        with pytest.raises(PeerError):
+            await session.list_tools(timeout=SOON)
+
+
+@ERAS
+async def test_other_lists_and_requests_go_the_same_way(puppet, script):
+    script = {
+        **script,
+        "resources/list": {"resources": [{"uri": "a"}]},
+        "resources/templates/list": {"resourceTemplates": [{"uriTemplate": "b"}]},
+        "prompts/list": {"prompts": [{"name": "c"}]},
+        "completion/complete": {"completion": {"values": ["d"]}},
+    }
+    async with puppet(script) as server, server.connect() as session:
+        assert await session.list_all("resources", timeout=SOON) == [{"uri": "a"}]
+        found = await session.list_all("resources/templates", timeout=SOON, key="resourceTemplates")
+        assert found == [{"uriTemplate": "b"}]
+        assert await session.list_all("prompts", timeout=SOON) == [{"name": "c"}]
+        done = await session.request("completion/complete", {"ref": {}}, timeout=SOON)
+        assert done["completion"]["values"] == ["d"]
+
+
+# Notices and signs of life
+
+
+@ERAS
+async def test_notices_reach_whoever_listens(puppet, script):
+    async with puppet(script) as server, server.connect():
+        await server.notify("notifications/message", level="warning", data={"a": [1]}, logger="db")
+        assert await server.noticed("notifications/message") == [
+            {"level": "warning", "data": {"a": [1]}, "logger": "db"}
+        ]
+
+
+async def test_a_legacy_change_is_heard_unasked(puppet):
+    async with puppet(LEGACY) as server, server.connect():
+        await server.say(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n')
+        assert await server.noticed("notifications/tools/list_changed") == [{}]
+        assert not server.all("subscriptions/listen")
+
+
+async def test_whoever_listens_may_fail_without_harm(puppet, caplog):
+    async with puppet(LEGACY) as server:
+
+        def stumble(method: str, params: dict[str, Any]) -> None:
+            raise RuntimeError("a bug in whoever listens")
+
+        server._notice = stumble
+        async with server.connect() as session:
+            with caplog.at_level(logging.CRITICAL, logger="toolcrib.servers.peer"):
+                await server.notify("notifications/message", data="x")
+                assert await session.list_tools(timeout=SOON) == [TOOL]
+
+
+@ERAS
+async def test_a_sign_of_life_may_be_a_refusal(puppet, script):
+    async with puppet(script) as server, server.connect() as session:
+        await session.check(timeout=SOON)
+        server.script["ping"] = server.script["server/discover"] = Refusal(-32601)
+        await session.check(timeout=SOON)
+        assert len(server.all("ping")) == (2 if script is LEGACY else 0)
+        server.script["ping"] = server.script["server/discover"] = SILENCE
+        with pytest.raises(CallTimeout):
+            await session.check(timeout=0.1)
+
+
+async def test_an_open_stream_does_not_count_as_busy(puppet):
+    script = _with_capabilities(MODERN, {"tools": {"listChanged": True}})
+    async with puppet(script) as server, server.connect() as session:
+        await server.expect("subscriptions/listen")
+        assert not session.busy
+
+
+async def test_the_modern_era_sends_no_notifications_of_its_own(puppet):
+    for script, count in ((LEGACY, 1), (MODERN, 0)):
+        async with puppet(script) as server, server.connect() as session:
+            await session.notify("notifications/roots/list_changed")
+            await session.list_tools(timeout=SOON)
+            assert len(server.all("notifications/roots/list_changed")) == count
+
+
+async def test_a_ping_of_the_server_is_answered(puppet):
+    async with puppet(LEGACY) as server, server.connect():
+        await server.ask("p1", "ping")
+        assert await server.answer_to("p1") == {"jsonrpc": "2.0", "id": "p1", "result": {}}
+
+
+async def test_the_pid_is_that_of_the_child(puppet):
+    async with puppet(LEGACY) as server:
+        async with server.connect() as session:
+            assert isinstance(session.pid, int)
+            os.kill(session.pid, 0)
+        with pytest.raises(ProcessLookupError):
+            os.kill(session.pid, 0)
+
+
+async def test_an_exception_in_the_block_comes_out_as_it_is(puppet):
+    async def stumble(server: Puppet) -> None:
+        async with server.connect():
+            raise ToolcribError("of the block")
+
+    async with puppet(LEGACY) as server:
+        with pytest.raises(ToolcribError, match="of the block"):
+            await stumble(server)
