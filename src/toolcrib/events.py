@@ -1,4 +1,4 @@
-"""Publish and subscribe inside one process; bounded, so that a slow listener loses the oldest, never blocks."""
+"""Publish and subscribe inside one process; a slow listener loses the oldest and never blocks anybody."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import pytest
 import uvloop
 
 from tests.servers.puppets import Puppet, Reaction, open_puppet
+from toolcrib.servers import processes
 
 OpenPuppet = Callable[[Mapping[str, Reaction]], AbstractAsyncContextManager[Puppet]]
 
@@ -43,6 +44,13 @@ async def tidy() -> AsyncIterator[None]:
     await asyncio.sleep(0)
     assert not [task for task in left if not task.done()]
     assert not unheard
+
+
+@pytest.fixture
+def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorter patience with children that do not want to end."""
+    monkeypatch.setattr(processes, "GRACE_AFTER_EOF", 0.3)
+    monkeypatch.setattr(processes, "GRACE_AFTER_TERM", 0.3)
 
 
 class LoopClock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import json
 import sys
@@ -192,12 +193,13 @@ class Puppet:
         for task in self._reactions:
             task.cancel()
         for outcome in await asyncio.gather(*self._reactions, return_exceptions=True):
-            if isinstance(outcome, Exception) and not isinstance(outcome, ConnectionError):
+            if isinstance(outcome, Exception):
                 raise outcome
 
 
 async def _finish(doing: Awaitable[None]) -> None:
-    await doing
+    with contextlib.suppress(ConnectionError):  # the child is gone: nobody is there to be told
+        await doing
 
 
 def line(message: Message) -> bytes:

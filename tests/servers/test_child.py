@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.servers.children import alive, linked, misbehaving
+from toolcrib.servers.orphans import stat_of
 
 pytestmark = pytest.mark.usefixtures("tidy")
 BOTH_LOOPS = True
@@ -35,11 +36,10 @@ async def test_a_child_is_ended_and_buried(watching):
         await ear.said()
     assert link.pid is not None
     assert not alive(link.pid)
-    with pytest.raises(ChildProcessError):
-        os.waitpid(link.pid, os.WNOHANG)
+    assert stat_of(link.pid) is None  # not even as one that is dead but not buried
 
 
-async def test_an_exit_is_noticed_while_a_child_of_its_own_holds_the_pipes(watching):
+async def test_an_exit_is_noticed_while_a_child_of_its_own_holds_the_pipes(watching, brisk):
     async with linked(misbehaving("leave_a_deaf_child")) as (link, ear):
         await ear.said()
         assert link.pid is not None

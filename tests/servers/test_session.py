@@ -1,4 +1,4 @@
-"""A session over a real pipe: what is asked, what comes back unchanged, and what a bad server cannot break."""
+"""A session over a real pipe: what is asked, what comes back unchanged, what a bad server cannot break."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.servers.puppets import LEGACY, MODERN, SCRIPTS, SILENCE, TOOL, Message, Puppet, Refusal, line
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError
-from toolcrib.servers import processes, session
+from toolcrib.servers import session
 from toolcrib.servers.link import LinkContext
 
 pytestmark = pytest.mark.usefixtures("tidy")
@@ -154,10 +154,8 @@ async def test_a_late_call_is_cancelled_in_the_server_too(puppet, script):
 
 @ERAS
 async def test_a_stopped_server_cannot_hold_a_call_beyond_its_deadline_even_in_the_write(
-    puppet, script, monkeypatch
+    puppet, script, brisk
 ):
-    monkeypatch.setattr(processes, "GRACE_AFTER_EOF", 0.2)
-    monkeypatch.setattr(processes, "GRACE_AFTER_TERM", 0.2)
     async with puppet({**script, "tools/call": {"content": []}}) as server, server.connect() as session:
         await session.call_tool("x", {}, timeout=SOON)
         os.kill(session.pid, signal.SIGSTOP)
@@ -238,7 +236,7 @@ async def _answered(puppet: Any, write: Any) -> dict[str, Any]:
         ],
         lambda reply, number: [b'{"level":"info","id":%d,"result":"a log line"}\n' % number, reply],
         lambda reply, number: [{**reply, "extra": {"fields": "everywhere"}}],
-        lambda reply, number: [{k: v for k, v in reversed(reply.items())}],
+        lambda reply, number: [dict(reversed(reply.items()))],
         lambda reply, number: [line(reply)[:20], line(reply)[20:]],
     ],
 )

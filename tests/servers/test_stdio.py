@@ -15,7 +15,6 @@ import pytest
 
 from tests.servers.children import Ear, alive, eventually, linked, misbehaving, open_descriptors
 from toolcrib.errors import ConnectionLost, SpawnFailed
-from toolcrib.servers import processes
 from toolcrib.servers.link import LinkContext
 from toolcrib.servers.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
 from toolcrib.servers.orphans import MARKER, marked
@@ -24,13 +23,6 @@ from toolcrib.servers.transports import stdio
 pytestmark = pytest.mark.usefixtures("tidy")
 BOTH_LOOPS = True
 NOTE = {"jsonrpc": "2.0", "method": "x"}
-
-
-@pytest.fixture
-def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorter patience with children that do not want to end."""
-    monkeypatch.setattr(processes, "GRACE_AFTER_EOF", 0.3)
-    monkeypatch.setattr(processes, "GRACE_AFTER_TERM", 0.3)
 
 
 # What the child is given

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import logging.handlers
+import os
+from io import TextIOWrapper
 from pathlib import Path
 
 LARGEST = 1024 * 1024
@@ -14,7 +16,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 def keep_log(path: Path) -> None:
     """Write what this process logs from now on to a file."""
-    handler = logging.handlers.RotatingFileHandler(
+    handler = _PrivateFile(
         path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", errors="backslashreplace", delay=True
     )
     handler.setFormatter(_Lines())
@@ -22,6 +24,19 @@ def keep_log(path: Path) -> None:
     root.addHandler(handler)
     if root.level > logging.INFO or root.level == logging.NOTSET:
         root.setLevel(logging.INFO)
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """A file that only this user can read, also after it was rotated."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(
+            self.baseFilename,
+            self.mode,
+            encoding=self.encoding,
+            errors=self.errors,
+            opener=lambda path, flags: os.open(path, flags, 0o600),
+        )
 
 
 class _Lines(logging.Formatter):

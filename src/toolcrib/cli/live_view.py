@@ -47,7 +47,11 @@ async def live_view(host: Host, ending: Ending) -> AsyncIterator[None]:
     live = Live(
         view.draw(), console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
     )
-    ending.restore = lambda: console.show_cursor(True)
+
+    def restore() -> None:
+        console.show_cursor(True)
+
+    ending.restore = restore
     live.start(refresh=True)
     painter = asyncio.create_task(view.follow(live), name="live view")
     try:

@@ -28,14 +28,18 @@ async def reach(home: Path | None = None) -> AsyncIterator[Crib]:
         if crib is not None:
             yield crib
             return
-    from toolcrib.control.local import LocalCrib
+    from toolcrib.control.local import local_crib
 
-    yield LocalCrib(home, paths)
+    async with local_crib(home, paths) as local:
+        yield local
 
 
 @asynccontextmanager
 async def _connected_soon(paths: Paths) -> AsyncIterator[Crib | None]:
     """A host that is just starting; a Python program that holds the home never listens, and is let be."""
+    if not _is_noted(paths.lock_file):
+        yield None
+        return
     from toolcrib.host.lock import running_host
 
     deadline = asyncio.get_running_loop().time() + STARTING_PATIENCE
@@ -46,3 +50,11 @@ async def _connected_soon(paths: Paths) -> AsyncIterator[Crib | None]:
                 return
         await asyncio.sleep(PAUSE)
     yield None
+
+
+def _is_noted(lock_file: Path) -> bool:
+    """True when a host noted itself; looking closer touches the lock, which might disturb one that starts."""
+    try:
+        return lock_file.stat().st_size > 0
+    except OSError:
+        return False

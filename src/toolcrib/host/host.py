@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, Unpack
 
+from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings import Settings
-from toolcrib.config.contents import Config
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
@@ -25,9 +25,9 @@ from toolcrib.servers.pool import Pool
 from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
 from toolcrib.tools.caller import Caller
+from toolcrib.tools.functions import FunctionOptions
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.review import review
-from toolcrib.tools.functions import FunctionOptions
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
 from toolcrib.tools.sources.native import NativeTools
 

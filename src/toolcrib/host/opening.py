@@ -12,9 +12,9 @@ from pathlib import Path
 
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.clock import Clock, SystemClock
+from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.secrets import SecretStore
-from toolcrib.config.contents import Config
 from toolcrib.config.store import ConfigStore
 from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError

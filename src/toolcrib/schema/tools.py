@@ -102,7 +102,7 @@ Outcome = Literal["ok", "tool_error", "invalid", "denied", "timeout", "cancelled
 
 
 class CallRecord(NamedTuple):
-    """What is written down about a call; arguments have their secrets masked. A tuple, for the same reason."""
+    """What is written down about a call; its arguments have their secrets masked. A tuple, as above."""
 
     time: datetime
     tool: str

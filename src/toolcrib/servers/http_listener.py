@@ -20,7 +20,7 @@ from toolcrib.servers.http_endpoint import Endpoint
 from toolcrib.servers.link import LinkContext, Message
 from toolcrib.servers.reconnect import Reconnect
 
-PATIENCE = 0.25
+PATIENCE = 1.0
 """Seconds for which the handshake waits for the stream, so that nothing said early is missed."""
 
 OpenStream = Callable[[str | None], AbstractAsyncContextManager[httpx2.Response | None]]

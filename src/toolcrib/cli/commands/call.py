@@ -51,8 +51,8 @@ async def command(
     }
     async with surface.reach() as crib:
         result = await crib.run("call", params, on_event=_show_progress)
-    if not surface.answer(result):
-        show_result(result, tool, save)
+        if not surface.answer(result):
+            show_result(result, tool, save)
     return TOOL_FAILED if result.get("isError") else 0
 
 

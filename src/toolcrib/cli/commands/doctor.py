@@ -11,27 +11,25 @@ from toolcrib.cli.output import label, mark, say, say_exactly
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
+WAIT = 20.0
+"""Seconds for servers that must first be started."""
+BRIEF = 2.0
 _MARKS = {"ok": True, "warning": None, "broken": False}
 
 
 @declare("Housekeeping")
-@click.option(
-    "--wait",
-    type=click.FloatRange(0, 3600),
-    default=20.0,
-    show_default=True,
-    help="Wait so many seconds for servers to start.",
-)
-async def command(surface: Surface, wait: float) -> int:
+@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+async def command(surface: Surface, wait: float | None) -> int:
     """Look for trouble, and say what to do.
 
     Programs, keyring, permissions, database, config, network, leftovers, and each server.
     The exit code is 1 when something is broken; a warning does not count.
     """
     async with surface.reach() as crib:
-        report = await crib.run("doctor", {"wait": wait})
-    if not surface.answer(report):
-        _show(report)
+        patience = wait if wait is not None else (BRIEF if crib.running else WAIT)
+        report = await crib.run("doctor", {"wait": patience})
+        if not surface.answer(report):
+            _show(report)
     return 0 if report["ok"] else 1
 
 

@@ -21,5 +21,5 @@ async def command(surface: Surface, name: str) -> int:
     """
     async with surface.reach() as crib:
         outcome = await try_server(surface, crib, name)
-    surface.answer(outcome)
+        surface.answer(outcome)
     return 0 if outcome["ok"] else UNAVAILABLE

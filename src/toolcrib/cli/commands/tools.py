@@ -12,26 +12,33 @@ from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
 
+WAIT = 20.0
+"""Seconds for servers that must first be started."""
+BRIEF = 2.0
+
 
 @declare("Tools")
 @click.argument("server", required=False, shell_complete=completing.servers)
 @click.option("--all", "everything", is_flag=True, help="Also those that are switched off.")
-@click.option(
-    "--wait",
-    type=click.FloatRange(0, 3600),
-    default=20.0,
-    show_default=True,
-    help="Wait so many seconds for servers to start.",
-)
-async def command(surface: Surface, server: str | None, everything: bool, wait: float) -> None:
+@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+async def command(surface: Surface, server: str | None, everything: bool, wait: float | None) -> None:
     """List the tools of all servers, or of SERVER.
 
     TOKENS is about what a tool costs in each prompt that offers it.
     """
     async with surface.reach() as crib:
-        found = await crib.run("tools", {"server": server, "disabled": everything, "wait": wait})
-    if surface.answer(found):
-        return
+        patience = wait if wait is not None else _patience(server, running=crib.running)
+        found = await crib.run("tools", {"server": server, "disabled": everything, "wait": patience})
+        if not surface.answer(found):
+            _show(found, server)
+
+
+def _patience(server: str | None, *, running: bool) -> float:
+    """In a running host, one server that hangs must not keep all the others' tools from being seen."""
+    return BRIEF if running and server is None else WAIT
+
+
+def _show(found: list[dict[str, Any]], server: str | None) -> None:
     if not found:
         note(f"No tools{f' of {server}' if server else ''} at the moment. See: toolcrib servers")
         return

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import shutil
+import sys
+from pathlib import Path
 
 from toolcrib.control.findings import Finding, Place, odd, well
 
@@ -20,11 +23,12 @@ _HINTS = {
 
 async def check(place: Place) -> list[Finding]:
     """Node, npm and uv; none of them is needed by Toolcrib itself."""
-    path = place.environ.get("PATH")
+    # A program that was installed beside ours is as good as one on the PATH.
+    path = os.pathsep.join([place.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     return list(await asyncio.gather(*(_look_at(name, path) for name in _HINTS)))
 
 
-async def _look_at(name: str, path: str | None) -> Finding:
+async def _look_at(name: str, path: str) -> Finding:
     program = shutil.which(name, path=path)
     if program is None:
         return odd(name, f"{name} is not on the PATH.", _HINTS[name])

@@ -16,12 +16,7 @@ from typing import Any
 
 import httpx2
 
-from toolcrib.errors import (
-    ConnectionLost,
-    PeerError,
-    RemoteUnreachable,
-    ToolcribError,
-)
+from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
 from toolcrib.servers.codec import NotAMessage, decode, encode
 from toolcrib.servers.event_stream import Event, EventStreamReader
 from toolcrib.servers.http_client import RemoteSpec
@@ -128,7 +123,7 @@ class HttpLink:
                     await self._take_answer(response, exchange)
                 while not exchange.answered:
                     await self._resume(exchange)
-        except TimeoutError:
+        except (TimeoutError, ToolcribError):
             if not exchange.answered:  # else the answer came on another stream, and waiting was cut short
                 raise
         finally:
