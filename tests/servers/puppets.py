@@ -97,6 +97,16 @@ class Puppet:
     async def ask(self, request_id: Any, method: str, **params: Any) -> None:
         await self.say({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
+    def hang_up(self) -> None:
+        """Let the child exit."""
+        assert self._writer is not None
+        self._writer.close()
+
+    @property
+    def command(self) -> list[str]:
+        """What starts the child."""
+        return [sys.executable, "-S", "-E", str(PROGRAMS / "puppet.py"), str(self._folder / "strings")]
+
     async def until(self, condition: Callable[[], Any]) -> Any:
         """What the condition gives, as soon as it gives something."""
         async with asyncio.timeout(DEADLINE), self._news:
@@ -134,8 +144,8 @@ class Puppet:
     async def connect(self, context: LinkContext | None = None, **options: Any) -> AsyncIterator[Session]:
         """A session with the child that this puppet plays."""
         context = replace(context or LinkContext(server="puppet"), on_junk=self._count_junk)
-        arguments = ("-S", "-E", str(PROGRAMS / "puppet.py"), str(self._folder / "strings"))
-        spec = stdio.Spec(command=sys.executable, args=arguments)
+        command, *arguments = self.command
+        spec = stdio.Spec(command=command, args=tuple(arguments))
         async with connect(
             "puppet", lambda inbox: stdio.open(spec, inbox, context), on_notice=self._notice, **options
         ) as session:

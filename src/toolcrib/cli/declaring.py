@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from toolcrib.cli.failing import OutputClosed
 from toolcrib.cli.running import run_to_end
 from toolcrib.cli.surface import Surface
 
@@ -53,8 +54,11 @@ def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
         surface = Surface(
             **{key: given[key] or above.get(key) or default for key, default in _DEFAULTS.items()}
         )
-        result = function(surface, **values)
-        return run_to_end(result) if inspect.iscoroutine(result) else result
+        try:
+            result = function(surface, **values)
+            return run_to_end(result) if inspect.iscoroutine(result) else result
+        except BrokenPipeError:
+            raise OutputClosed from None
 
     return call
 

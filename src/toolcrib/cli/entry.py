@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +17,9 @@ import click
 
 from toolcrib import __version__
 from toolcrib.cli.declaring import shared_options
-from toolcrib.cli.failing import BROKEN_PIPE, report
+from toolcrib.cli.failing import BROKEN_PIPE, OutputClosed, report
 from toolcrib.cli.group import FolderGroup
-from toolcrib.cli.output import prepare_streams
+from toolcrib.cli.output import mute, prepare_streams
 
 PROGRAM = "toolcrib"
 HELP = """The tool room for AI agents: runs and watches MCP servers, and lends their tools.
@@ -37,14 +36,20 @@ def run(args: Sequence[str]) -> int:
     try:
         code = program().main(list(args), prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:
-        return _mute()
+    except (BrokenPipeError, OutputClosed):
+        mute()
+        return BROKEN_PIPE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge of the surface
-        try:
-            return report(error, as_data=as_data, debug=debug)
-        except BrokenPipeError:
-            return _mute()
+        return _fail(error, as_data=as_data, debug=debug)
     return code if isinstance(code, int) else 0
+
+
+def _fail(error: BaseException, *, as_data: bool, debug: bool) -> int:
+    try:
+        return report(error, as_data=as_data, debug=debug)
+    except BrokenPipeError:
+        mute()
+        return BROKEN_PIPE
 
 
 def program() -> FolderGroup:
@@ -90,11 +95,3 @@ def _set_up_logging(debug: bool) -> None:
         return
     # What matters to a person is said by the command itself.
     logging.lastResort = None
-
-
-def _mute() -> int:
-    """Whoever read our output has gone; nothing more is said, not even at the interpreter's end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-    return BROKEN_PIPE

@@ -16,6 +16,10 @@ BROKEN_PIPE = 141
 """128 and the number of the signal, as shells count."""
 
 
+class OutputClosed(Exception):
+    """Nobody reads our output any more. Stands for `BrokenPipeError`, which click would answer by itself."""
+
+
 class Interrupted(Exception):
     """A signal asked the command to end."""
 

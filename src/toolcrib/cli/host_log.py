@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import logging.handlers
-import os
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -30,13 +29,9 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
     """A file that only this user can read, also after it was rotated."""
 
     def _open(self) -> TextIOWrapper:
-        return open(
-            self.baseFilename,
-            self.mode,
-            encoding=self.encoding,
-            errors=self.errors,
-            opener=lambda path, flags: os.open(path, flags, 0o600),
-        )
+        stream = super()._open()
+        Path(self.baseFilename).chmod(0o600)
+        return stream
 
 
 class _Lines(logging.Formatter):

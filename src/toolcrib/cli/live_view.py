@@ -23,6 +23,7 @@ from toolcrib import __version__
 from toolcrib.cli.colours import of_state
 from toolcrib.cli.commands.servers import reason
 from toolcrib.cli.ending import Ending
+from toolcrib.cli.output import mute
 from toolcrib.cli.safe_text import one_line
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
@@ -61,9 +62,11 @@ async def live_view(host: Host, ending: Ending) -> AsyncIterator[None]:
         # A terminal that has gone ends the drawing, not the host.
         with contextlib.suppress(asyncio.CancelledError, OSError):
             await painter
-        with contextlib.suppress(OSError):
+        try:
             live.update(view.draw(ending=True), refresh=True)
             live.stop()
+        except OSError:
+            mute()
 
 
 class _View:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from toolcrib import __version__
 from toolcrib.cli.commands.servers import describe
-from toolcrib.cli.output import as_json, say, say_exactly
+from toolcrib.cli.output import as_json, mute, say, say_exactly
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
@@ -34,11 +34,9 @@ async def plain_view(host: Host) -> AsyncIterator[None]:
         yield
     finally:
         teller.cancel()
-        # A reader of our output that has gone ends the telling, not the host.
-        with contextlib.suppress(asyncio.CancelledError, OSError):
+        with contextlib.suppress(asyncio.CancelledError):
             await teller
-    with contextlib.suppress(OSError):
-        say("Ending the servers.")
+    _say_if_heard("Ending the servers.")
 
 
 async def _tell(host: Host) -> None:
@@ -55,12 +53,20 @@ def _tell_of(event: Event, told: dict[str, str]) -> None:
         _say_once(told, event.status.name, describe(server_json(event.status)))
     elif isinstance(event, ServerRemoved):
         told.pop(event.name, None)
-        say(f"{event.name}: removed")
+        _say_if_heard(f"{event.name}: removed")
     elif isinstance(event, ConfigChanged) and event.error:
-        say(f"config: {event.error} The last good state stays.")
+        _say_if_heard(f"config: {event.error} The last good state stays.")
 
 
 def _say_once(told: dict[str, str], name: str, line: str) -> None:
     if told.get(name) != line:
         told[name] = line
+        _say_if_heard(line)
+
+
+def _say_if_heard(line: str) -> None:
+    """A reader of our output that has gone ends the telling, not the host."""
+    try:
         say(line)
+    except OSError:
+        mute()

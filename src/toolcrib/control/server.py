@@ -31,7 +31,7 @@ MAX_OPERATIONS = 64
 
 
 @asynccontextmanager
-async def serve(host: Host) -> AsyncIterator[Path]:
+async def serve(host: Host, *, max_request: int = wire.MAX_REQUEST) -> AsyncIterator[Path]:
     """Answer on the home's socket while the block runs. The caller holds the home: nobody else listens."""
     path = host.paths.socket
     listener = _listen(path)
@@ -46,7 +46,7 @@ async def serve(host: Host) -> AsyncIterator[Path]:
         finally:
             clients.discard(client)
 
-    server = await asyncio.start_unix_server(welcome, sock=listener, limit=wire.MAX_REQUEST)
+    server = await asyncio.start_unix_server(welcome, sock=listener, limit=max_request)
     try:
         yield path
     finally:
@@ -126,7 +126,7 @@ class _Client:
                 return
             except asyncio.LimitOverrunError:
                 await self._refuse(
-                    None, UsageError(f"A request may have {wire.MAX_REQUEST} bytes, and this one has more.")
+                    None, UsageError("The request is too long.", hint="Pass large data as files.")
                 )
                 return
             await self._accept(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -56,9 +56,10 @@ class Workshop:
         era: Era | None = None,
         on_notice: OnNotice = lambda method, params: None,
         on_junk: Callable[[int], None] = lambda count: None,
+        on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> AsyncIterator[Session]:
         """A session with the server for as long as the block lasts."""
-        open_link = await self.resolve(entry, on_junk=on_junk)
+        open_link = await self.resolve(entry, on_junk=on_junk, on_spawn=on_spawn)
         async with connect(
             entry.name,
             open_link,
@@ -70,12 +71,22 @@ class Workshop:
             yield session
 
     async def resolve(
-        self, entry: ServerEntry, *, on_junk: Callable[[int], None] = lambda count: None
+        self,
+        entry: ServerEntry,
+        *,
+        on_junk: Callable[[int], None] = lambda count: None,
+        on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> OpenLink:
         """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
         transport, spec, secrets = await asyncio.to_thread(self._prepare, entry)
         self.learn_secrets(secrets)
-        return partial(_open_link, transport, spec, self._context(entry, secrets, on_junk))
+
+        def spawned(pid: int) -> None:
+            self.guard.spawned(pid)
+            on_spawn(pid)
+
+        context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned)
+        return partial(_open_link, transport, spec, context)
 
     def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, BaseModel, frozenset[str]]:
         """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
@@ -83,18 +94,13 @@ class Workshop:
         transport = find_transport(entry)
         return transport, parse_spec(transport, entry.name, raw), raw.secrets
 
-    def _context(
-        self, entry: ServerEntry, secrets: frozenset[str], on_junk: Callable[[int], None]
-    ) -> LinkContext:
+    def _context(self, entry: ServerEntry) -> LinkContext:
         return LinkContext(
             server=entry.name,
             log_path=self.log_path(entry.name),
             installs=self.installs,
             environment=entry_environment(entry, self.environ),
-            on_junk=on_junk,
-            masked=secrets,
             marker=self.guard.new_marker(),
-            on_spawn=self.guard.spawned,
             on_exit=self.guard.exited,
             auth=self.auth(entry),
             max_message_bytes=self.max_message_bytes,

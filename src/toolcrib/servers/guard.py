@@ -119,7 +119,7 @@ def sweep(folder: Path) -> int:
     for note in folder.glob("*.json"):
         try:
             host = json.loads(note.read_text())
-            token, alive = str(host["token"]), _alive(host["pid"], host["start"])
+            token, alive = str(host["token"]), _alive(int(host["pid"]), host["start"])
         except (OSError, ValueError, KeyError, TypeError):
             note.unlink(missing_ok=True)
             continue

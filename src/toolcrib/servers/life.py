@@ -14,6 +14,7 @@ from toolcrib.servers.negotiation import Era
 from toolcrib.servers.ports import Circumstances, Connector
 from toolcrib.servers.refresh import ListRefresher
 from toolcrib.servers.session import Session
+from toolcrib.servers.starts import Start
 
 logger = logging.getLogger(__name__)
 
@@ -48,12 +49,13 @@ class Life:
         self._with = circumstances
         self._witness = witness
         self._refresher = ListRefresher()
+        self._slot: Start | None = None
 
     async def run(self, era: Era | None) -> ToolcribError:
         """Live; returns why it ended. Cancelling ends the server too."""
         try:
             async with AsyncExitStack() as stack:
-                async with self._with.slots.taken():
+                async with self._with.slots.taken() as self._slot:
                     session, definitions = await self._start(stack, era)
                 self._witness.began(session, definitions)
                 error = await self._until_over(session)
@@ -87,7 +89,13 @@ class Life:
         return await stack.enter_async_context(self._opened("legacy"))
 
     def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
-        return self._connector(era=era, on_notice=self._noticed, on_junk=self._witness.counted_junk)
+        return self._connector(
+            era=era, on_notice=self._noticed, on_junk=self._witness.counted_junk, on_spawn=self._spawned
+        )
+
+    def _spawned(self, pid: int) -> None:
+        if self._slot is not None:
+            self._slot.uses(pid)
 
     def _noticed(self, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/tools/list_changed":

@@ -80,7 +80,8 @@ class Pool:
         new = [name for name in wanted if name not in self._supervisors]
         newly_broken = self._note_broken(broken)
         self._fingerprints = marks
-        for name in new:
+        # Those that are known to have worked go first: what is broken should keep nobody waiting.
+        for name in sorted(new, key=lambda name: self._cache.load(name, marks[name]) is None):
             self._add(wanted[name], switched_on)
             await asyncio.sleep(0)  # the first one may start while the others are being added
         # Each on its own: one that takes long to end keeps no other from being changed.

@@ -18,7 +18,12 @@ class Connector(Protocol):
     """Opens a server's session; built by the pool, which knows transports and settings."""
 
     def __call__(
-        self, *, era: Era | None, on_notice: OnNotice, on_junk: Callable[[int], None]
+        self,
+        *,
+        era: Era | None,
+        on_notice: OnNotice,
+        on_junk: Callable[[int], None],
+        on_spawn: Callable[[int], None],
     ) -> AbstractAsyncContextManager[Session]:
         """A session for as long as the block lasts."""
 

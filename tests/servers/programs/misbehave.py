@@ -39,11 +39,24 @@ def mute() -> None:
     until_eof()
 
 
-def stubborn() -> None:
-    """Ignore the end of stdin and every polite signal."""
+def ignore_signals() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+
+
+def stubborn() -> None:
+    """Ignore the end of stdin and every polite signal."""
+    ignore_signals()
     say(pids=[os.getpid()])
+    until_eof()
+    while True:
+        signal.pause()
+
+
+def stubborn_family() -> None:
+    """Ignore everything, and have a daemon besides."""
+    ignore_signals()
+    say(pids=[os.getpid(), start_daemon()])
     until_eof()
     while True:
         signal.pause()
@@ -64,8 +77,8 @@ def leave_a_deaf_child() -> None:
     until_eof()
 
 
-def leave_a_daemon() -> None:
-    """Leave a daemon behind: forked twice, in a session of its own."""
+def start_daemon() -> int:
+    """Forked twice, in a session of its own."""
     reading, writing = os.pipe()
     if os.fork() == 0:
         os.setsid()
@@ -74,7 +87,12 @@ def leave_a_daemon() -> None:
             os.execvp("sleep", ["sleep", "300"])
         os._exit(0)
     os.wait()
-    say(pids=[int(os.read(reading, 20))])
+    return int(os.read(reading, 20))
+
+
+def leave_a_daemon() -> None:
+    """Leave a daemon behind."""
+    say(pids=[start_daemon()])
     until_eof()
 
 

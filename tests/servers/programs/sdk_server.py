@@ -135,7 +135,7 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
     if params.name == "first":
         await bus.publish(ToolsListChanged())
         await ctx.session.send_tool_list_changed()
-        return {"content": [], "unknown": {"kept": True}, "_meta": {"vendor/key": 1}}
+        return types.CallToolResult(content=[], structured_content={"n": 2**60}, _meta={"vendor/key": 1})
     answers = params.input_responses or {}
     if "visit" in answers:
         return types.InputRequiredResult(request_state=f"{params.request_state}+visited")

@@ -1,0 +1,85 @@
+"""Runs the real program as a subprocess, on a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PROGRAM = Path(sys.executable).with_name("toolcrib")
+SMALL_SERVER = Path(__file__).with_name("small_server.py")
+DEADLINE = 60.0
+
+Process = subprocess.Popen[str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run of the program left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON document on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error as `--json` shows it."""
+        found: dict[str, Any] = self.json["error"]
+        return found
+
+
+@dataclass
+class CommandLine:
+    """Runs `toolcrib` on one home."""
+
+    home: Path
+    extra: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Little of our own, so that nothing on the machine decides a test."""
+        kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TMPDIR") if key in os.environ}
+        ours = {"TOOLCRIB_HOME": str(self.home), "TOOLCRIB_KEYRING": "off", "PYTHONUTF8": "1"}
+        return {**kept, **ours, **self.extra}
+
+    def __call__(self, *words: str, stdin: str = "", **environment: str) -> Answer:
+        done = subprocess.run(
+            [PROGRAM, *words],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env={**self.environment, **environment},
+            timeout=DEADLINE,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words: str, **options: Any) -> Process:
+        """Run it in the background."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        return subprocess.Popen([PROGRAM, *words], text=True, env=self.environment, **pipes)
+
+    def add(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> Answer:
+        """Add the small server under a name."""
+        command = (sys.executable, str(SMALL_SERVER), *arguments)
+        answer = self("add", name, "--yes", *options, "--", *command)
+        assert answer.code == 0, answer
+        return answer
+
+    def config(self) -> dict[str, Any]:
+        """The config file as it stands."""
+        found: dict[str, Any] = json.loads((self.home / "mcp.json").read_text())
+        return found
+
+    def states(self) -> dict[str, str]:
+        """Each server's state."""
+        return {server["name"]: server["state"] for server in self("servers", "--json").json}

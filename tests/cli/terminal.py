@@ -1,0 +1,83 @@
+"""Runs the program on a pseudo-terminal, as a person would see it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.cli.command_line import DEADLINE, PROGRAM, CommandLine
+
+
+class Terminal:
+    """A program on a terminal; what it wrote so far is `seen`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], screen: int, keyboard: int) -> None:
+        self.process = process
+        self.seen = ""
+        self._screen = screen
+        self._keyboard = keyboard
+
+    def expect(self, text: str) -> None:
+        """Read until the text was written."""
+        until = time.monotonic() + DEADLINE
+        while text not in self.seen:
+            assert time.monotonic() < until, f"{text!r} did not come: {self.seen!r}"
+            self._read(0.1)
+
+    def type(self, text: str) -> None:
+        """What a person types."""
+        os.write(self._screen, text.encode())
+
+    def wait(self) -> int:
+        """Read to the end; returns the exit code."""
+        until = time.monotonic() + DEADLINE
+        while self.process.poll() is None:
+            assert time.monotonic() < until, self.seen
+            self._read(0.05)
+        self._read(0)
+        return self.process.returncode
+
+    def settings(self) -> list[Any]:
+        """How the terminal is set."""
+        return termios.tcgetattr(self._keyboard)
+
+    def _read(self, patience: float) -> None:
+        while select.select([self._screen], [], [], patience)[0]:
+            try:
+                self.seen += os.read(self._screen, 65536).decode("utf-8", "replace")
+            except OSError:
+                return
+            patience = 0
+
+
+@contextmanager
+def terminal(toolcrib: CommandLine, *words: str, columns: int = 100, rows: int = 30) -> Iterator[Terminal]:
+    """The program on a terminal of this size, for as long as the block lasts."""
+    screen, keyboard = pty.openpty()
+    fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen(
+        [PROGRAM, *words],
+        stdin=keyboard,
+        stdout=keyboard,
+        stderr=keyboard,
+        env={"TERM": "xterm-256color", **toolcrib.environment},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(keyboard, termios.TIOCSCTTY, 0),
+    )
+    try:
+        yield Terminal(process, screen, keyboard)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        os.close(screen)
+        os.close(keyboard)

@@ -1,0 +1,80 @@
+"""Shell completion: the scripts, and the names they are given without anything being started."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.cli.command_line import CommandLine
+
+
+def complete(toolcrib: CommandLine, *words: str) -> list[str]:
+    """What bash would be offered for the last of these words."""
+    line = " ".join(("toolcrib", *words))
+    answer = toolcrib(_TOOLCRIB_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(words)))
+    assert answer.err == ""
+    return [found.partition(",")[2] for found in answer.out.splitlines() if found]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_script(toolcrib: CommandLine, shell: str) -> None:
+    answer = toolcrib("completion", shell)
+
+    assert answer.code == 0
+    assert f"_TOOLCRIB_COMPLETE={shell}_complete" in answer.out
+
+
+def test_the_bash_script_is_one_that_bash_reads(toolcrib: CommandLine) -> None:
+    bash = shutil.which("bash")
+    assert bash is not None
+
+    done = subprocess.run([bash, "-n"], input=toolcrib("completion", "bash").out, text=True, check=False)
+
+    assert done.returncode == 0
+
+
+def test_the_shell_in_use_is_the_default(toolcrib: CommandLine) -> None:
+    assert toolcrib("completion", SHELL="/bin/zsh").out == toolcrib("completion", "zsh").out
+    assert toolcrib("completion", "--json", SHELL="").code == 2
+
+
+def test_commands_and_options_are_completed(toolcrib: CommandLine) -> None:
+    assert complete(toolcrib, "ser") == ["servers"]
+    assert "--json" in complete(toolcrib, "servers", "--")
+    assert set(complete(toolcrib, "secrets", "")) >= {"list", "set", "remove"}
+
+
+def test_servers_tools_and_parameters_are_completed(toolcrib: CommandLine) -> None:
+    toolcrib.add("small")
+    toolcrib("tools")
+
+    assert complete(toolcrib, "test", "sm") == ["small"]
+    assert complete(toolcrib, "call", "small__e") == ["small__echo"]
+    assert complete(toolcrib, "call", "small__echo", "te") == ["text="]
+    assert set(complete(toolcrib, "logs", "")) == {"demo", "filesystem", "small"}
+
+
+def test_the_tools_of_a_removed_server_are_no_longer_offered(toolcrib: CommandLine) -> None:
+    toolcrib("tools")
+    toolcrib("remove", "demo", "--yes")
+
+    assert complete(toolcrib, "call", "demo") == []
+
+
+def test_completing_starts_and_makes_nothing(toolcrib: CommandLine) -> None:
+    assert complete(toolcrib, "test", "") == []
+    assert complete(toolcrib, "call", "") == []
+    assert list(toolcrib.home.iterdir()) == []
+
+
+def test_a_broken_home_is_silent(toolcrib: CommandLine) -> None:
+    (toolcrib.home / "mcp.json").write_text("{")
+    (toolcrib.home / "data").mkdir()
+    (toolcrib.home / "data" / "toolcrib.db").write_text("no database")
+    (toolcrib.home / "secrets.json").write_text("[]")
+
+    assert complete(toolcrib, "test", "") == []
+    assert complete(toolcrib, "call", "") == []
+    assert complete(toolcrib, "secrets", "remove", "") == []

@@ -1,0 +1,147 @@
+"""Finding what was left behind, and the watchdog as the program that it is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers.children import alive, eventually
+from toolcrib.servers import orphans
+from toolcrib.servers.orphans import (
+    MARKER,
+    group_alive,
+    kill_marked,
+    marked,
+    signal_group,
+    start_time,
+    stat_of,
+)
+
+
+@pytest.fixture
+def token() -> str:
+    return f"test-{os.getpid()}-{os.urandom(4).hex()}"
+
+
+def sleeper(**options: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "300"], start_new_session=True, **options)  # type: ignore[call-overload]
+
+
+def end(*processes: subprocess.Popen[bytes]) -> None:
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_the_marked_are_found_by_the_beginning_of_their_marker(token: str):
+    mine = [sleeper(env={MARKER: f"{token}.{n}."}) for n in (1, 11)]
+    others = [sleeper(env={MARKER: "another.1."}), sleeper(env={"X": f"{MARKER}={token}"})]
+    assert sorted(marked(token)) == sorted(process.pid for process in mine)
+    assert marked(f"{token}.1.") == [mine[0].pid]
+    assert kill_marked(token) == 2
+    assert [process.wait(20) for process in mine] == [-signal.SIGKILL] * 2
+    assert [process.poll() for process in others] == [None, None]
+    assert kill_marked(token) == 0
+    end(*others)
+
+
+def test_one_that_forks_again_and_again_is_caught_in_the_end(token: str):
+    loop = 'sleep 0.02; exec sh -c "$0" "$0" &'
+    forking = subprocess.Popen(["sh", "-c", loop, loop], env={MARKER: token, "PATH": os.defpath})
+    forking.wait()
+    kill_marked(token)
+    assert marked(token) == []
+
+
+def test_we_ourselves_are_never_among_the_marked(token: str):
+    code = (
+        "import os, sys; from toolcrib.servers.orphans import kill_marked, marked;"
+        f"print(marked({token!r}), kill_marked({token!r}))"
+    )
+    output = subprocess.check_output([sys.executable, "-c", code], env={MARKER: token})
+    assert output.split() == [b"[]", b"0"]
+
+
+async def test_a_group_of_the_dead_is_dead_though_nobody_has_buried_them():
+    process = subprocess.Popen(["true"], start_new_session=True)
+    await eventually(lambda: (stat_of(process.pid) or [b""])[0] == b"Z")
+    os.killpg(process.pid, 0)  # the kernel still knows the group
+    assert not group_alive(process.pid)
+    process.wait()
+    assert not group_alive(process.pid)
+
+
+async def test_a_group_lives_as_long_as_any_of_it_lives():
+    process = subprocess.Popen(
+        ["sh", "-c", "sleep 300 & echo $!"], stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdout is not None
+    left = int(process.stdout.readline())
+    process.wait()
+    assert alive(left)
+    assert group_alive(process.pid)
+    signal_group(process.pid, signal.SIGKILL)
+    await eventually(lambda: not group_alive(process.pid))
+    assert not alive(left)
+    process.stdout.close()
+
+
+def test_what_is_gone_is_gone_without_complaint():
+    process = subprocess.Popen(["true"], start_new_session=True)
+    process.wait()
+    signal_group(process.pid, signal.SIGTERM)
+    assert start_time(process.pid) is None
+    assert stat_of(process.pid) is None
+    assert not group_alive(process.pid)
+
+
+def test_a_name_with_brackets_does_not_confuse(tmp_path: Path):
+    odd = tmp_path / "a) Z 1 (b"
+    odd.symlink_to("/bin/sleep")
+    process = subprocess.Popen([str(odd), "300"], start_new_session=True)
+    assert group_alive(process.pid)
+    assert start_time(process.pid) is not None
+    end(process)
+
+
+def watchdog(token: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-I", "-S", orphans.__file__, token], stdin=subprocess.PIPE)
+
+
+def test_the_watchdog_ends_what_is_on_its_list_and_what_is_marked(token: str):
+    listed, struck, carrying = sleeper(), sleeper(), sleeper(env={MARKER: f"{token}.3."})
+    deaf = subprocess.Popen(
+        ["sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+    )
+    assert deaf.stdout is not None
+    deaf.stdout.readline()
+    dog = watchdog(token)
+    lines = f"+ {listed.pid}\nrubbish\n+ x\n\n+ {struck.pid}\n+ {deaf.pid}\n- {struck.pid}\n"
+    dog.communicate(lines.encode(), timeout=20)
+    assert dog.returncode == 0
+    assert listed.wait(20) == -signal.SIGTERM
+    assert deaf.wait(20) == -signal.SIGKILL
+    assert carrying.wait(20) == -signal.SIGKILL
+    assert struck.poll() is None
+    deaf.stdout.close()
+    end(struck)
+
+
+def test_the_watchdog_with_nothing_to_do_simply_ends(token: str):
+    dog = watchdog(token)
+    dog.communicate(b"", timeout=20)
+    assert dog.returncode == 0
+
+
+def test_the_watchdog_imports_next_to_nothing():
+    script = f"import sys; sys.path.insert(0, {str(Path(orphans.__file__).parent)!r}); import orphans\n"
+    script += "print(sorted(name for name in sys.modules if name in ('pathlib', 'asyncio', 'json', 're')))"
+    output = subprocess.check_output([sys.executable, "-I", "-S", "-c", script])
+    assert output.strip() == b"[]"

@@ -1,0 +1,92 @@
+"""Slots for starting: few at once, and none held by one that hangs."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.servers.conftest import LoopClock
+from toolcrib.servers.starts import StartSlots
+
+pytestmark = pytest.mark.usefixtures("tidy")
+
+
+class Starter:
+    """Holds a slot until told to let go."""
+
+    def __init__(self, slots: StartSlots) -> None:
+        self.inside = False
+        self.let_go = asyncio.Event()
+        self.task = asyncio.ensure_future(self._run(slots))
+
+    async def _run(self, slots: StartSlots) -> None:
+        async with slots.taken():
+            self.inside = True
+            await self.let_go.wait()
+        self.inside = False
+
+
+async def _settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def _end(*starters: Starter) -> None:
+    for starter in starters:
+        starter.let_go.set()
+    await asyncio.gather(*(starter.task for starter in starters))
+
+
+async def test_no_more_than_the_slots_start_at_once():
+    slots = StartSlots(2, patience=3600)
+    starters = [Starter(slots) for _ in range(5)]
+    await _settle()
+    assert [starter.inside for starter in starters] == [True, True, False, False, False]
+    starters[0].let_go.set()
+    await _settle()
+    assert [starter.inside for starter in starters] == [False, True, True, False, False]
+    await _end(*starters)
+
+
+async def test_one_that_hangs_gives_its_slot_up_and_goes_on(clock: LoopClock):
+    slots = StartSlots(1, patience=100)
+    hanging, waiting = Starter(slots), Starter(slots)
+    await _settle()
+    assert not waiting.inside
+    await clock.passes(101)
+    assert (hanging.inside, waiting.inside) == (True, True)
+    await _end(hanging, waiting)
+
+
+async def test_a_slot_is_given_back_once_however_it_ends(clock: LoopClock):
+    slots = StartSlots(1, patience=100)
+    slow = Starter(slots)
+    await clock.passes(101)
+    await _end(slow)
+    for _ in range(3):
+        await _end(Starter(slots))
+    starters = [Starter(slots) for _ in range(3)]
+    await _settle()
+    assert [starter.inside for starter in starters] == [True, False, False]
+    await _end(*starters)
+
+
+async def test_one_that_fails_or_is_cancelled_gives_its_slot_back():
+    slots = StartSlots(1, patience=3600)
+
+    async def fail() -> None:
+        async with slots.taken():
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    holding, waiting = Starter(slots), Starter(slots)
+    await _settle()
+    waiting.task.cancel()
+    holding.task.cancel()
+    await asyncio.wait({holding.task, waiting.task})
+    last = Starter(slots)
+    await _settle()
+    assert last.inside
+    await _end(last)
