@@ -30,7 +30,7 @@ class Terminal:
         """Read until the text was written."""
         until = time.monotonic() + DEADLINE
         while text not in self.seen:
-            assert time.monotonic() < until, f"{text!r} did not come: {self.seen!r}"
+            assert time.monotonic() < until, f"{text!r} did not come: {self.seen[-2000:]!r}"
             self._read(0.1)
 
     def type(self, text: str) -> None:
@@ -41,7 +41,7 @@ class Terminal:
         """Read to the end; returns the exit code."""
         until = time.monotonic() + DEADLINE
         while self.process.poll() is None:
-            assert time.monotonic() < until, self.seen
+            assert time.monotonic() < until, self.seen[-2000:]
             self._read(0.05)
         self._read(0)
         return self.process.returncode

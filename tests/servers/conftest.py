@@ -36,11 +36,13 @@ async def tidy() -> AsyncIterator[None]:
     unheard: list[dict[str, Any]] = []
     loop.set_exception_handler(lambda _, details: unheard.append(details))
     before = asyncio.all_tasks()
+    gc.freeze()  # only what the test makes is looked through afterwards
     yield
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
     if left:  # what was cancelled last may need a turn to notice
         await asyncio.wait(left, timeout=2)
     gc.collect()
+    gc.unfreeze()
     await asyncio.sleep(0)
     assert not [task for task in left if not task.done()]
     assert not unheard

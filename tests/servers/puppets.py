@@ -79,6 +79,8 @@ class Puppet:
     async def say(self, *messages: Message | bytes) -> None:
         """Let the child write messages, or raw bytes, to stdout in one piece."""
         assert self._writer is not None
+        if self._writer.is_closing():
+            raise ConnectionResetError
         self._writer.write(b"".join(m if isinstance(m, bytes) else line(m) for m in messages))
         await self._writer.drain()
 

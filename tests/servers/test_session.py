@@ -19,6 +19,7 @@ from toolcrib.servers.link import LinkContext
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+BOTH_LOOPS = True
 SOON = 20.0
 
 EVERYTHING: dict[str, Any] = {

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -38,6 +38,10 @@ AROUND = 9
 """Lines besides the rows of the table."""
 _URGENT = (ServerState.FAILED, ServerState.NEEDS_AUTH, ServerState.NEEDS_CONFIG, ServerState.BACKOFF)
 _COLOURS = {"dim": "bright_black"}
+_HEADERS = ("NAME", "STATE", "TOOLS", "PROTOCOL", "PID")
+_JUSTIFY: dict[str, JustifyMethod] = {"TOOLS": "right", "PID": "right"}
+WIDEST = 30
+"""Columns of a cell; what is longer ends in an ellipsis."""
 
 
 @asynccontextmanager
@@ -107,19 +111,20 @@ class _View:
         return banners
 
     def _table(self) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for header in ("NAME", "STATE"):
-            table.add_column(header, no_wrap=True)
-        table.add_column("TOOLS", justify="right")
-        table.add_column("PROTOCOL", no_wrap=True)
-        table.add_column("PID", justify="right")
-        table.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
         statuses = self._host.servers.statuses()
         shown = _most_urgent(statuses, max(3, self._console.size.height - AROUND))
-        for status in shown:
-            table.add_row(*_row(status))
+        rows = [_row(status) for status in shown]
         if len(shown) < len(statuses):
-            table.add_row(Text(f"… and {len(statuses) - len(shown)} more", style="bright_black"))
+            rows.append([Text(f"… and {len(statuses) - len(shown)} more", style="bright_black")])
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=True)
+        for column, header in enumerate(_HEADERS):
+            # Their own width, whatever the reasons are: those alone give way on a narrow terminal.
+            longest = max([len(header), *(row[column].cell_len for row in rows if column < len(row))])
+            width = min(longest, WIDEST)
+            table.add_column(header, no_wrap=True, width=width, justify=_JUSTIFY.get(header, "left"))
+        table.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
+        for row in rows:
+            table.add_row(*row)
         return table
 
     def _advice(self) -> list[Text]:

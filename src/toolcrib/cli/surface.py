@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli import output
+from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.errors import Denied
 
 if TYPE_CHECKING:
@@ -50,12 +50,5 @@ class Surface:
             return
         if not can_ask():
             raise Denied(f"{refused} There is no terminal to ask on.", hint="Add --yes to agree beforehand.")
-        import click
-
-        if not click.confirm(question, err=True):
+        if not confirm(question):
             raise Denied(refused)
-
-
-def can_ask() -> bool:
-    """True when there is a person to ask."""
-    return sys.stdin.isatty() and sys.stderr.isatty()

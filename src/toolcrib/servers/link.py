@@ -42,6 +42,13 @@ class Link(Protocol):
         """
 
 
+class PromptLink(Link, Protocol):
+    """A link that can often hand a message over without waiting; then no task has to be watched for it."""
+
+    def post(self, message: Message) -> bool:
+        """Hand the message over at once; False, and nothing happens, where that would mean to wait."""
+
+
 class Inbox(Protocol):
     """Where a transport puts what it hears. Both methods are plain calls: they never block."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from toolcrib.errors import (
@@ -22,7 +22,7 @@ from toolcrib.errors import (
 )
 from toolcrib.servers.link import Link, Message
 from toolcrib.servers.pending import OnProgress as OnProgress
-from toolcrib.servers.pending import Pending
+from toolcrib.servers.pending import Pending, Timer
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class Peer:
         self._answerer = answerer
         self._server = server
         self._link: Link | None = None
+        self._post: Callable[[Message], bool] | None = None
         self._pending: dict[Any, Pending] = {}
         self._next_id = 1
         self._incoming: dict[Any, asyncio.Task[None]] = {}
@@ -67,6 +68,7 @@ class Peer:
     def attach(self, link: Link) -> None:
         """Speak over this link from now on."""
         self._link = link
+        self._post = getattr(link, "post", None)
 
     @property
     def busy(self) -> bool:
@@ -96,9 +98,7 @@ class Peer:
             pending.latest = self._loop.time() + max(LONGEST_EXTENDED_CALL, timeout or 0)
         self._pending[request_id] = pending
         try:
-            async with asyncio.timeout(timeout) as pending.deadline:
-                await link.send(message)
-                result = await pending.future
+            result = await self._exchange(link, message, pending)
         except TimeoutError:
             self._abandon(request_id, "timed out", cancellable)
             raise CallTimeout(
@@ -120,6 +120,18 @@ class Peer:
                 f"{self._server} answered {method} with something that is no object.", code=-32603
             )
         return result
+
+    async def _exchange(self, link: Link, message: Message, pending: Pending) -> Any:
+        """Send and wait under the deadline. A link that takes the message at once needs only a timer."""
+        if pending.patience is None or self._post is None or not self._post(message):
+            async with asyncio.timeout(pending.patience) as pending.deadline:
+                await link.send(message)
+                return await pending.future
+        timer = pending.deadline = Timer(self._loop, pending.future, pending.patience)
+        try:
+            return await pending.future
+        finally:
+            timer.cancel()
 
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0

@@ -14,6 +14,35 @@ from typing import Any
 OnProgress = Callable[[float, float | None, str | None], None]
 
 
+class Timer:
+    """A deadline for a future alone: cheaper than one for a task, and used like `asyncio.Timeout`."""
+
+    __slots__ = ("_future", "_handle", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], seconds: float) -> None:
+        self._loop = loop
+        self._future = future
+        self._handle: asyncio.TimerHandle | None = loop.call_later(seconds, self._expire)
+
+    def when(self) -> float | None:
+        """When it expires, by the loop's clock; None while it stands still."""
+        return None if self._handle is None else self._handle.when()
+
+    def reschedule(self, when: float | None) -> None:
+        """Expire then instead; None stops it."""
+        self.cancel()
+        self._handle = None if when is None else self._loop.call_at(when, self._expire)
+
+    def cancel(self) -> None:
+        """Never expire."""
+        if self._handle is not None:
+            self._handle.cancel()
+
+    def _expire(self) -> None:
+        if not self._future.done():
+            self._future.set_exception(TimeoutError())
+
+
 class Pending:
     """What is known of the request; `patience` None marks one that is open-ended."""
 
@@ -23,7 +52,7 @@ class Pending:
         self.future = future
         self.patience = patience
         self.on_progress = on_progress
-        self.deadline: asyncio.Timeout | None = None
+        self.deadline: asyncio.Timeout | Timer | None = None
         self.latest = 0.0
         self.holds = 0
         self.held_since = 0.0
@@ -53,6 +82,6 @@ class Pending:
             _reschedule(self.deadline, min(now + self.patience, self.latest))
 
 
-def _reschedule(deadline: asyncio.Timeout, when: float | None) -> None:
+def _reschedule(deadline: asyncio.Timeout | Timer, when: float | None) -> None:
     with contextlib.suppress(RuntimeError):  # it has just expired or its block was just left
         deadline.reschedule(when)

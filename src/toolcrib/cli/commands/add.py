@@ -11,7 +11,8 @@ from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, keep_secrets, make_entry, read_pairs, secret_keys
-from toolcrib.cli.surface import Surface, can_ask
+from toolcrib.cli.questions import can_ask, confirm
+from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
 from toolcrib.control.needs import Crib
 
@@ -117,7 +118,7 @@ def _consider_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Pro
         return Proposal(name=name, entry=entry)
     shown = ", ".join(key for _, key in keys)
     note(f"{shown}: looks like a secret. It is better kept as one than written into the config file.")
-    keep = surface.yes or not can_ask() or click.confirm("Keep it as a secret?", default=True, err=True)
+    keep = surface.yes or not can_ask() or confirm("Keep it as a secret?", default=True)
     if keep:
         return keep_secrets(name, entry, keys)
     exposed = tuple(f"{section}.{key}" for section, key in keys)

@@ -11,6 +11,7 @@ from toolcrib.cli import completing
 from toolcrib.cli.declaring import declare, shared_options
 from toolcrib.cli.group import Group
 from toolcrib.cli.output import note, say
+from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
 from toolcrib.errors import UsageError
@@ -68,7 +69,7 @@ _PLACES = {"keyring": "system keyring", "file": "secrets file, which only you ca
 def _read_value(name: str) -> str:
     """Never from the command line, which everyone on the machine can read."""
     if sys.stdin.isatty():
-        return str(click.prompt(f"Value of {name}", hide_input=True, err=True))
+        return ask_unseen(f"Value of {name}")
     value = sys.stdin.read(LARGEST + 1)
     if len(value) > LARGEST:
         raise UsageError(f"The value is longer than {LARGEST} characters.")

@@ -76,6 +76,16 @@ class StdioLink:
             raise ConnectionLost(f"{self._context.server} no longer reads its input.")
         stdin.write(encode(message) + b"\n")
 
+    def post(self, message: Message) -> bool:
+        """Write one line at once, if the child reads and the pipe has room."""
+        if self._writable is not None or self._lost or self._child is None:
+            return False
+        stdin = self._child.input
+        if stdin is None or stdin.is_closing():
+            return False
+        stdin.write(encode(message) + b"\n")
+        return True
+
     async def adopt(self, process: subprocess.Popen[bytes]) -> None:
         """Speak with this process from now on."""
         self._child = Child(process, self)
