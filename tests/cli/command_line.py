@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.defaults import new_document
+
 PROGRAM = Path(sys.executable).with_name("toolcrib")
 SMALL_SERVER = Path(__file__).with_name("small_server.py")
 DEADLINE = 60.0
@@ -69,11 +71,22 @@ class CommandLine:
         return subprocess.Popen([PROGRAM, *words], text=True, env=self.environment, **pipes)
 
     def add(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> Answer:
-        """Add the small server under a name."""
+        """Add the small server under a name: as a person would, or into the file where that is all there is."""
         command = (sys.executable, str(SMALL_SERVER), *arguments)
+        if not options and not (self.home / "run" / "host.sock").exists():
+            return self._write(name, {"command": command[0], "args": command[1:]})
         answer = self("add", name, "--yes", *options, "--", *command)
         assert answer.code == 0, answer
         return answer
+
+    def _write(self, name: str, entry: dict[str, Any]) -> Answer:
+        file, files = self.home / "mcp.json", self.home / "files"
+        files.mkdir(exist_ok=True)
+        document = json.loads(file.read_text()) if file.exists() else new_document(files)
+        document["mcpServers"][name] = entry
+        file.write_text(json.dumps(document))
+        file.chmod(0o600)
+        return Answer(0, "", "")
 
     def config(self) -> dict[str, Any]:
         """The config file as it stands."""

@@ -14,6 +14,7 @@ import pytest
 import uvloop
 
 from tests.servers.puppets import Puppet, Reaction, open_puppet
+from tests.servers.stage import PromptWire, Stage, Wire
 from toolcrib.servers import processes
 
 OpenPuppet = Callable[[Mapping[str, Reaction]], AbstractAsyncContextManager[Puppet]]
@@ -74,6 +75,14 @@ class LoopClock:
 async def clock() -> LoopClock:
     """A hand on the clock of the running loop."""
     return LoopClock(asyncio.get_running_loop())
+
+
+@pytest.fixture(params=[Wire, PromptWire])
+async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
+    """A peer whose link is in the hands of the test."""
+    stage = Stage(request.param())
+    yield stage
+    await stage.peer.close()
 
 
 @pytest.fixture

@@ -61,6 +61,12 @@ MODERN: dict[str, Reaction] = {
 SCRIPTS = {"legacy": LEGACY, "modern": MODERN}
 
 
+def with_capabilities(script: Mapping[str, Any], capabilities: Any) -> dict[str, Any]:
+    """The script of a server that declares these capabilities."""
+    opening = "server/discover" if script["server/discover"] == MODERN["server/discover"] else "initialize"
+    return {**script, opening: {**script[opening], "capabilities": capabilities}}
+
+
 class Puppet:
     """The strings: hears what the child is told, and says what the script has for it."""
 

@@ -1,21 +1,29 @@
-"""A session over a real pipe: what is asked, what comes back unchanged, what a bad server cannot break."""
+"""A session over a real pipe: what is asked, what comes back unchanged, and when it fails."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-import math
 import os
 import signal
 from typing import Any
 
 import pytest
 
-from tests.servers.puppets import LEGACY, MODERN, SCRIPTS, SILENCE, TOOL, Message, Puppet, Refusal, line
+from tests.servers.puppets import (
+    LEGACY,
+    MODERN,
+    SCRIPTS,
+    SILENCE,
+    TOOL,
+    Message,
+    Puppet,
+    Refusal,
+    with_capabilities,
+)
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError
 from toolcrib.servers import session
-from toolcrib.servers.link import LinkContext
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
@@ -43,7 +51,6 @@ EVERYTHING: dict[str, Any] = {
     "_meta": {"vendor/key": {"kept": True}},
     "unknown": {"kept": [1, 2.5, "3"]},
 }
-
 
 # Calls
 
@@ -197,227 +204,6 @@ async def test_closing_the_session_ends_calls_of_other_tasks(puppet, script):
             await call
 
 
-# Oddities of servers on the way back
-
-
-async def _answered(puppet: Any, write: Any) -> dict[str, Any]:
-    """The result of a call that the server answers with what `write` makes of the reply."""
-
-    def odd(server: Puppet, message: Message) -> Any:
-        reply = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": [], "n": 1}}
-        return server.say(*write(reply, message["id"]))
-
-    async with puppet({**LEGACY, "tools/call": odd}) as server, server.connect() as session:
-        result: dict[str, Any] = await session.call_tool("x", {}, timeout=SOON)
-        assert await session.list_tools(timeout=SOON) == [TOOL]  # and it still works
-        return result
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda reply, number: [{**reply, "id": str(number)}],
-        lambda reply, number: [{**reply, "id": float(number)}],
-        lambda reply, number: [reply, reply, {**reply, "result": {}}],
-        lambda reply, number: [json.dumps([reply, {"jsonrpc": "2.0", "method": "n"}]).encode() + b"\n"],
-        lambda reply, number: [b"Loading model... " + line(reply)],
-        lambda reply, number: [b"\xef\xbb\xbf" + line(reply)],
-        lambda reply, number: [line(reply).rstrip() + line(reply)],
-        lambda reply, number: [line(reply).replace(b"\n", b"\r\n")],
-        lambda reply, number: [b"\n\n \n", reply, b"\n"],
-        lambda reply, number: [b"caf\xe9 \xff\xfe\n", b"\x00\x01\n", reply],
-        lambda reply, number: [b"[" * 100_000 + b"\n", b'{"a":' * 100_000 + b"\n", reply],
-        lambda reply, number: [b"x" * 5_000_000 + b"\n", reply],
-        lambda reply, number: [{"jsonrpc": "2.0", "id": "²", "result": {}}, reply],
-        lambda reply, number: [{"jsonrpc": "2.0", "id": [1], "method": "ping"}, reply],
-        lambda reply, number: [
-            {"jsonrpc": "2.0", "method": 5},
-            {"jsonrpc": "2.0", "id": 9, "method": {}},
-            reply,
-        ],
-        lambda reply, number: [b'{"level":"info","id":%d,"result":"a log line"}\n' % number, reply],
-        lambda reply, number: [{**reply, "extra": {"fields": "everywhere"}}],
-        lambda reply, number: [dict(reversed(reply.items()))],
-        lambda reply, number: [line(reply)[:20], line(reply)[20:]],
-    ],
-)
-async def test_an_odd_way_of_answering_is_still_an_answer(puppet, write):
-    assert await _answered(puppet, write) == {"content": [], "n": 1}
-
-
-async def test_an_error_without_an_id_fails_the_only_call_in_either_era(puppet):
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
-    listening = {**MODERN["server/discover"], "capabilities": {"tools": {"listChanged": True}}}
-    for script in (LEGACY, {**MODERN, "server/discover": listening}):
-        reacting = {**script, "tools/call": lambda server, message: server.say(error)}
-        async with puppet(reacting) as server, server.connect() as session:
-            with pytest.raises(PeerError, match="Parse error"):
-                await session.call_tool("x", {}, timeout=SOON)
-
-
-async def test_characters_and_numbers_at_the_edge_pass_both_ways(puppet):
-    def echo(server: Puppet, message: Message) -> Any:
-        return server.reply(message, {"content": [], "echo": message["params"]["arguments"]})
-
-    edge = {"surrogate": "a\ud800b", "emoji": "😀", "nul": "\0", "big": 10**200, "small": 5e-324, "é": "é"}
-    async with puppet({**LEGACY, "tools/call": echo}) as server, server.connect() as session:
-        result = await session.call_tool("x", edge, timeout=SOON)
-        assert result["echo"] == edge
-        result = await session.call_tool("x", {"n": math.nan, "i": math.inf}, timeout=SOON)
-        assert result["echo"] == {"n": None, "i": None}
-
-
-async def test_a_number_that_is_none_in_an_answer_is_heard(puppet):
-    answer = b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"n":NaN}}\n'
-    script = {**LEGACY, "tools/call": lambda server, message: server.say(answer % message["id"])}
-    async with puppet(script) as server, server.connect() as session:
-        assert math.isnan((await session.call_tool("x", {}, timeout=SOON))["n"])
-
-
-async def test_rubbish_is_counted(puppet):
-    async with puppet(LEGACY) as server, server.connect() as session:
-        await server.say(b"one\ntwo\n\n", b'{"three":3}\n')
-        await server.until(lambda: server.junk_lines == 3)
-        assert await session.list_tools(timeout=SOON) == [TOOL]
-
-
-async def test_a_line_above_the_bound_loses_the_session(puppet):
-    context = LinkContext(server="puppet", max_message_bytes=1 << 20)
-    script = {**LEGACY, "tools/call": lambda server, message: server.say(b"x" * (2 << 20))}
-    async with puppet(script) as server, server.connect(context) as session:
-        with pytest.raises(ConnectionLost, match="a line of more than 1 MB"):
-            await session.call_tool("x", {}, timeout=SOON)
-
-
-# Lists
-
-
-@ERAS
-async def test_all_pages_are_fetched_in_order(puppet, script):
-    def page(server: Puppet, message: Message) -> Any:
-        number = int((message.get("params") or {}).get("cursor", 0))
-        result: dict[str, Any] = {"tools": [{**TOOL, "name": f"t{number}"}]}
-        if number < 4:
-            result["nextCursor"] = str(number + 1)
-        return server.reply(message, result)
-
-    async with puppet({**script, "tools/list": page}) as server, server.connect() as session:
-        tools = await session.list_tools(timeout=SOON)
-    assert [tool["name"] for tool in tools] == ["t0", "t1", "t2", "t3", "t4"]
-
-
-@pytest.mark.parametrize("cursors", [["a"], ["a", "b"]])
-async def test_a_server_that_repeats_its_cursor_for_ever_is_left_in_time(puppet, cursors: list[str]):
-    def page(server: Puppet, message: Message) -> Any:
-        number = len(server.all("tools/list"))
-        return server.reply(message, {"tools": [TOOL], "nextCursor": cursors[number % len(cursors)]})
-
-    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as session:
-        await session.list_tools(timeout=SOON)
-        assert len(server.all("tools/list")) == len(cursors) + 1
-
-
-async def test_a_server_that_never_stops_listing_is_left_in_time(puppet, monkeypatch):
-    monkeypatch.setattr(session, "MAX_LISTED", 25)
-
-    def page(server: Puppet, message: Message) -> Any:
-        number = len(server.all("tools/list"))
-        return server.reply(message, {"tools": [TOOL] * 10, "nextCursor": str(number)})
-
-    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as connected:
-        assert len(await connected.list_tools(timeout=SOON)) == 25
-        assert len(server.all("tools/list")) == 3
-
-
-async def test_a_server_of_endless_empty_pages_is_left_in_time(puppet, monkeypatch):
-    monkeypatch.setattr(session, "MAX_PAGES", 7)
-
-    def page(server: Puppet, message: Message) -> Any:
-        return server.reply(message, {"tools": [], "nextCursor": str(len(server.all("tools/list")))})
-
-    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as connected:
-        assert await connected.list_tools(timeout=SOON) == []
-        assert len(server.all("tools/list")) == 7
-
-
-async def test_the_deadline_is_for_all_pages_together(puppet):
-    async def page(server: Puppet, message: Message) -> None:
-        await asyncio.sleep(0.05)
-        await server.reply(message, {"tools": [], "nextCursor": str(len(server.all("tools/list")))})
-
-    async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as session:
-        with pytest.raises(CallTimeout, match="did not list all of its tools within"):
-            await session.list_tools(timeout=0.4)
-        await server.expect("notifications/cancelled")
-
-
-@pytest.mark.parametrize("cursor", ["", None, 5, ["a"], {}])
-async def test_an_odd_cursor_ends_the_list(puppet, cursor: Any):
-    script = {**LEGACY, "tools/list": {"tools": [TOOL], "nextCursor": cursor}}
-    async with puppet(script) as server, server.connect() as session:
-        assert await session.list_tools(timeout=SOON) == [TOOL]
-
-
-@ERAS
-async def test_a_malformed_tool_passes_through_raw_beside_the_good_ones(puppet, script):
-    listed = [TOOL, {"description": "nameless"}, "a string", None, {**TOOL, "x-unknown": {"kept": 1}}]
-    async with puppet({**script, "tools/list": {"tools": listed}}) as server, server.connect() as session:
-        assert await session.list_tools(timeout=SOON) == listed
-
-
-@pytest.mark.parametrize("tools", [None, {}, "many", 7])
-async def test_a_list_that_is_none_is_empty(puppet, tools: Any):
-    async with puppet({**LEGACY, "tools/list": {"tools": tools}}) as server, server.connect() as session:
-        assert await session.list_tools(timeout=SOON) == []
-
-
-def _with_capabilities(script: Any, capabilities: Any) -> Any:
-    opening = "initialize" if script is LEGACY else "server/discover"
-    return {**script, opening: {**script[opening], "capabilities": capabilities}}
-
-
-@ERAS
-async def test_a_server_without_tools_is_not_asked_for_them(puppet, script):
-    async with puppet(_with_capabilities(script, {"prompts": {}})) as server, server.connect() as session:
-        assert await session.list_tools(timeout=SOON) == []
-        assert not server.all("tools/list")
-        assert session.offers("prompts")
-
-
-@ERAS
-async def test_a_server_that_declares_nothing_at_all_is_asked_and_may_say_no(puppet, script):
-    script = _with_capabilities(script, {})
-    async with puppet(script) as server, server.connect() as session:
-        assert await session.list_tools(timeout=SOON) == [TOOL]
-    refusing = {**script, "tools/list": Refusal(-32601)}
-    async with puppet(refusing) as server, server.connect() as session:
-        assert await session.list_tools(timeout=SOON) == []
-
-
-async def test_a_server_that_promises_tools_and_refuses_to_list_them_has_failed(puppet):
-    async with puppet({**LEGACY, "tools/list": Refusal(-32601)}) as server, server.connect() as session:
-        with pytest.raises(PeerError):
-            await session.list_tools(timeout=SOON)
-
-
-@ERAS
-async def test_other_lists_and_requests_go_the_same_way(puppet, script):
-    script = {
-        **script,
-        "resources/list": {"resources": [{"uri": "a"}]},
-        "resources/templates/list": {"resourceTemplates": [{"uriTemplate": "b"}]},
-        "prompts/list": {"prompts": [{"name": "c"}]},
-        "completion/complete": {"completion": {"values": ["d"]}},
-    }
-    async with puppet(script) as server, server.connect() as session:
-        assert await session.list_all("resources", timeout=SOON) == [{"uri": "a"}]
-        found = await session.list_all("resources/templates", timeout=SOON, key="resourceTemplates")
-        assert found == [{"uriTemplate": "b"}]
-        assert await session.list_all("prompts", timeout=SOON) == [{"name": "c"}]
-        done = await session.request("completion/complete", {"ref": {}}, timeout=SOON)
-        assert done["completion"]["values"] == ["d"]
-
-
 # Notices and signs of life
 
 
@@ -463,7 +249,7 @@ async def test_a_sign_of_life_may_be_a_refusal(puppet, script):
 
 
 async def test_an_open_stream_does_not_count_as_busy(puppet):
-    script = _with_capabilities(MODERN, {"tools": {"listChanged": True}})
+    script = with_capabilities(MODERN, {"tools": {"listChanged": True}})
     async with puppet(script) as server, server.connect() as session:
         await server.expect("subscriptions/listen")
         assert not session.busy

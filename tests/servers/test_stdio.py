@@ -1,4 +1,4 @@
-"""The stdio link: what a child is given, how it ends, and that nothing of it is left afterwards."""
+"""The stdio link: what a child is given, how it ends, and that nothing of it is left."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import asyncio
 import contextlib
 import os
 import signal
-import stat
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.servers.children import Ear, alive, eventually, linked, misbehaving, open_descriptors
-from toolcrib.errors import ConnectionLost, SpawnFailed
+from tests.servers.children import Ear, alive, linked, misbehaving, open_descriptors
+from toolcrib.errors import ConnectionLost
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
+from toolcrib.servers.log import MASK
 from toolcrib.servers.orphans import MARKER, marked
 from toolcrib.servers.transports import stdio
 
@@ -72,109 +70,6 @@ async def test_a_program_is_looked_for_on_the_childs_path_and_relative_to_its_fo
     ]:
         async with linked(spec, environment=environment) as (_, ear):
             assert await ear.said() == {"ready": True}
-
-
-# What cannot be run
-
-
-@pytest.mark.parametrize(
-    ("command", "hint"),
-    [
-        ("npx", "Node.js"),
-        ("uvx", "uv"),
-        ("docker", "Docker"),
-        ("no-such-program", "full path"),
-        ("npx -y some-server", "args"),
-    ],
-)
-async def test_a_command_that_is_not_on_the_path_says_where_it_was_looked_for(command: str, hint: str):
-    with pytest.raises(SpawnFailed, match=r"was not found on the PATH \(/nowhere\)") as caught:
-        async with linked(stdio.Spec(command=command), environment={"PATH": "/nowhere"}):
-            pass
-    assert hint in caught.value.hint
-
-
-async def _failure(spec: stdio.Spec) -> SpawnFailed:
-    with pytest.raises(SpawnFailed) as caught:
-        async with linked(spec):
-            pass
-    assert caught.value.hint
-    return caught.value
-
-
-async def test_each_way_of_not_being_runnable_is_named(tmp_path: Path):
-    plain = tmp_path / "plain.txt"
-    plain.write_text("hello")
-    script = tmp_path / "script"
-    script.write_text("#!/no/such/python\n")
-    script.chmod(0o755)
-    garbage = tmp_path / "garbage"
-    garbage.write_bytes(b"\x7fELF not really")
-    garbage.chmod(0o755)
-    for command, words, hint in [
-        (str(tmp_path / "missing"), "was not found", "Correct `command`"),
-        (str(plain), "may not be run", "chmod"),
-        (str(tmp_path), "may not be run", "chmod"),
-        (str(script), "needs an interpreter that is not there", "first line"),
-        (str(garbage), "is no program this machine can run", "architecture"),
-    ]:
-        error = await _failure(stdio.Spec(command=command))
-        assert words in error.message
-        assert hint in error.hint
-
-
-async def test_failures_to_run_leave_no_descriptor_behind(tmp_path: Path):
-    spec = stdio.Spec(command=str(tmp_path / "missing"))
-    await _failure(spec)
-    before = open_descriptors()
-    for _ in range(20):
-        await _failure(spec)
-    assert open_descriptors() <= before
-
-
-@pytest.mark.parametrize("kind", ["missing", "file"])
-async def test_a_folder_that_is_none_is_named(tmp_path: Path, kind: str):
-    folder = tmp_path / kind
-    if kind == "file":
-        folder.write_text("")
-    error = await _failure(stdio.Spec(command=sys.executable, cwd=str(folder)))
-    assert f"The working folder {str(folder)!r} does not exist" in error.message
-    assert "cwd" in error.hint
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"args": ("a\0b",)},
-        {"env": {"A": "b\0c"}},
-        {"env": {"A\0": "b"}},
-        {"cwd": "/tmp\0"},
-        {"command": "/bin/true\0"},
-    ],
-)
-async def test_a_zero_byte_is_refused_and_never_cuts_a_value_short(keys: dict[str, Any]):
-    error = await _failure(stdio.Spec(**{"command": sys.executable, **keys}))
-    assert "null byte" in error.message
-
-
-async def test_too_long_a_command_line_is_named():
-    error = await _failure(stdio.Spec(command=sys.executable, args=("x" * 3_000_000,)))
-    assert "Argument list too long" in error.message
-
-
-@pytest.mark.parametrize(("code", "words"), [(127, "was not found"), (126, "is not executable")])
-async def test_a_shell_that_could_not_run_it_counts_as_not_runnable(code: int, words: str):
-    async with linked(misbehaving("end", code, "sh: 1: nope: not found")) as (_, ear):
-        error = await ear.loss()
-    assert isinstance(error, SpawnFailed)
-    assert words in error.message
-    assert "nope: not found" in error.message
-
-
-async def test_a_server_that_ran_and_ends_with_127_was_there():
-    async with linked(misbehaving("answer_then_end", 127)) as (_, ear):
-        error = await ear.loss()
-    assert type(error) is ConnectionLost
 
 
 # Its end, by itself
@@ -357,110 +252,3 @@ async def test_an_error_inside_the_block_comes_out_and_the_child_is_gone():
     with pytest.raises(ZeroDivisionError):
         await stumble()
     assert marked("mark.13.") == []
-
-
-# What it writes
-
-
-async def test_a_flood_on_stderr_neither_blocks_the_answers_nor_fills_the_disk(tmp_path: Path):
-    file = tmp_path / "child.log"
-    async with linked(misbehaving("flood", 200), log_path=file) as (link, ear):
-        for number in range(1, 21):
-            await link.send({**NOTE, "params": {"n": number}})
-            await ear.until(lambda number=number: {**NOTE, "params": {"n": number}} in ear.messages)
-        await ear.until(lambda: any(m.get("params") == {"poured": True} for m in ear.messages))
-        assert link.log.dropped_bytes > 100 << 20
-    files = list(tmp_path.iterdir())
-    assert len(files) <= KEPT_FILES
-    assert sum(path.stat().st_size for path in files) <= KEPT_FILES * (FILE_SIZE + BYTES_PER_SECOND)
-
-
-async def test_rubbish_on_stdout_is_counted_logged_and_masked(tmp_path: Path):
-    file = tmp_path / "child.log"
-    counts: list[int] = []
-    code = "print('Starting up with s3cret-value'); print(); print('  '); print('{oops}'); input()"
-    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-u", "-c", code))
-    context = {"on_junk": counts.append, "log_path": file, "masked": frozenset({"s3cret-value"})}
-    async with linked(spec, **context) as (link, _):
-        await eventually(lambda: counts == [1, 2])
-        assert link.junk_lines == 2
-    assert file.read_text().splitlines()[:2] == [f"[stdout] Starting up with {MASK}", "[stdout] {oops}"]
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-async def test_stderr_reaches_the_log_to_the_last_word(tmp_path: Path):
-    file = tmp_path / "child.log"
-    async with linked(misbehaving("end", 1, "one", "two"), log_path=file) as (_, ear):
-        await ear.loss()
-    assert file.read_text() == "one\ntwo\n"
-
-
-# Large messages and slow readers
-
-
-@pytest.mark.parametrize("megabytes", [5, 50])
-async def test_a_large_line_arrives_whole(megabytes: int):
-    async with linked(misbehaving("big", megabytes)) as (link, ear):
-        await link.send(NOTE)
-        said = await ear.said()
-    assert len(said["body"]) == megabytes << 20
-
-
-async def test_ten_times_the_line_costs_about_ten_times_the_work():
-    async def work(megabytes: int) -> float:
-        async with linked(misbehaving("big", megabytes)) as (link, ear):
-            costs = []
-            for number in (1, 2, 3):
-                began = os.times()
-                await link.send(NOTE)
-                await ear.message(number)
-                ended = os.times()
-                costs.append(ended.user + ended.system - began.user - began.system)
-                ear.messages[-1]["params"].clear()
-            return min(costs)
-
-    small = max(await work(5), 0.02)
-    assert await work(50) < small * 40  # quadratic would be a hundred times
-
-
-async def test_a_large_message_reaches_a_slow_reader_whole_and_later_senders_wait_their_turn():
-    async with linked(misbehaving("stop_reading")) as (link, ear):
-        await ear.said()
-        first = {**NOTE, "params": {"body": "x" * (5 << 20)}}
-        async with asyncio.timeout(20):
-            await link.send(first)
-        waiting = [asyncio.ensure_future(link.send({**NOTE, "params": {"n": n}})) for n in range(10)]
-        done, _ = await asyncio.wait(waiting, timeout=0.2)
-        assert not done
-        waiting[3].cancel()
-        assert link.pid is not None
-        os.kill(link.pid, signal.SIGUSR1)
-        await asyncio.wait(waiting, timeout=20)
-        assert [task.cancelled() for task in waiting] == [n == 3 for n in range(10)]
-        await ear.message(11)
-        assert ear.messages[1]["params"]["length"] > 5 << 20
-
-
-async def test_senders_that_wait_learn_of_the_end(brisk):
-    async with linked(misbehaving("stop_reading")) as (link, ear):
-        await ear.said()
-        await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
-        waiting = [asyncio.ensure_future(link.send(NOTE)) for _ in range(5)]
-        await asyncio.wait(waiting, timeout=0.1)
-        assert link.pid is not None
-        os.kill(link.pid, signal.SIGKILL)
-        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-        assert {type(outcome) for outcome in outcomes} == {ConnectionLost}
-        await ear.loss()
-
-
-async def test_ending_does_not_wait_for_a_reader_that_does_not_read(brisk):
-    async with linked(misbehaving("stop_reading")) as (link, ear):
-        await ear.said()
-        await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
-        waiting = asyncio.ensure_future(link.send(NOTE))
-        await asyncio.wait({waiting}, timeout=0.1)
-    with pytest.raises(ConnectionLost):
-        await waiting
-    assert link.pid is not None
-    assert not alive(link.pid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -46,7 +47,7 @@ async def _run(surface: Surface) -> None:
 def _view(surface: Surface, host: Host, ending: Ending) -> View:
     if surface.json:
         return announce_json(host)
-    if not sys.stdout.isatty():
+    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return plain_view(host)
     from toolcrib.cli.live_view import live_view
 

@@ -37,14 +37,12 @@ async def serve(host: Host, *, max_request: int = wire.MAX_REQUEST) -> AsyncIter
     listener = _listen(path)
     clients: set[asyncio.Task[None]] = set()
 
-    async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = asyncio.current_task()
-        assert client is not None
+    def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of our own: the one that asyncio would make complains when it is cancelled.
+        serving = _Client(host, reader, writer).run(crowded=len(clients) >= MAX_CLIENTS)
+        client = asyncio.create_task(serving, name="control client")
         clients.add(client)
-        try:
-            await _Client(host, reader, writer).run(crowded=len(clients) > MAX_CLIENTS)
-        finally:
-            clients.discard(client)
+        client.add_done_callback(clients.discard)
 
     server = await asyncio.start_unix_server(welcome, sock=listener, limit=max_request)
     try:

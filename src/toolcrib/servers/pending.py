@@ -29,9 +29,12 @@ class Timer:
         return None if self._handle is None else self._handle.when()
 
     def reschedule(self, when: float | None) -> None:
-        """Expire then instead; None stops it."""
+        """Expire then instead; None stops it. Once the future is done there is nothing left to expire."""
         self.cancel()
-        self._handle = None if when is None else self._loop.call_at(when, self._expire)
+        if when is None or self._future.done():
+            self._handle = None
+        else:
+            self._handle = self._loop.call_at(when, self._expire)
 
     def cancel(self) -> None:
         """Never expire."""

@@ -202,8 +202,6 @@ class Supervisor:
             self._withdraw()
             self._set(verdict.state, reason=error.message, hint=error.hint)
             return
-        if self._offered:
-            self._with.audience.staled(self.entry.name)
         self._hurry.clear()
         pause = asyncio.ensure_future(self._with.clock.sleep(verdict.delay))
         retry_at = self._with.clock.now() + timedelta(seconds=verdict.delay)
@@ -256,6 +254,7 @@ class Supervisor:
     def ending(self, error: ToolcribError) -> None:
         """It is over; nobody should be sent there while the rest is cleared away."""
         self._session = None
+        self._with.audience.staled(self.entry.name)
         self._set(ServerState.BACKOFF, reason=error.message, hint=error.hint, stale_tools=self._offered)
 
     def relisted(self, definitions: list[Any]) -> None:

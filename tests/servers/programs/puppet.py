@@ -1,8 +1,7 @@
 """A server without a mind of its own: `puppet.py SOCKET`.
 
 What it reads on stdin goes to the socket, what comes from the socket goes to stdout, so that a test plays the
-server at the far end of a real process and real pipes. A datagram of control is not needed: signals are sent
-by pid, and other misbehaviour has programs of its own.
+server at the far end of a real process and real pipes. It exits when either end is closed.
 """
 
 import os

@@ -1,0 +1,95 @@
+"""The clock of one request: held, started anew, and never left running for nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.servers.conftest import LoopClock
+from toolcrib.servers.pending import Pending, Timer
+
+pytestmark = pytest.mark.usefixtures("tidy")
+
+
+def pending(patience: float, longest: float = 1000.0) -> Pending:
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    request = Pending(future, patience, None)
+    request.deadline = Timer(loop, future, patience)
+    request.latest = loop.time() + longest
+    return request
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def expired(request: Pending) -> bool:
+    if not request.future.done():
+        return False
+    with pytest.raises(TimeoutError):
+        await request.future
+    return True
+
+
+async def test_it_expires_in_its_time(clock: LoopClock):
+    request = pending(10)
+    await clock.passes(9)
+    assert not await expired(request)
+    await clock.passes(1.1)
+    assert await expired(request)
+
+
+async def test_held_it_does_not_expire_and_released_it_has_what_was_left(clock: LoopClock):
+    request = pending(10)
+    await clock.passes(4)
+    request.hold(now())
+    request.hold(now())
+    await clock.passes(100)
+    request.release(now())
+    await clock.passes(100)
+    assert not await expired(request)
+    request.release(now())
+    await clock.passes(5)
+    assert not await expired(request)
+    await clock.passes(2)
+    assert await expired(request)
+
+
+async def test_progress_gives_it_all_its_time_again_but_not_beyond_the_last_moment(clock: LoopClock):
+    request = pending(10, longest=25)
+    for _ in range(2):
+        await clock.passes(9)
+        request.progressed(now())
+    await clock.passes(6)
+    assert not await expired(request)
+    await clock.passes(2)
+    assert await expired(request)
+
+
+async def test_time_spent_held_does_not_bring_the_last_moment_nearer(clock: LoopClock):
+    request = pending(10, longest=15)
+    request.hold(now())
+    await clock.passes(500)
+    request.progressed(now())
+    request.release(now())
+    await clock.passes(9)
+    request.progressed(now())
+    assert not await expired(request)
+    await clock.passes(5)
+    assert not await expired(request)
+    await clock.passes(2)
+    assert await expired(request)
+
+
+async def test_an_answered_request_leaves_no_timer_running():
+    request = pending(10)
+    request.hold(now())
+    request.future.set_result({})
+    request.release(now())
+    assert request.deadline is not None
+    assert request.deadline.when() is None
+    request.progressed(now())
+    assert request.deadline.when() is None

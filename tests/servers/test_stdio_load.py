@@ -1,0 +1,128 @@
+"""The stdio link under load: floods, rubbish, large messages and slow readers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers.children import alive, eventually, linked, misbehaving
+from toolcrib.errors import ConnectionLost
+from toolcrib.servers.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
+from toolcrib.servers.transports import stdio
+
+pytestmark = pytest.mark.usefixtures("tidy")
+BOTH_LOOPS = True
+NOTE = {"jsonrpc": "2.0", "method": "x"}
+
+
+# What it writes
+
+
+async def test_a_flood_on_stderr_neither_blocks_the_answers_nor_fills_the_disk(tmp_path: Path):
+    file = tmp_path / "child.log"
+    async with linked(misbehaving("flood", 200), log_path=file) as (link, ear):
+        for number in range(1, 21):
+            await link.send({**NOTE, "params": {"n": number}})
+            await ear.until(lambda number=number: {**NOTE, "params": {"n": number}} in ear.messages)
+        await ear.until(lambda: any(m.get("params") == {"poured": True} for m in ear.messages))
+        assert link.log.dropped_bytes > 100 << 20
+    files = list(tmp_path.iterdir())
+    assert len(files) <= KEPT_FILES
+    assert sum(path.stat().st_size for path in files) <= KEPT_FILES * (FILE_SIZE + BYTES_PER_SECOND)
+
+
+async def test_rubbish_on_stdout_is_counted_logged_and_masked(tmp_path: Path):
+    file = tmp_path / "child.log"
+    counts: list[int] = []
+    code = "print('Starting up with s3cret-value'); print(); print('  '); print('{oops}'); input()"
+    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-u", "-c", code))
+    context = {"on_junk": counts.append, "log_path": file, "masked": frozenset({"s3cret-value"})}
+    async with linked(spec, **context) as (link, _):
+        await eventually(lambda: counts == [1, 2])
+        assert link.junk_lines == 2
+    assert file.read_text().splitlines()[:2] == [f"[stdout] Starting up with {MASK}", "[stdout] {oops}"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+async def test_stderr_reaches_the_log_to_the_last_word(tmp_path: Path):
+    file = tmp_path / "child.log"
+    async with linked(misbehaving("end", 1, "one", "two"), log_path=file) as (_, ear):
+        await ear.loss()
+    assert file.read_text() == "one\ntwo\n"
+
+
+# Large messages and slow readers
+
+
+@pytest.mark.parametrize("megabytes", [5, 50])
+async def test_a_large_line_arrives_whole(megabytes: int):
+    async with linked(misbehaving("big", megabytes)) as (link, ear):
+        await link.send(NOTE)
+        said = await ear.said()
+    assert len(said["body"]) == megabytes << 20
+
+
+async def test_ten_times_the_line_costs_about_ten_times_the_work():
+    async def work(megabytes: int) -> float:
+        async with linked(misbehaving("big", megabytes)) as (link, ear):
+            costs = []
+            for number in (1, 2, 3):
+                began = os.times()
+                await link.send(NOTE)
+                await ear.message(number)
+                ended = os.times()
+                costs.append(ended.user + ended.system - began.user - began.system)
+                ear.messages[-1]["params"].clear()
+            return min(costs)
+
+    small = max(await work(5), 0.02)
+    assert await work(50) < small * 40  # quadratic would be a hundred times
+
+
+async def test_a_large_message_reaches_a_slow_reader_whole_and_later_senders_wait_their_turn():
+    async with linked(misbehaving("stop_reading")) as (link, ear):
+        await ear.said()
+        first = {**NOTE, "params": {"body": "x" * (5 << 20)}}
+        async with asyncio.timeout(20):
+            await link.send(first)
+        waiting = [asyncio.ensure_future(link.send({**NOTE, "params": {"n": n}})) for n in range(10)]
+        done, _ = await asyncio.wait(waiting, timeout=0.2)
+        assert not done
+        waiting[3].cancel()
+        assert link.pid is not None
+        os.kill(link.pid, signal.SIGUSR1)
+        await asyncio.wait(waiting, timeout=20)
+        assert [task.cancelled() for task in waiting] == [n == 3 for n in range(10)]
+        await ear.message(11)
+        assert ear.messages[1]["params"]["length"] > 5 << 20
+
+
+async def test_senders_that_wait_learn_of_the_end(brisk):
+    async with linked(misbehaving("stop_reading")) as (link, ear):
+        await ear.said()
+        await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
+        waiting = [asyncio.ensure_future(link.send(NOTE)) for _ in range(5)]
+        await asyncio.wait(waiting, timeout=0.1)
+        assert link.pid is not None
+        os.kill(link.pid, signal.SIGKILL)
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {ConnectionLost}
+        await ear.loss()
+
+
+async def test_ending_does_not_wait_for_a_reader_that_does_not_read(brisk):
+    async with linked(misbehaving("stop_reading")) as (link, ear):
+        await ear.said()
+        await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
+        waiting = asyncio.ensure_future(link.send(NOTE))
+        await asyncio.wait({waiting}, timeout=0.1)
+    with pytest.raises(ConnectionLost):
+        await waiting
+    assert link.pid is not None
+    assert not alive(link.pid)
