@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolcrib.host import Host, open_host
     from toolcrib.schema.servers import ServerState, ServerStatus
     from toolcrib.schema.tools import Principal, Tool
-    from toolcrib.servers.handlers import Handlers
+    from toolcrib.servers.sessions.handlers import Handlers
 
 __version__ = "0.1.0"
 

@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.servers.handlers import Handlers
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.negotiation import MODERN_VERSIONS, Era
-from toolcrib.servers.session import Session, connect
+from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.sessions.negotiation import MODERN_VERSIONS, Era
+from toolcrib.servers.sessions.session import Session, connect
 from toolcrib.servers.transports import http
 
 VERSION = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")

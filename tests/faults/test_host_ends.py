@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import HostRunning
-from toolcrib.servers.orphans import marked
+from toolcrib.servers.processes.orphans import marked
 
 HOST = """
 import asyncio, sys, toolcrib

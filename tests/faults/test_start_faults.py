@@ -94,7 +94,7 @@ async def test_07_rubbish_on_stdout_is_counted_and_shown_but_harms_nothing(crib,
 
 @pytest.mark.parametrize("fault", ["die-on-probe", "ignore-probe"])
 async def test_a_server_that_cannot_stand_the_probe_is_reached_in_the_legacy_era(crib, fault, monkeypatch):
-    monkeypatch.setattr("toolcrib.servers.negotiation.PROBE_PATIENCE", 0.3)
+    monkeypatch.setattr("toolcrib.servers.sessions.negotiation.PROBE_PATIENCE", 0.3)
     crib.server("old", fault, args=("--era", "legacy", "--protocol", "2024-11-05"))
     async with crib.open() as host:
         await host.ready()

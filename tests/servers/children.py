@@ -12,7 +12,7 @@ from typing import Any
 from tests.servers.puppets import DEADLINE, PROGRAMS, Message
 from toolcrib.errors import ToolcribError
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.orphans import stat_of
+from toolcrib.servers.processes.orphans import stat_of
 from toolcrib.servers.transports import stdio
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.sessions.handlers import Handlers
 
 DONE = {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.session import Session, connect
+from toolcrib.servers.sessions.session import Session, connect
 from toolcrib.servers.transports import stdio
 
 PROGRAMS = Path(__file__).parent / "programs"

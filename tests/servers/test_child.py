@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.servers.children import alive, linked, misbehaving
-from toolcrib.servers.orphans import stat_of
+from toolcrib.servers.processes.orphans import stat_of
 
 pytestmark = pytest.mark.usefixtures("tidy")
 BOTH_LOOPS = True

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.errors import UsageError
-from toolcrib.servers.codec import NotAMessage, decode, encode
+from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
 
 REPLY = {"jsonrpc": "2.0", "id": 1, "result": {"text": "é ☃ 😀"}}
 WIRE = json.dumps(REPLY, ensure_ascii=False).encode()

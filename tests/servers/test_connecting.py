@@ -15,9 +15,9 @@ from tests.servers.puppets import LEGACY, MODERN, TOOL
 from toolcrib.errors import ConfigError, MissingSecret, MissingVariable, SpawnFailed
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
-from toolcrib.servers.guard import guard_processes
-from toolcrib.servers.log import MASK
-from toolcrib.servers.orphans import MARKER
+from toolcrib.servers.processes.guard import guard_processes
+from toolcrib.servers.processes.log import MASK
+from toolcrib.servers.processes.orphans import MARKER
 
 pytestmark = pytest.mark.usefixtures("tidy")
 SECRETS = {"TOKEN": "s3cret-value"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.servers.event_stream import Event, EventStreamReader, EventTooLarge
+from toolcrib.servers.remote.event_stream import Event, EventStreamReader, EventTooLarge
 
 
 def read(*chunks: bytes, **options: int) -> list[Event]:

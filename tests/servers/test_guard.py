@@ -18,9 +18,9 @@ import pytest
 
 from tests.servers.children import alive, eventually
 from tests.servers.puppets import PROGRAMS
-from toolcrib.servers import guard as guard_module
-from toolcrib.servers.guard import ProcessGuard, guard_processes, sweep
-from toolcrib.servers.orphans import MARKER, start_time
+from toolcrib.servers.processes import guard as guard_module
+from toolcrib.servers.processes.guard import ProcessGuard, guard_processes, sweep
+from toolcrib.servers.processes.orphans import MARKER, start_time
 
 pytestmark = pytest.mark.usefixtures("tidy")
 REPOSITORY = Path(__file__).parents[2]

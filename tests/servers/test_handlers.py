@@ -12,7 +12,7 @@ from tests.servers.conftest import LoopClock
 from tests.servers.person import DONE, FORM, ROOTS, SAMPLE, URL, Person
 from tests.servers.puppets import LEGACY, SCRIPTS, TOOL, Message, Puppet
 from toolcrib.errors import Denied, PeerError
-from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.sessions.handlers import Handlers
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
@@ -108,7 +108,7 @@ async def test_a_refusal_of_the_person_reaches_the_legacy_server(puppet, caplog)
         await server.ask(2, "sampling/createMessage", **SAMPLE)
         error = (await server.answer_to(2))["error"]
         assert error == {"code": -1, "message": "User rejected sampling", "data": {"why": 1}}
-        with caplog.at_level(logging.CRITICAL, logger="toolcrib.servers.handlers"):
+        with caplog.at_level(logging.CRITICAL, logger="toolcrib.servers.sessions.handlers"):
             await server.ask(3, "roots/list")
             assert (await server.answer_to(3))["error"]["code"] == -32603
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.servers.remote.heard import Heard, legacy, modern, note, result
 from tests.servers.remote.scripted import Call, Reply, scripted
-from toolcrib.servers.http_headers import InvalidMark, encode_value, marked_parameters, parameter_headers
+from toolcrib.servers.remote.headers import InvalidMark, encode_value, marked_parameters, parameter_headers
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:

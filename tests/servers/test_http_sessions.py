@@ -10,7 +10,7 @@ from tests.servers.remote.heard import Heard, legacy, modern, note, result
 from tests.servers.remote.scripted import Call, Reply, scripted
 from toolcrib.errors import ConnectionLost, ServerUnavailable
 from toolcrib.servers.link import Link
-from toolcrib.servers.reconnect import Reconnect
+from toolcrib.servers.remote.reconnect import Reconnect
 
 INITIALIZED = note("notifications/initialized")
 

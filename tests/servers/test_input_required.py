@@ -12,8 +12,8 @@ from tests.servers.conftest import LoopClock
 from tests.servers.person import DONE, FORM, ROOTS, SAMPLE, URL, Person
 from tests.servers.puppets import MODERN, TOOL, Message, Puppet
 from toolcrib.errors import CallFailed, Denied
-from toolcrib.servers import session as session_module
-from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.sessions import session as session_module
+from toolcrib.servers.sessions.handlers import Handlers
 
 pytestmark = pytest.mark.usefixtures("tidy")
 SOON = 20.0
@@ -169,7 +169,7 @@ async def test_a_hook_that_stumbles_fails_the_call_alone(puppet, caplog):
 
     script = {**MODERN, "tools/call": wants({"a": {"method": "roots/list"}})}
     async with puppet(script) as server, server.connect(handlers=Handlers(roots=stumble)) as session:
-        caplog.set_level(logging.CRITICAL, logger="toolcrib.servers.handlers")
+        caplog.set_level(logging.CRITICAL, logger="toolcrib.servers.sessions.handlers")
         with pytest.raises(CallFailed, match="The handler of roots/list failed"):
             await session.call_tool("x", {}, timeout=SOON)
         assert await session.list_tools(timeout=SOON) == [TOOL]

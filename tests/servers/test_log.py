@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.servers import log
-from toolcrib.servers.log import FILE_SIZE, KEPT_FILES, LONGEST_LINE, MASK, ServerLog
+from toolcrib.servers.processes import log
+from toolcrib.servers.processes.log import FILE_SIZE, KEPT_FILES, LONGEST_LINE, MASK, ServerLog
 
 SECRET = "tok-3n-0f-great-value"
 

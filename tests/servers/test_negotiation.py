@@ -10,8 +10,8 @@ import pytest
 from tests.servers.puppets import LEGACY, MODERN, SILENCE, Message, Puppet, Refusal
 from toolcrib import __version__
 from toolcrib.errors import ConfigError, StartFailed
-from toolcrib.servers import negotiation
-from toolcrib.servers.handlers import Handlers
+from toolcrib.servers.sessions import negotiation
+from toolcrib.servers.sessions.handlers import Handlers
 
 pytestmark = pytest.mark.usefixtures("tidy")
 META = "io.modelcontextprotocol/"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.servers.children import alive, eventually
-from toolcrib.servers import orphans
-from toolcrib.servers.orphans import (
+from toolcrib.servers.processes import orphans
+from toolcrib.servers.processes.orphans import (
     MARKER,
     group_alive,
     kill_marked,
@@ -60,7 +60,7 @@ def test_one_that_forks_again_and_again_is_caught_in_the_end(token: str):
 
 def test_we_ourselves_are_never_among_the_marked(token: str):
     code = (
-        "import os, sys; from toolcrib.servers.orphans import kill_marked, marked;"
+        "import os, sys; from toolcrib.servers.processes.orphans import kill_marked, marked;"
         f"print(marked({token!r}), kill_marked({token!r}))"
     )
     output = subprocess.check_output([sys.executable, "-c", code], env={MARKER: token})

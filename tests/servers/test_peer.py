@@ -10,7 +10,7 @@ import pytest
 from tests.servers.stage import SOON, Answers, Stage, Wire
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError, UsageError
 from toolcrib.servers.link import Message
-from toolcrib.servers.peer import Peer
+from toolcrib.servers.sessions.peer import Peer
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.servers.stage import Stage
 from toolcrib.errors import CallFailed
-from toolcrib.servers import peer as peer_module
-from toolcrib.servers.peer import MAX_INCOMING_REQUESTS, MAX_WAITING_NOTICES
+from toolcrib.servers.sessions import peer as peer_module
+from toolcrib.servers.sessions.peer import MAX_INCOMING_REQUESTS, MAX_WAITING_NOTICES
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

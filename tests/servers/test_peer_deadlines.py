@@ -11,8 +11,8 @@ import pytest
 from tests.servers.conftest import LoopClock
 from tests.servers.stage import Stage
 from toolcrib.errors import CallTimeout
-from toolcrib.servers import peer as peer_module
-from toolcrib.servers.peer import LONGEST_EXTENDED_CALL
+from toolcrib.servers.sessions import peer as peer_module
+from toolcrib.servers.sessions.peer import LONGEST_EXTENDED_CALL
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.pending import Pending, Timer
+from toolcrib.servers.sessions.pending import Pending, Timer
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.servers.children import alive
-from toolcrib.servers.processes import end_group, memory_of_group
+from toolcrib.servers.processes.ending import end_group, memory_of_group
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

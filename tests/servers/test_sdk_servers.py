@@ -9,8 +9,8 @@ import pytest
 
 from tests.servers.remote.sdk import sdk_server
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ServerUnavailable
-from toolcrib.servers.negotiation import Era
-from toolcrib.servers.session import Session
+from toolcrib.servers.sessions.negotiation import Era
+from toolcrib.servers.sessions.session import Session
 
 VERSIONS: dict[Era, str] = {"modern": "2026-07-28", "legacy": "2025-11-25"}
 ERAS: list[Era] = ["modern", "legacy"]

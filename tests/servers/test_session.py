@@ -23,7 +23,7 @@ from tests.servers.puppets import (
     with_capabilities,
 )
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError
-from toolcrib.servers import session
+from toolcrib.servers.sessions import session
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
@@ -231,7 +231,7 @@ async def test_whoever_listens_may_fail_without_harm(puppet, caplog):
 
         server._notice = stumble
         async with server.connect() as session:
-            with caplog.at_level(logging.CRITICAL, logger="toolcrib.servers.peer"):
+            with caplog.at_level(logging.CRITICAL, logger="toolcrib.servers.sessions.peer"):
                 await server.notify("notifications/message", data="x")
                 assert await session.list_tools(timeout=SOON) == [TOOL]
 

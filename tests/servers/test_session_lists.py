@@ -9,7 +9,7 @@ import pytest
 
 from tests.servers.puppets import LEGACY, SCRIPTS, TOOL, Message, Puppet, Refusal, with_capabilities
 from toolcrib.errors import CallTimeout, PeerError
-from toolcrib.servers import session
+from toolcrib.servers.sessions import session
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)

@@ -14,8 +14,8 @@ import pytest
 from tests.servers.children import Ear, alive, linked, misbehaving, open_descriptors
 from toolcrib.errors import ConnectionLost
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.log import MASK
-from toolcrib.servers.orphans import MARKER, marked
+from toolcrib.servers.processes.log import MASK
+from toolcrib.servers.processes.orphans import MARKER, marked
 from toolcrib.servers.transports import stdio
 
 pytestmark = pytest.mark.usefixtures("tidy")

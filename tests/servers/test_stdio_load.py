@@ -13,7 +13,7 @@ import pytest
 
 from tests.servers.children import alive, eventually, linked, misbehaving
 from toolcrib.errors import ConnectionLost
-from toolcrib.servers.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
+from toolcrib.servers.processes.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
 from toolcrib.servers.transports import stdio
 
 pytestmark = pytest.mark.usefixtures("tidy")

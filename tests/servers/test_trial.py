@@ -14,9 +14,9 @@ from tests.servers.children import misbehaving
 from tests.servers.puppets import LEGACY, MODERN, SILENCE, TOOL, Message, Puppet, Refusal
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
-from toolcrib.servers.guard import guard_processes
-from toolcrib.servers.handlers import Handlers
-from toolcrib.servers.orphans import marked
+from toolcrib.servers.processes.guard import guard_processes
+from toolcrib.servers.processes.orphans import marked
+from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.trial import Step, Trial, try_server
 
 pytestmark = pytest.mark.usefixtures("tidy")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from toolcrib.host import Host
-from toolcrib.servers.orphans import signal_group
+from toolcrib.servers.processes.orphans import signal_group
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -20,8 +20,8 @@ from toolcrib.host.fortunes import Fortunes
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.connecting import Workshop
-from toolcrib.servers.peer import OnProgress
 from toolcrib.servers.pool import Pool
+from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
 from toolcrib.tools.caller import Caller

@@ -24,10 +24,10 @@ from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
 from toolcrib.schema.events import Event
 from toolcrib.servers.connecting import Workshop
-from toolcrib.servers.guard import guard_processes
-from toolcrib.servers.handlers import Handlers
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import Circumstances
+from toolcrib.servers.processes.guard import guard_processes
+from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.starts import StartSlots
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.database import open_database

@@ -1,0 +1,1 @@
+"""The MCP servers we connect to: pool, supervisors, sessions, transports."""

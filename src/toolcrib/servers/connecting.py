@@ -18,12 +18,12 @@ from toolcrib.config.environment import entry_environment
 from toolcrib.config.expansion import Expanded, expand
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.guard import ProcessGuard
-from toolcrib.servers.handlers import Handlers
 from toolcrib.servers.link import MAX_MESSAGE_BYTES, LinkContext
-from toolcrib.servers.negotiation import Era
 from toolcrib.servers.ports import Connector
-from toolcrib.servers.session import OnNotice, OpenLink, Session, connect
+from toolcrib.servers.processes.guard import ProcessGuard
+from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.sessions.negotiation import Era
+from toolcrib.servers.sessions.session import OnNotice, OpenLink, Session, connect
 
 TRANSPORTS = "toolcrib.servers.transports"
 

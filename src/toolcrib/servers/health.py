@@ -8,8 +8,8 @@ from collections.abc import Callable
 from toolcrib.clock import Clock
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ToolcribError
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.processes import memory_of_group
-from toolcrib.servers.session import Session
+from toolcrib.servers.processes.ending import memory_of_group
+from toolcrib.servers.sessions.session import Session
 
 CHECK_TIMEOUT = 10.0
 RECHECK_INTERVAL = 5.0

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.health import watch_health
-from toolcrib.servers.negotiation import Era
 from toolcrib.servers.ports import Circumstances, Connector
 from toolcrib.servers.refresh import ListRefresher
-from toolcrib.servers.session import Session
+from toolcrib.servers.sessions.negotiation import Era
+from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.starts import Start
 
 logger = logging.getLogger(__name__)

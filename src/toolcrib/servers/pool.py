@@ -8,9 +8,9 @@ from typing import Any
 
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.schema.servers import ServerEntry, ServerState, ServerStatus
-from toolcrib.servers.peer import OnProgress
 from toolcrib.servers.ports import Circumstances, Connector, ToolCache, quietly
-from toolcrib.servers.session import Session
+from toolcrib.servers.sessions.peer import OnProgress
+from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor
 from toolcrib.suggestions import did_you_mean
 

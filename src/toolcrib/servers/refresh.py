@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.servers.session import Session
+from toolcrib.servers.sessions.session import Session
 
 DEBOUNCE = 0.05
 PAUSE = 1.0

@@ -17,10 +17,10 @@ from toolcrib.errors import AuthRequired, ConnectionLost, ServerNotReady, Toolcr
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
-from toolcrib.servers.negotiation import LEGACY_VERSIONS, Era
-from toolcrib.servers.peer import OnProgress
 from toolcrib.servers.ports import Circumstances, Connector
-from toolcrib.servers.session import Session
+from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
+from toolcrib.servers.sessions.peer import OnProgress
+from toolcrib.servers.sessions.session import Session
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
-from toolcrib.servers.session import Session, connect, converse, new_peer
+from toolcrib.servers.sessions.session import Session, connect, converse, new_peer
 
 Result = TypeVar("Result")
 

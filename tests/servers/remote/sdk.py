@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.negotiation import Era
-from toolcrib.servers.session import Session, connect
+from toolcrib.servers.sessions.negotiation import Era
+from toolcrib.servers.sessions.session import Session, connect
 from toolcrib.servers.transports import http, sse
 
 PROGRAM = Path(__file__).with_name("sdk_server.py")

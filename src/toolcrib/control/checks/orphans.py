@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from toolcrib.control.findings import Finding, Place, odd, well
-from toolcrib.servers import orphans
+from toolcrib.servers.processes import orphans
 
 
 async def check(place: Place) -> list[Finding]:

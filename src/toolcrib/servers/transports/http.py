@@ -17,10 +17,9 @@ from typing import Any
 import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
-from toolcrib.servers.codec import NotAMessage, decode, encode
-from toolcrib.servers.event_stream import Event, EventStreamReader
-from toolcrib.servers.http_client import RemoteSpec
-from toolcrib.servers.http_conversation import (
+from toolcrib.servers.link import Inbox, Link, LinkContext, Message
+from toolcrib.servers.remote.client import RemoteSpec
+from toolcrib.servers.remote.conversation import (
     SESSION_ID,
     Conversation,
     answers_another,
@@ -28,11 +27,12 @@ from toolcrib.servers.http_conversation import (
     is_request,
     messages_in,
 )
-from toolcrib.servers.http_endpoint import Endpoint, content_type, open_endpoint
-from toolcrib.servers.http_failures import INVALID_REQUEST
-from toolcrib.servers.http_listener import Listener
-from toolcrib.servers.link import Inbox, Link, LinkContext, Message
-from toolcrib.servers.reconnect import Reconnect
+from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.event_stream import Event, EventStreamReader
+from toolcrib.servers.remote.failures import INVALID_REQUEST
+from toolcrib.servers.remote.listener import Listener
+from toolcrib.servers.remote.reconnect import Reconnect
+from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
 
 PARSE_ERROR = -32700
 MAX_FRUITLESS_RESUMES = 3

@@ -12,13 +12,13 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
-from toolcrib.servers.codec import encode
-from toolcrib.servers.event_stream import Event, EventStreamReader
-from toolcrib.servers.http_client import RemoteSpec
-from toolcrib.servers.http_conversation import is_request, messages_in
-from toolcrib.servers.http_endpoint import Endpoint, content_type, open_endpoint
-from toolcrib.servers.http_failures import INVALID_REQUEST
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
+from toolcrib.servers.remote.client import RemoteSpec
+from toolcrib.servers.remote.conversation import is_request, messages_in
+from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.event_stream import Event, EventStreamReader
+from toolcrib.servers.remote.failures import INVALID_REQUEST
+from toolcrib.servers.sessions.codec import encode
 
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

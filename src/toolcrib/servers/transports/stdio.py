@@ -19,13 +19,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from toolcrib.errors import ConnectionLost, SpawnFailed, StartFailed, ToolcribError
-from toolcrib.servers.child import Child
-from toolcrib.servers.codec import NotAMessage, decode, encode
-from toolcrib.servers.lines import LineCutter, LineTooLong
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
-from toolcrib.servers.log import LONGEST_LINE, ServerLog
-from toolcrib.servers.orphans import MARKER
-from toolcrib.servers.processes import end_group
+from toolcrib.servers.processes.child import Child
+from toolcrib.servers.processes.ending import end_group
+from toolcrib.servers.processes.lines import LineCutter, LineTooLong
+from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
+from toolcrib.servers.processes.orphans import MARKER
+from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
 
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last words may still arrive."""

@@ -15,10 +15,10 @@ import httpx2
 from pydantic_core import from_json
 
 from toolcrib.errors import ConnectionLost, RemoteUnreachable, ResultTooLarge, ToolcribError
-from toolcrib.servers.event_stream import Event, EventStreamReader, EventTooLarge
-from toolcrib.servers.http_client import RemoteSpec, open_client
-from toolcrib.servers.http_failures import cut_off_error, refusal_error, request_error
 from toolcrib.servers.link import LinkContext
+from toolcrib.servers.remote.client import RemoteSpec, open_client
+from toolcrib.servers.remote.event_stream import Event, EventStreamReader, EventTooLarge
+from toolcrib.servers.remote.failures import cut_off_error, refusal_error, request_error
 
 MAX_REDIRECTS = 5
 MAX_REFUSAL_BYTES = 1024 * 1024

@@ -21,8 +21,8 @@ from toolcrib.errors import (
     UsageError,
 )
 from toolcrib.servers.link import Link, Message
-from toolcrib.servers.pending import OnProgress as OnProgress
-from toolcrib.servers.pending import Pending, Timer
+from toolcrib.servers.sessions.pending import OnProgress as OnProgress
+from toolcrib.servers.sessions.pending import Pending, Timer
 
 logger = logging.getLogger(__name__)
 

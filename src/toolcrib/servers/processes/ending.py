@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from toolcrib.servers.orphans import group_alive, kill_marked, signal_group, stat_of
+from toolcrib.servers.processes.orphans import group_alive, kill_marked, signal_group, stat_of
 
 GRACE_AFTER_EOF = 3.0
 GRACE_AFTER_TERM = 2.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolcrib.errors import ConfigError, PeerError
-from toolcrib.servers.peer import Peer
+from toolcrib.servers.sessions.peer import Peer
 
 Era = Literal["modern", "legacy"]
 

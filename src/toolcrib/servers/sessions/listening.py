@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.errors import CallFailed, PeerError, ServerUnavailable
 
 if TYPE_CHECKING:
-    from toolcrib.servers.session import Session
+    from toolcrib.servers.sessions.session import Session
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0

@@ -16,11 +16,11 @@ from typing import Any
 
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
-from toolcrib.servers.handlers import Handlers
 from toolcrib.servers.link import Inbox, Link
-from toolcrib.servers.listening import listen
-from toolcrib.servers.negotiation import Agreement, Era, Identity, negotiate
-from toolcrib.servers.peer import METHOD_NOT_FOUND, OnProgress, Peer
+from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.sessions.listening import listen
+from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
+from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND, OnProgress, Peer
 
 logger = logging.getLogger(__name__)
 

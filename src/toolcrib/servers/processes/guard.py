@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from toolcrib.config.atomic import write_atomic
-from toolcrib.servers import orphans
+from toolcrib.servers.processes import orphans
 
 TOKEN_BYTES = 12
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.servers.codec import NotAMessage, decode
-from toolcrib.servers.event_stream import Event
-from toolcrib.servers.http_headers import ToolMarks, modern_version, standard_headers
 from toolcrib.servers.link import Message
+from toolcrib.servers.remote.event_stream import Event
+from toolcrib.servers.remote.headers import ToolMarks, modern_version, standard_headers
+from toolcrib.servers.sessions.codec import NotAMessage, decode
 
 SESSION_ID = "Mcp-Session-Id"
 METHOD_NOT_FOUND = -32601

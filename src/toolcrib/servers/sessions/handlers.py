@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.errors import PeerError, ToolcribError
-from toolcrib.servers.peer import INTERNAL_ERROR, METHOD_NOT_FOUND
+from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND
 
 logger = logging.getLogger(__name__)
 

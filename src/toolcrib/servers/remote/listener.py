@@ -14,11 +14,11 @@ from contextlib import AbstractAsyncContextManager
 import httpx2
 
 from toolcrib.errors import AuthRequired, ConnectionLost, RemoteUnreachable, ResultTooLarge
-from toolcrib.servers.event_stream import EventStreamReader
-from toolcrib.servers.http_conversation import messages_in
-from toolcrib.servers.http_endpoint import Endpoint
 from toolcrib.servers.link import LinkContext, Message
-from toolcrib.servers.reconnect import Reconnect
+from toolcrib.servers.remote.conversation import messages_in
+from toolcrib.servers.remote.endpoint import Endpoint
+from toolcrib.servers.remote.event_stream import EventStreamReader
+from toolcrib.servers.remote.reconnect import Reconnect
 
 PATIENCE = 1.0
 """Seconds for which the handshake waits for the stream, so that nothing said early is missed."""

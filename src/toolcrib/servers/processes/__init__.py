@@ -1,0 +1,1 @@
+"""Child processes: their pipes, their logs, and that none of them outlives us."""

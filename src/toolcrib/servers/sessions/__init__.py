@@ -1,0 +1,1 @@
+"""One conversation with one server: JSON-RPC, the two eras of the protocol, what each side may ask."""
