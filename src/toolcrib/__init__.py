@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Handlers": "servers.handlers",
+    "Handlers": "servers.sessions.handlers",
     "Host": "host",
     "Principal": "schema.tools",
     "ServerState": "schema.servers",

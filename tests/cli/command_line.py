@@ -71,7 +71,7 @@ class CommandLine:
         return subprocess.Popen([PROGRAM, *words], text=True, env=self.environment, **pipes)
 
     def add(self, name: str, *arguments: str, options: tuple[str, ...] = ()) -> Answer:
-        """Add the small server under a name: as a person would, or into the file where that is all there is."""
+        """Add the small server under a name; straight into the file where that is all there is to do."""
         command = (sys.executable, str(SMALL_SERVER), *arguments)
         if not options and not (self.home / "run" / "host.sock").exists():
             return self._write(name, {"command": command[0], "args": command[1:]})

@@ -19,6 +19,7 @@ from tests.cli.waiting import eventually, lines_of
         (("servrs",), "servers"),
         (("tools", "--jso"), "--json"),
         (("call",), "--help"),
+        (("call", "demo__add", "--first", "1"), "first=VALUE"),
         (("audit", "-n", "many"), "--help"),
         (("servers", "extra"), "--help"),
     ],
@@ -117,6 +118,19 @@ def test_an_interrupted_command_closes_what_it_opened(
     assert '"kind":"interrupted"' in out
     assert "Traceback" not in err
     eventually(lambda: "cancelled" in lines_of(notes))
+
+
+def test_a_person_who_interrupts_is_told_nothing(toolcrib: CommandLine) -> None:
+    toolcrib.add("small", "--say", "hello")
+    toolcrib("test", "small")
+    reader = toolcrib.start("logs", "small", "-f")
+    assert reader.stdout is not None
+    reader.stdout.readline()
+
+    reader.send_signal(signal.SIGINT)
+    out, err = reader.communicate(timeout=30)
+
+    assert (reader.returncode, out, err.strip()) == (130, "", "")
 
 
 def test_text_that_is_no_unicode_is_shown_somehow(toolcrib: CommandLine) -> None:

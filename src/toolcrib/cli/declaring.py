@@ -17,9 +17,23 @@ SECTIONS = ("Host", "Servers", "Tools", "Housekeeping")
 
 
 class Command(click.Command):
-    """A command that knows its section of the help."""
+    """A command that knows its section of the help, and what an option it does not know may have meant."""
 
     section = ""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; an unknown option gets a hint where no other option is near."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if not error.possibilities:
+                error.hint = self.advise(error.option_name, given)  # type: ignore[attr-defined]
+            raise
+
+    def advise(self, option: str, args: list[str]) -> str:
+        """What to do about an unknown option; empty for the usual hint."""
+        return ""
 
 
 def declare(

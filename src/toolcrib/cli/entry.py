@@ -47,7 +47,7 @@ def run(args: Sequence[str]) -> int:
 def _fail(error: BaseException, *, as_data: bool, debug: bool) -> int:
     try:
         return report(error, as_data=as_data, debug=debug)
-    except BrokenPipeError:
+    except OSError:  # A pipe that is closed, a terminal that is gone.
         mute()
         return BROKEN_PIPE
 
@@ -94,4 +94,4 @@ def _set_up_logging(debug: bool) -> None:
         )
         return
     # What matters to a person is said by the command itself.
-    logging.lastResort = None
+    logging.getLogger().addHandler(logging.NullHandler())

@@ -36,6 +36,8 @@ def report(error: BaseException, *, as_data: bool, debug: bool) -> int:
     if as_data:
         say_exactly(as_json({"error": told}))
         return code
+    if told["kind"] == "interrupted":
+        return code  # Whoever did it knows.
     label("error:", "red", told["message"])
     if told["hint"]:
         label("hint:", "cyan", told["hint"])

@@ -17,7 +17,7 @@ from toolcrib.config.paths import Paths
 from toolcrib.control import failures, wire
 from toolcrib.control.needs import OnEvent
 from toolcrib.control.peers import is_trusted
-from toolcrib.errors import ConnectionLost, NoHost, ToolcribError
+from toolcrib.errors import ConnectionLost, NoHost, ResultTooLarge, ToolcribError
 
 GREETING_TIMEOUT = 5.0
 """Seconds for the first line; a host whose loop is stuck does not answer in any time."""
@@ -45,6 +45,8 @@ class RemoteCrib:
             self._writer.write(wire.encode({"id": number, "operation": operation, "params": params or {}}))
             await self._writer.drain()
             return await self._answer(number, on_event)
+        except asyncio.LimitOverrunError:
+            raise ResultTooLarge("The host's answer is too large for a command.") from None
         except (OSError, asyncio.IncompleteReadError):
             raise ConnectionLost(
                 "The host ended before it answered.", hint="Start it again with: toolcrib up"

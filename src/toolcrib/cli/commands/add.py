@@ -27,17 +27,12 @@ class AddCommand(Command):
         """The two forms."""
         return ["NAME", "[OPTIONS]", "-- COMMAND [ARGS]...  |  NAME [OPTIONS] URL"]
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def advise(self, option: str, args: list[str]) -> str:
         """An unknown option is most likely one of the server's command."""
         words = [word for word in args if not word.startswith("-")]
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if not error.possibilities and len(words) > 1:
-                error.hint = (  # type: ignore[attr-defined]
-                    f"Put -- before the server's command: toolcrib add {words[0]} -- {words[1]} …"
-                )
-            raise
+        if len(words) < 2:
+            return ""
+        return f"Put -- before the server's command: toolcrib add {words[0]} -- {words[1]} …"
 
 
 @declare("Servers", asks=True, cls=AddCommand)

@@ -10,7 +10,7 @@ import click
 
 from toolcrib.cli import completing
 from toolcrib.cli.content import show_result
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.words import read_arguments, read_words
@@ -18,7 +18,15 @@ from toolcrib.cli.words import read_arguments, read_words
 TOOL_FAILED = 6
 
 
-@declare("Tools")
+class CallCommand(Command):
+    """Says how arguments are written."""
+
+    def advise(self, option: str, args: list[str]) -> str:
+        """An unknown option is most likely meant for the tool."""
+        return f"Arguments of the tool are written {option.lstrip('-') or 'key'}=VALUE, without dashes."
+
+
+@declare("Tools", cls=CallCommand)
 @click.argument("tool", shell_complete=completing.tools)
 @click.argument("words", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=completing.arguments)
 @click.option("--args", "document", metavar="JSON", help="The arguments as a JSON object; - reads stdin.")

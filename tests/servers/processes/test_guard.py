@@ -23,7 +23,7 @@ from toolcrib.servers.processes.guard import ProcessGuard, guard_processes, swee
 from toolcrib.servers.processes.orphans import MARKER, start_time
 
 pytestmark = pytest.mark.usefixtures("tidy")
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 TOKEN = "0123456789abcdef01234567"
 
 
