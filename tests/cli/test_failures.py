@@ -19,7 +19,7 @@ from tests.cli.waiting import eventually, lines_of
         (("servrs",), "servers"),
         (("tools", "--jso"), "--json"),
         (("call",), "--help"),
-        (("call", "demo__add", "--first", "1"), "first=VALUE"),
+        (("call", "demo__add", "--zone", "1"), "zone=VALUE"),
         (("audit", "-n", "many"), "--help"),
         (("servers", "extra"), "--help"),
     ],

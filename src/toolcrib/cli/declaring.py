@@ -22,17 +22,16 @@ class Command(click.Command):
     section = ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse; an unknown option gets a hint where no other option is near."""
+        """Parse; an unknown option gets a hint of this command's own."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if not error.possibilities:
-                error.hint = self.advise(error.option_name, given)  # type: ignore[attr-defined]
+            error.hint = self.advise(error.option_name, given)  # type: ignore[attr-defined]
             raise
 
     def advise(self, option: str, args: list[str]) -> str:
-        """What to do about an unknown option; empty for the usual hint."""
+        """What to do about an unknown option, besides looking at those that are near."""
         return ""
 
 

@@ -71,10 +71,10 @@ def _usage_message(error: click.ClickException) -> str:
 
 
 def _usage_hint(error: click.ClickException) -> str:
-    hint = getattr(error, "hint", "")
-    if hint:
-        return str(hint)
+    hints = [str(getattr(error, "hint", ""))]
     if isinstance(error, click.NoSuchOption) and error.possibilities:
-        return f"Did you mean {' or '.join(sorted(error.possibilities)[:3])}?"
+        hints.insert(0, f"Did you mean {' or '.join(sorted(error.possibilities)[:3])}?")
+    if any(hints):
+        return " ".join(hint for hint in hints if hint)
     context = getattr(error, "ctx", None)
     return f"See: {context.command_path if context is not None else 'toolcrib'} --help"

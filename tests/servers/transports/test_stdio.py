@@ -79,7 +79,7 @@ async def test_an_exit_is_told_with_its_code_and_the_last_words():
     async with linked(misbehaving("end", 3, "one", "two", "Traceback", "fatal: no key")) as (_, ear):
         error = await ear.loss()
     assert type(error) is ConnectionLost
-    assert error.message == "child exited with code 3. It said: two / Traceback / fatal: no key"
+    assert error.message == "child exited with code 3. It said: fatal: no key"
     assert error.hint == "`toolcrib logs child` shows what it wrote before."
 
 

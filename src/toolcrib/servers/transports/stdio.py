@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Mapping
@@ -33,6 +34,8 @@ LONGEST_JUNK = 2 * LONGEST_LINE
 """Twice what the log keeps, so that a secret is still whole when it looks for it."""
 LONGEST_LAST_WORDS = 500
 SHORTAGES = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|not found)\b", re.IGNORECASE)
+"""What a line about the cause of an end usually contains."""
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
 
 
@@ -136,7 +139,7 @@ class StdioLink:
         if self._lost:
             return
         assert self._child is not None
-        code, last_words = self._child.code, self.log.tail(3)
+        code, last_words = self._child.code, self.log.tail(30)
         self._lose(exit_error(self._context.server, code, last_words, ran=self._spoke))
 
     def pause_writing(self) -> None:
@@ -180,13 +183,20 @@ class StdioLink:
 
 def exit_error(server: str, code: int | None, last_words: list[str], *, ran: bool = False) -> ToolcribError:
     """What to say of a process that ended by itself; `ran` when it had spoken our protocol before."""
-    words = [line.strip()[:LONGEST_LAST_WORDS] for line in last_words if line.strip()]
+    words = [line[:LONGEST_LAST_WORDS] for line in telling_lines(last_words)]
     said = f" It said: {' / '.join(words)}" if words else ""
     hint = f"`toolcrib logs {server}` shows what it wrote before."
     if code in CANNOT_RUN and not ran:
         return SpawnFailed(f"The command of {server} {CANNOT_RUN[code]} (exit code {code}).{said}", hint=hint)
     how = f"was killed by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
     return ConnectionLost(f"{server} {how}.{said}", hint=hint)
+
+
+def telling_lines(lines: list[str]) -> list[str]:
+    """The lines that say what went wrong, where some do (a trace often ends in braces); else the last ones."""
+    spoken = [line.strip() for line in lines if line.strip()]
+    telling = [line for line in spoken if TELLING.search(line)]
+    return telling[-2:] or spoken[-3:]
 
 
 @asynccontextmanager
