@@ -14,7 +14,7 @@ def test_an_empty_file_gives_the_defaults() -> None:
     assert settings == Settings()
     assert settings.global_enabled
     assert (settings.tool_prefix, settings.audit_days, settings.call_wait) == ("", 90, 5.0)
-    assert settings.start_concurrency >= 4
+    assert settings.start_concurrency >= 1
 
 
 def test_settings_are_camel_case_in_the_file() -> None:

@@ -5,6 +5,7 @@ Every scenario runs at every protocol version it knows, so both eras are covered
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -89,7 +90,10 @@ def run_case(case: Case) -> subprocess.CompletedProcess[str]:
     command = [*install(), "client", "--command", CLIENT, "--scenario", scenario, "--timeout", "60000"]
     if version != EXTENSION:
         command += ["--spec-version", version]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=100)
+    # A copy of the environment: other tests change it meanwhile, and a child that shares it may fail.
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=dict(os.environ), timeout=100
+    )
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,10 +20,8 @@ def sole_host(file: Path, home: Path) -> Iterator[None]:
     """Hold the home while the block runs; raises `HostRunning` with a pointer to the host that has it."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _taken(descriptor, home) from None
+        if not _locked(descriptor):
+            raise _taken(descriptor, home)
         note = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(note).encode(), 0)
@@ -30,6 +29,18 @@ def sole_host(file: Path, home: Path) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    """Take the lock; again for a moment, because whoever looks for a running host touches it too."""
+    for attempt in range(3):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.01 * attempt)
+        else:
+            return True
+    return False
 
 
 def running_host(file: Path) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import NoReturn, cast
 
 from toolcrib.serverkit.server import ToolServer
-from toolcrib.serverkit.wire import Wire
+from toolcrib.serverkit.wire import Conversation, Wire
 
 FLUSH_GRACE = 0.2
 """Seconds that the last answers have to reach a client that is slow to read them."""
@@ -24,11 +24,11 @@ FLUSH_GRACE = 0.2
 
 def run(server: ToolServer) -> NoReturn:
     """Serve until the input ends, then end the process."""
-    incoming, outgoing = _claim_streams()
+    incoming, outgoing = claim_streams()
     loop = _new_loop()
     code = 0
     try:
-        loop.run_until_complete(_serve(server, incoming, outgoing))
+        loop.run_until_complete(serve_session(server.session(), incoming, outgoing))
     except KeyboardInterrupt:
         code = 130
     server.close()
@@ -38,9 +38,10 @@ def run(server: ToolServer) -> NoReturn:
     os._exit(code)
 
 
-async def _serve(server: ToolServer, incoming: int, outgoing: int) -> None:
+async def serve_session(session: Conversation, incoming: int, outgoing: int) -> None:
+    """Answer what comes on one descriptor on the other, until the input ends or nobody reads any more."""
     output = await _open_output(outgoing)
-    wire = Wire(server.session(), output.write)
+    wire = Wire(session, output.write)
     loop = asyncio.get_running_loop()
     reader, _ = await loop.connect_read_pipe(lambda: wire, os.fdopen(_pollable(incoming), "rb", 0))
     output.on_full, output.on_ready = reader.pause_reading, reader.resume_reading
@@ -114,7 +115,7 @@ async def _open_output(descriptor: int) -> _PipeOutput:
     return output
 
 
-def _claim_streams() -> tuple[int, int]:
+def claim_streams() -> tuple[int, int]:
     """Take stdin and stdout for the protocol alone; what tools read is empty, what they print is stderr."""
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

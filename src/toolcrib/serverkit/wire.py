@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic_core import from_json, to_json
 
@@ -22,7 +22,6 @@ from toolcrib.serverkit.protocol import (
     Refusal,
     refuse,
 )
-from toolcrib.serverkit.session import Session
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 LAST_WORDS = 0.6
@@ -31,10 +30,27 @@ CANCEL_GRACE = 0.1
 BOM = b"\xef\xbb\xbf"
 
 
+class Conversation(Protocol):
+    """Who answers: a session of a tool server, or anything that answers as one does."""
+
+    @property
+    def version(self) -> str | None:
+        """The version the client opened with; None while it has not."""
+
+    async def respond(self, message: Message, notify: Callable[[Message], None]) -> Message | None:
+        """The answer to one message; None where there is none to give."""
+
+    def end(self) -> None:
+        """The client is leaving; running calls may still be answered."""
+
+    def cancel_all(self) -> None:
+        """Stop every running call."""
+
+
 class Wire(asyncio.Protocol):
     """Cuts the input into messages and has each answered in a task of its own."""
 
-    def __init__(self, session: Session, write: Callable[[bytes], None]) -> None:
+    def __init__(self, session: Conversation, write: Callable[[bytes], None]) -> None:
         self._session = session
         self._write = write
         self._chunks: list[bytes] = []

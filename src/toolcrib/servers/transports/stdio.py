@@ -193,7 +193,7 @@ def exit_error(server: str, code: int | None, last_words: list[str], *, ran: boo
 
 
 def telling_lines(lines: list[str]) -> list[str]:
-    """The lines that say what went wrong, where some do (a trace often ends in braces); else the last ones."""
+    """The lines that say what went wrong, where some do (traces often end in braces); else the last ones."""
     spoken = [line.strip() for line in lines if line.strip()]
     telling = [line for line in spoken if TELLING.search(line)]
     return telling[-2:] or spoken[-3:]
