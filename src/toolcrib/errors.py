@@ -17,6 +17,7 @@
     │   ├── SpawnFailed         the command cannot be run at all
     │   ├── StartFailed         it ran, but never became ready
     │   ├── ConnectionLost      it was there and is gone
+    │   │   └── NotDelivered    … before the message was handed over
     │   ├── RemoteUnreachable   nobody answers at that address
     │   └── AuthRequired        the server wants a sign-in
     └── CallFailed              the server was reached and the call did not succeed
@@ -164,6 +165,10 @@ class ConnectionLost(ServerUnavailable):
     """The connection was there and is gone."""
 
     kind = "connection_lost"
+
+
+class NotDelivered(ConnectionLost):
+    """The connection was gone before the message was handed over: sending it again does nothing twice."""
 
 
 class RemoteUnreachable(ServerUnavailable):

@@ -110,6 +110,16 @@ async def test_a_read_only_call_that_meets_a_crash_is_repeated_by_itself(crib):
         assert (await host.call("healing__echo", {"text": "again"}))["content"][0]["text"] == "again"
 
 
+async def test_a_call_that_found_the_server_dead_is_sent_to_the_next_one(crib):
+    crib.server("gone", restart=QUICKLY)
+    async with crib.open() as host:
+        await host.ready()
+        before = host.servers.status("gone").pid
+        os.kill(before, signal.SIGKILL)
+        os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - the loop must not notice first
+        assert (await host.call("gone__pid", {}))["content"][0]["text"] != str(before)
+
+
 async def test_a_call_that_may_change_something_is_never_repeated(crib, until):
     crib.server("once", "exit-on-call", restart=QUICKLY)
     async with crib.open() as host:

@@ -20,12 +20,12 @@ View = AbstractAsyncContextManager[None]
 
 def run_host(surface: Surface) -> int:
     """Until a signal ends it; returns the exit code."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_run(surface))
     return 0
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """The faster event loop, where it is installed."""
     try:
         import uvloop

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from toolcrib.errors import AuthRequired, ConnectionLost, ServerNotReady, ToolcribError
+from toolcrib.errors import AuthRequired, ConnectionLost, NotDelivered, ServerNotReady, ToolcribError
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
@@ -136,14 +136,17 @@ class Supervisor:
         except AuthRequired as error:
             session.lose(error)  # every other call would meet the same refusal
             raise
-        except ConnectionLost:
-            if not repeatable:
+        except ConnectionLost as error:
+            if not repeatable and not isinstance(error, NotDelivered):
                 raise
-        session = await self.ready()
+        session = await self.ready(after=session)
         return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
 
-    async def ready(self) -> Session:
-        """The live session. Waits for a start, and briefly for a restart; raises `ServerNotReady`."""
+    async def ready(self, *, after: Session | None = None) -> Session:
+        """The live session. Waits for a start, and briefly for a restart; raises `ServerNotReady`.
+
+        `after` is one that has just failed its caller: it may not yet be known to be lost.
+        """
         first_start = self._ready_since is None and self.status.state in (
             ServerState.STARTING,
             ServerState.READY,
@@ -152,10 +155,10 @@ class Supervisor:
         patience = self.entry.start_timeout if first_start else self._with.call_wait
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                while self.session is None and self.status.state not in HOPELESS:
+                while self.session in (None, after) and self.status.state not in HOPELESS:
                     await self._changed.wait()
         session = self.session
-        if session is None:
+        if session is None or session is after:
             raise self._not_ready()
         return session
 

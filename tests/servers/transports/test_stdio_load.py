@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.children import alive, eventually, linked, misbehaving
-from toolcrib.errors import ConnectionLost
+from toolcrib.errors import ConnectionLost, NotDelivered
 from toolcrib.servers.processes.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
 from toolcrib.servers.transports import stdio
 
@@ -112,7 +112,7 @@ async def test_senders_that_wait_learn_of_the_end(brisk):
         assert link.pid is not None
         os.kill(link.pid, signal.SIGKILL)
         outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-        assert {type(outcome) for outcome in outcomes} == {ConnectionLost}
+        assert {type(outcome) for outcome in outcomes} == {NotDelivered}
         await ear.loss()
 
 

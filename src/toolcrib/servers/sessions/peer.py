@@ -16,6 +16,7 @@ from toolcrib.errors import (
     CallFailed,
     CallTimeout,
     ConnectionLost,
+    NotDelivered,
     PeerError,
     ToolcribError,
     UsageError,
@@ -108,9 +109,8 @@ class Peer:
         except asyncio.CancelledError:
             self._abandon(request_id, "cancelled", cancellable)
             raise
-        except ConnectionLost:
-            self._check_link()  # a writer knows only that it could not write; the link may know why
-            raise
+        except ConnectionLost as error:
+            raise self._explained(error) from None
         finally:
             del self._pending[request_id]
             if pending.future.done() and not pending.future.cancelled():
@@ -184,6 +184,15 @@ class Peer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _explained(self, error: ConnectionLost) -> ToolcribError:
+        """A writer knows only that it could not write; the link may know why."""
+        if not self.lost_with.done():
+            return error
+        reason = self.lost_with.result()
+        if isinstance(error, NotDelivered) and isinstance(reason, ConnectionLost):
+            return NotDelivered(reason.message, hint=reason.hint)
+        return _copy_of(reason)
 
     def _check_link(self) -> None:
         if self.lost_with.done():

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toolcrib.errors import ConnectionLost, SpawnFailed, StartFailed, ToolcribError
+from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, StartFailed, ToolcribError
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.processes.child import Child
 from toolcrib.servers.processes.ending import end_group
@@ -76,7 +76,7 @@ class StdioLink:
             await asyncio.shield(self._writable)
         stdin = self._child.input if self._child is not None else None
         if self._lost or stdin is None or stdin.is_closing():
-            raise ConnectionLost(f"{self._context.server} no longer reads its input.")
+            raise NotDelivered(f"{self._context.server} no longer reads its input.")
         stdin.write(encode(message) + b"\n")
 
     def post(self, message: Message) -> bool:
@@ -87,7 +87,7 @@ class StdioLink:
         if stdin is None or stdin.is_closing():
             return False
         stdin.write(encode(message) + b"\n")
-        return True
+        return not stdin.is_closing()  # a pipe that turns out to be broken has taken nothing
 
     async def adopt(self, process: subprocess.Popen[bytes]) -> None:
         """Speak with this process from now on."""
