@@ -14,6 +14,7 @@ COMMANDS = [
     "audit",
     "call",
     "completion",
+    "connect",
     "disable",
     "doctor",
     "enable",

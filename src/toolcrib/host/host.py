@@ -17,6 +17,7 @@ from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
+from toolcrib.retrieval import Index
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.connecting import Workshop
@@ -57,6 +58,8 @@ class Host:
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
     only: frozenset[str] | None = None
+    index: Index = field(default_factory=Index, repr=False)
+    """The tools, ready to be searched; whoever searches lets it follow the registry first."""
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
+from contextvars import Context
 from typing import Any, Protocol
 
 from toolcrib.errors import (
@@ -269,9 +270,14 @@ class Peer:
         if len(self._incoming) >= MAX_INCOMING_REQUESTS or request_id in self._incoming:
             self._refuse(request_id, -32000, "Too many requests at once")
             return
-        task = self._loop.create_task(self._answer(message))
+        task = self._loop.create_task(self._answer(message), context=self._context_of_question())
         self._incoming[request_id] = task
         task.add_done_callback(lambda _: self._incoming.pop(request_id, None))
+
+    def _context_of_question(self) -> Context | None:
+        """Of the call that the other side asks about: the wire does not say, so it is the latest one."""
+        calls = [pending for pending in self._pending.values() if pending.patience is not None]
+        return calls[-1].context.copy() if calls else None
 
     async def _answer(self, message: Message) -> None:
         """Holds its place among the incoming ones until the reply is out."""

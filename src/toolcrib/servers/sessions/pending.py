@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Callable
 from typing import Any
 
@@ -49,10 +50,22 @@ class Timer:
 class Pending:
     """What is known of the request; `patience` None marks one that is open-ended."""
 
-    __slots__ = ("deadline", "future", "held_since", "holds", "latest", "left", "on_progress", "patience")
+    __slots__ = (
+        "context",
+        "deadline",
+        "future",
+        "held_since",
+        "holds",
+        "latest",
+        "left",
+        "on_progress",
+        "patience",
+    )
 
     def __init__(self, future: asyncio.Future[Any], patience: float | None, on_progress: OnProgress | None):
         self.future = future
+        self.context = contextvars.copy_context()
+        """Of whoever sent the request: a question of the other side is asked on its behalf."""
         self.patience = patience
         self.on_progress = on_progress
         self.deadline: asyncio.Timeout | Timer | None = None

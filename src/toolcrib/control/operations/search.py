@@ -1,0 +1,57 @@
+"""`search`: the tools that a question needs, and why."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import Configured, Emit, Needs
+from toolcrib.host import Host
+from toolcrib.retrieval import Pick, follow
+
+
+class Params(OperationParams):
+    """What to look for, how many to return, and how long to wait for servers that start."""
+
+    query: str = ""
+    k: int = Field(default=5, ge=1, le=1000)
+    wait: float = Field(default=20.0, ge=0, le=3600)
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """All servers; those with a known tool list need not run to be found."""
+    return Needs(lazy=True)
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """An object with the tools, the best first, each with its reasons."""
+    try:
+        async with asyncio.timeout(params.wait):
+            await host.servers.settle()
+    except TimeoutError:
+        pass
+    await follow(host.index, host.tools)
+    selection = host.index.select(params.query, params.k)
+    return {
+        "query": params.query,
+        "tools": [_pick_json(pick) for pick in selection],
+        "searched": len(host.index),
+        "note": selection.note,
+    }
+
+
+def _pick_json(pick: Pick) -> dict[str, Any]:
+    return {
+        "name": pick.tool.name,
+        "server": pick.tool.server,
+        "description": pick.tool.definition.description,
+        "score": pick.score,
+        "kind": pick.kind,
+        "reasons": [
+            {"field": reason.field, "terms": list(reason.terms), "score": reason.score}
+            for reason in pick.reasons
+        ],
+    }

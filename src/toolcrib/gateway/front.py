@@ -1,0 +1,148 @@
+"""One client's conversation with the gateway, in whichever era the client speaks.
+
+A modern request stands alone; a legacy client opens with `initialize` and is remembered. Requests are
+answered side by side, each under the eye of a cancellation. Nothing a server behind us does can end the
+conversation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from typing import Any
+
+from toolcrib import plugins
+from toolcrib.gateway.gateway import INFO, Gateway
+from toolcrib.gateway.wire import Channel, Wire
+from toolcrib.schema.tools import Principal
+from toolcrib.serverkit.protocol import (
+    CLIENT_CAPABILITIES,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    SERVER_INFO,
+    Message,
+    Refusal,
+    Request,
+    is_request_id,
+    read_request,
+    refuse,
+)
+
+logger = logging.getLogger(__name__)
+
+MAX_RUNNING = 256
+"""Requests of one client under way at once; more are refused, not endured."""
+TOO_MANY = -32000
+
+Handler = Callable[["Front", Request, Wire], Awaitable[Mapping[str, Any]]]
+
+
+class Front:
+    """A client."""
+
+    def __init__(self, gateway: Gateway, channel: Channel, principal: Principal) -> None:
+        self.gateway = gateway
+        self.channel = channel
+        self.principal = principal
+        self.version: str | None = None
+        """The version agreed on by `initialize`; None while the client has not opened that way."""
+        self.capabilities: dict[str, Any] = {}
+        """What a legacy client said that it can do."""
+        self.log_level = "info"
+        self._running: dict[int | str, asyncio.Task[Any]] = {}
+        self._cancelled: set[int | str] = set()
+
+    def can(self, request: Request) -> dict[str, Any]:
+        """What the client said that it can do, with this request or when it opened."""
+        stated = request.meta.get(CLIENT_CAPABILITIES) if request.modern else self.capabilities
+        return stated if isinstance(stated, dict) else {}
+
+    async def respond(self, message: Message, wire: Wire) -> Message | None:
+        """The answer to one message; None where there is none to give."""
+        if not isinstance(message.get("method"), str):
+            return None if "result" in message or "error" in message else refuse(None, _INVALID)
+        if "id" not in message:
+            self._take_notification(message)
+            return None
+        request_id = message["id"]
+        if not is_request_id(request_id) or request_id in self._running:
+            return refuse(None, _INVALID)
+        try:
+            request = read_request(message, opened=self.version is not None)
+            if len(self._running) >= MAX_RUNNING:
+                raise Refusal(TOO_MANY, f"{MAX_RUNNING} requests are under way; try again shortly.")
+            return await self._track(request, wire)
+        except Refusal as refusal:
+            return refuse(request_id, refusal)
+        except Exception:
+            logger.exception("%s failed", message["method"])
+            return refuse(request_id, Refusal(INTERNAL_ERROR, "The gateway failed; its log says why."))
+
+    def close(self) -> None:
+        """The client is gone: nothing is sent to it any more, and what it asked for is cancelled."""
+        self.gateway.leave(self.channel)
+        for request_id in tuple(self._running):
+            self._cancel(request_id)
+
+    async def _track(self, request: Request, wire: Wire) -> Message | None:
+        task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()
+        self._running[request.id] = task
+        try:
+            result = await self._answer(request, wire)
+        except asyncio.CancelledError:
+            if request.id not in self._cancelled or task.uncancel() > before:
+                raise
+            return None
+        else:
+            if request.id in self._cancelled:
+                task.uncancel()
+                return None
+            return {"jsonrpc": "2.0", "id": request.id, "result": result}
+        finally:
+            del self._running[request.id]
+            self._cancelled.discard(request.id)
+
+    async def _answer(self, request: Request, wire: Wire) -> Mapping[str, Any]:
+        handler = _handlers().get(request.method)
+        other_era = _LEGACY_ONLY if request.modern else _MODERN_ONLY
+        if handler is None or request.method in other_era:
+            raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
+        result = await handler(self, request, wire)
+        if not request.modern:
+            return result
+        meta = {SERVER_INFO: INFO, **(result.get("_meta") or {})}
+        return {"resultType": "complete", **result, "_meta": meta}
+
+    def _take_notification(self, message: Message) -> None:
+        params = message.get("params")
+        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            self._cancel(params.get("requestId"))
+
+    def _cancel(self, request_id: Any) -> None:
+        task = self._running.get(request_id) if is_request_id(request_id) else None
+        if task is not None and request_id not in self._cancelled:
+            self._cancelled.add(request_id)
+            task.cancel()
+
+
+_INVALID = Refusal(INVALID_REQUEST, "Not a JSON-RPC request with a method and an unused id.")
+_MODERN_ONLY = frozenset({"server/discover", "subscriptions/listen"})
+_LEGACY_ONLY = frozenset(
+    {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
+)
+
+
+@cache
+def _handlers() -> dict[str, Handler]:
+    """Every method of every module in the folder."""
+    folder = "toolcrib.gateway.methods"
+    return {
+        method: handler
+        for name in plugins.names(folder)
+        for method, handler in plugins.find(folder, name).METHODS.items()
+    }

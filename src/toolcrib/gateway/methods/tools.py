@@ -1,0 +1,112 @@
+"""Tools: listed from the registry through the profile, called through the one door."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.errors import InvalidArguments, PeerError, ToolcribError, UnknownTool, UsageError
+from toolcrib.gateway.bridge import RelayedCall, current
+from toolcrib.gateway.wire import Wire
+from toolcrib.schema.tools import ToolResult
+from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
+from toolcrib.tools.answers import as_result
+from toolcrib.tools.ports import OnProgress
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.front import Front
+
+
+async def list_tools(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
+    """All of them on one page: the registry has them at hand."""
+    if request.params.get("cursor") is not None:
+        raise Refusal(INVALID_PARAMS, "Invalid cursor: the list has one page.")
+    await front.gateway.settled()
+    tools = {"tools": front.gateway.definitions()}
+    return {**tools, "ttlMs": 0, "cacheScope": "private"} if request.modern else tools
+
+
+async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
+    """Call one; a failure is a result that a model can read, except where the request itself is wrong."""
+    name, arguments = request.params.get("name"), request.params.get("arguments")
+    if not isinstance(name, str):
+        raise Refusal(INVALID_PARAMS, "The name of the tool is missing.")
+    call = RelayedCall(front, request, wire)
+    on_progress = _progress(request, call)
+    try:
+        if request.modern and "requestState" in request.params:
+            return await _resume(front, request, wire)
+        if call.parks:
+            call.start(lambda: _call(front, name, arguments, on_progress))
+            return await _settle(front, call)
+        current.set(call)
+        return await _call(front, name, arguments, on_progress)
+    except (InvalidArguments, UnknownTool) as error:
+        raise Refusal(INVALID_PARAMS, f"{error.message} {error.hint}".strip()) from None
+    except PeerError as error:
+        raise Refusal(error.code, error.message, error.data) from None
+    except ToolcribError as error:
+        return as_result(error)
+
+
+async def _resume(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
+    """A client comes back with what was asked for."""
+    parking = front.gateway.parking
+    try:
+        call = parking.take(request.params["requestState"], front, str(request.params["name"]))
+        call.wire = wire
+        call.answer(request.params.get("inputResponses"))
+    except UsageError as error:
+        raise Refusal(INVALID_PARAMS, error.message) from None
+    return await _settle(front, call)
+
+
+async def _settle(front: Front, call: RelayedCall) -> dict[str, Any]:
+    """The result of a call, or what the client is to be asked first."""
+    result = await call.outcome()
+    if result is not None:
+        return result
+    questions = call.questions()
+    state = front.gateway.parking.park(call)
+    return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+
+
+async def _call(front: Front, name: str, arguments: Any, on_progress: OnProgress | None) -> ToolResult:
+    """Through the search tools where the client has those, else the tool itself."""
+
+    async def through_the_door(tool: str, given: Any) -> ToolResult:
+        return await _visible_call(front, tool, given, on_progress)
+
+    search = front.gateway.search
+    found = await search.call(name, arguments or {}, through_the_door) if search is not None else None
+    return await through_the_door(name, arguments) if found is None else found
+
+
+async def _visible_call(
+    front: Front, name: str, arguments: Any, on_progress: OnProgress | None
+) -> ToolResult:
+    gateway = front.gateway
+    if gateway.find(name) is None:
+        await gateway.settled()
+    if gateway.find(name) is None:
+        raise Refusal(INVALID_PARAMS, f"Unknown tool: {name}")
+    return await gateway.host.caller.call(name, arguments, principal=front.principal, on_progress=on_progress)
+
+
+def _progress(request: Request, call: RelayedCall) -> OnProgress | None:
+    """Passes progress on to a client that gave a token for it."""
+    token = request.meta.get("progressToken")
+    if not is_request_id(token):
+        return None
+
+    def report(done: float, total: float | None, message: str | None) -> None:
+        params: dict[str, Any] = {"progressToken": token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        call.wire.tell(notification("notifications/progress", params))
+
+    return report
+
+
+METHODS = {"tools/list": list_tools, "tools/call": call_tool}

@@ -1,0 +1,38 @@
+"""A named view of the crib: which tools a client sees, and how many of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from toolcrib.schema.tools import Tool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What a client of this profile may see and call. The empty one shows everything."""
+
+    name: str = ""
+    servers: tuple[str, ...] = ()
+    """Names of servers; empty for all. Native tools belong to the server ``."""
+    tools: tuple[str, ...] = ()
+    """Glob patterns of public tool names; empty for all."""
+    read_only: bool = False
+    """Only tools that declare to change nothing."""
+    search: bool = False
+    """Show three tools to search with instead of all of them."""
+
+    def shows(self, tool: Tool) -> bool:
+        """True when a client of this profile may see the tool."""
+        if not tool.enabled:
+            return False
+        if self.servers and (tool.server or "") not in self.servers:
+            return False
+        if self.read_only and not tool.definition.read_only:
+            return False
+        return not self.tools or any(fnmatchcase(tool.name, pattern) for pattern in self.tools)
+
+    def view(self, tools: Iterable[Tool]) -> list[Tool]:
+        """The tools of a snapshot that the profile shows, in their order."""
+        return [tool for tool in tools if self.shows(tool)]

@@ -1,0 +1,173 @@
+"""Search mode: a client sees three tools instead of a thousand, and finds the rest through them.
+
+They show and call only what the profile lets the client see, and calls go through the gateway's own way to
+the one door. Whatever is wrong with a request becomes a result that a model can read and act on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from toolcrib.errors import InvalidArguments, UnknownTool, UsageError
+from toolcrib.gateway.search_definitions import (
+    CALL,
+    DEFAULT_LIMIT,
+    DEFINITIONS,
+    DESCRIBE,
+    MOST,
+    SEARCH,
+)
+from toolcrib.retrieval import Index, Pick, follow
+from toolcrib.schema.tools import Tool, ToolResult
+from toolcrib.suggestions import did_you_mean
+from toolcrib.tools.answers import as_result
+from toolcrib.tools.naming import other_spelling
+
+CallTool = Callable[[str, Mapping[str, Any]], Awaitable[ToolResult]]
+"""The gateway's way to a tool, by its public name."""
+
+_LONGEST_LINE = 240
+_MOST_SERVERS = 60
+_MOST_COMPARED = 2000
+
+
+class SearchMode:
+    """The three tools, over what `visible` returns at the time of each call."""
+
+    def __init__(self, visible: Callable[[], Sequence[Tool]], *, limit: int = DEFAULT_LIMIT) -> None:
+        self._visible = visible
+        self._limit = limit
+        self._index = Index()
+
+    def definitions(self, always_on: Sequence[Tool] = ()) -> list[dict[str, Any]]:
+        """What `tools/list` shows: the three, then the tools that are always on."""
+        return [*DEFINITIONS, *(_definition(tool) for tool in always_on)]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], call_tool: CallTool) -> ToolResult | None:
+        """The result of one of the three; None when the name is none of theirs.
+
+        Errors of the tool that was called are raised as `call_tool` raised them, wrong use aside.
+        """
+        try:
+            if name == SEARCH:
+                return await self._search(_text(arguments, "query"), self._read_limit(arguments))
+            if name == DESCRIBE:
+                return _described(self._find(_text(arguments, "name")))
+            if name == CALL:
+                tool = self._find(_text(arguments, "name"))
+                return await call_tool(tool.name, _inner_arguments(arguments))
+        except (UsageError, UnknownTool) as error:
+            return as_result(error)
+        return None
+
+    async def _search(self, query: str, limit: int) -> ToolResult:
+        await follow(self._index, self._visible)
+        picks = self._index.select(query, limit).picks
+        text = _listed(picks) if picks else _nothing(query, self._visible())
+        found = [_row(pick) for pick in picks]
+        return {
+            "content": [{"type": "text", "text": text}],
+            "structuredContent": {"tools": found, "searched": len(self._index)},
+            "isError": False,
+        }
+
+    def _find(self, name: str) -> Tool:
+        """The visible tool of this name, given with or without the `mcp__` prefix; raises `UnknownTool`."""
+        tools = {tool.name: tool for tool in self._visible()}
+        found = tools.get(name) or tools.get(other_spelling(name))
+        if found is not None:
+            return found
+        same = [tool.name for tool in tools.values() if tool.definition.name == name]
+        near = did_you_mean(name[:100], list(tools)[:_MOST_COMPARED], otherwise=f"Look for it with {SEARCH}.")
+        hint = f"Did you mean {' or '.join(same[:3])}?" if same else near
+        raise UnknownTool(f"There is no tool called {name[:200]}.", hint=hint)
+
+    def _read_limit(self, arguments: Mapping[str, Any]) -> int:
+        limit = arguments.get("limit", self._limit)
+        if isinstance(limit, float) and limit.is_integer():
+            limit = int(limit)
+        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+            raise InvalidArguments(
+                f'"limit" must be a whole number from 1 to {MOST}.', hint="Or leave it out."
+            )
+        return min(limit, MOST)
+
+
+def _text(arguments: Mapping[str, Any], key: str) -> str:
+    text = arguments.get(key)
+    if isinstance(text, str) and text.strip():
+        return text.strip()
+    raise InvalidArguments(f'"{key}" must be a text that is not empty.', hint=_EXPECTED[key])
+
+
+_EXPECTED = {
+    "query": "Say in a few words what is to be done, such as: create a calendar event",
+    "name": f"Give the name of a tool as {SEARCH} shows it.",
+}
+
+
+def _inner_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = arguments.get("arguments")
+    if isinstance(given, str):
+        # Models write an object as a text now and then, and mean the object.
+        given = _read_json(given)
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return given
+    raise InvalidArguments('"arguments" must be an object.', hint=f"{DESCRIBE} shows what the tool takes.")
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text) if text.strip() else None
+    except (ValueError, RecursionError):
+        return text
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    return {**tool.definition.raw, "name": tool.name}
+
+
+def _described(tool: Tool) -> ToolResult:
+    definition = _definition(tool)
+    text = json.dumps(definition, ensure_ascii=False)
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": definition,
+        "isError": False,
+    }
+
+
+def _row(pick: Pick) -> dict[str, Any]:
+    tool = pick.tool
+    return {
+        "name": tool.name,
+        "server": tool.server,
+        "description": _one_line(tool.definition.description),
+        "score": pick.score,
+    }
+
+
+def _listed(picks: Sequence[Pick]) -> str:
+    rows = [
+        f"{row['name']} ({row['score']:.1f}): {row['description']}".rstrip(": ") for row in map(_row, picks)
+    ]
+    advice = f"{DESCRIBE} shows what a tool takes, {CALL} calls it."
+    return "\n".join([*rows, "", advice])
+
+
+def _nothing(query: str, tools: Sequence[Tool]) -> str:
+    servers = sorted({tool.server for tool in tools if tool.server})
+    shown = ", ".join(servers[:_MOST_SERVERS]) + (" …" if len(servers) > _MOST_SERVERS else "")
+    lines = [f"No tool has a word of: {_one_line(query)}", "Try other words for it."]
+    return "\n".join([*lines, f"There are {len(tools)} tools of these servers: {shown}"] if shown else lines)
+
+
+def _one_line(text: str) -> str:
+    """The first line that says something, cut; a description must not look like more rows of the list."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    clean = " ".join("".join(one if one.isprintable() else " " for one in first[: 4 * _LONGEST_LINE]).split())
+    return clean if len(clean) <= _LONGEST_LINE else clean[: _LONGEST_LINE - 1].rstrip() + "…"
