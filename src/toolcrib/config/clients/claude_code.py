@@ -1,0 +1,40 @@
+"""Claude Code: the person's own file, in which it also keeps its state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolcrib.config.connecting import jsonc
+from toolcrib.config.connecting.client import Client, Entry
+from toolcrib.config.connecting.gateway import Address, Program
+from toolcrib.config.connecting.places import Places
+
+
+def _file(places: Places) -> Path:
+    return (places.named("CLAUDE_CONFIG_DIR") or places.home) / ".claude.json"
+
+
+def _sign(places: Places) -> Path:
+    return places.named("CLAUDE_CONFIG_DIR") or places.home / ".claude"
+
+
+def _by_program(name: str, program: Program) -> Entry:
+    return {"type": "stdio", "command": program.command, "args": list(program.args)}
+
+
+def _by_address(name: str, address: Address) -> Entry:
+    # Without a type, an entry with an address is an error there.
+    return {"type": "http", "url": address.url, **address.headers("${NAME}")}
+
+
+client = Client(
+    title="Claude Code",
+    syntax=jsonc,
+    table=("mcpServers",),
+    file=_file,
+    by_program=_by_program,
+    by_address=_by_address,
+    expands=True,
+    sign=_sign,
+    afterwards="It takes effect in new sessions of Claude Code.",
+)

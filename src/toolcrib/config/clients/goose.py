@@ -1,0 +1,42 @@
+"""Goose: an extension in its YAML file, which it writes anew whenever a setting changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolcrib.config.connecting import yaml_text
+from toolcrib.config.connecting.client import Client, Entry
+from toolcrib.config.connecting.gateway import Address, Program
+from toolcrib.config.connecting.places import Places
+
+DESCRIPTION = "Every server of the tool crib"
+TIMEOUT = 300
+"""Seconds for a call; Goose's own default."""
+
+
+def _file(places: Places) -> Path:
+    if places.platform == "win32":
+        return places.roaming / "Block" / "goose" / "config" / "config.yaml"
+    folder = places.home / ".config" if places.platform == "darwin" else places.config
+    return folder / "goose" / "config.yaml"
+
+
+def _by_program(name: str, program: Program) -> Entry:
+    how = {"type": "stdio", "cmd": program.command, "args": list(program.args)}
+    return {"enabled": True, "name": name, "description": DESCRIPTION, **how, "timeout": TIMEOUT}
+
+
+def _by_address(name: str, address: Address) -> Entry:
+    how = {"type": "streamable_http", "uri": address.url, **address.headers()}
+    return {"enabled": True, "name": name, "description": DESCRIPTION, **how, "timeout": TIMEOUT}
+
+
+client = Client(
+    title="Goose",
+    syntax=yaml_text,
+    table=("extensions",),
+    file=_file,
+    by_program=_by_program,
+    by_address=_by_address,
+    afterwards="It takes effect in new sessions of Goose.",
+)

@@ -1,0 +1,38 @@
+"""Zed: a part of its settings, which people comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolcrib.config.connecting import jsonc
+from toolcrib.config.connecting.client import Client, Entry
+from toolcrib.config.connecting.gateway import Address, Program
+from toolcrib.config.connecting.places import Places
+
+
+def _file(places: Places) -> Path:
+    if places.platform == "win32":
+        return places.roaming / "Zed" / "settings.json"
+    # XDG's folder on Linux alone.
+    folder = places.home / ".config" if places.platform == "darwin" else places.config
+    return folder / "zed" / "settings.json"
+
+
+def _by_program(name: str, program: Program) -> Entry:
+    # Older versions want the source; newer ones read over it.
+    return {"source": "custom", "command": program.command, "args": list(program.args)}
+
+
+def _by_address(name: str, address: Address) -> Entry:
+    return {"url": address.url, **address.headers()}
+
+
+client = Client(
+    title="Zed",
+    syntax=jsonc,
+    table=("context_servers",),
+    file=_file,
+    by_program=_by_program,
+    by_address=_by_address,
+    afterwards="It takes effect at once.",
+)

@@ -1,0 +1,103 @@
+"""What is known of a client: its file, its syntax, where entries stand in it, and how they look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from toolcrib import plugins
+from toolcrib.config.connecting.gateway import Address, Program
+from toolcrib.config.connecting.places import Places
+from toolcrib.errors import NotFound, UsageError
+from toolcrib.suggestions import did_you_mean
+
+CLIENTS = "toolcrib.config.clients"
+
+Entry = dict[str, Any]
+Table = tuple[str, ...]
+"""The keys that lead to the entries."""
+
+
+class Syntax(Protocol):
+    """A way to write files; every function takes the text of one ('' for none) and raises `ConfigError`."""
+
+    def entries(self, text: str, table: Table) -> Mapping[str, Any]:
+        """The entries by name."""
+
+    def rest(self, text: str, table: Table, name: str) -> Any:
+        """Everything but the entry `name`, comparable: an edit must leave it equal."""
+
+    def put(self, text: str, table: Table, name: str, entry: Entry) -> str:
+        """The text with the entry; one that is there is changed where it differs."""
+
+    def take(self, text: str, table: Table, name: str) -> str:
+        """The text without the entry."""
+
+    def snippet(self, table: Table, name: str, entry: Entry) -> str:
+        """The entry alone, as a person would paste it into an empty file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """One MCP client."""
+
+    title: str
+    syntax: Syntax
+    table: Table
+    file: Callable[[Places], Path]
+    by_program: Callable[[str, Program], Entry]
+    by_address: Callable[[str, Address], Entry] | None = None
+    """None where its file knows no servers with an address."""
+    expands: bool = False
+    """It can take a token from a variable of its environment."""
+    sign: Callable[[Places], Path] | None = None
+    """What is there when the client is; the folder of its file unless told otherwise."""
+    afterwards: str = ""
+    """When a change takes effect."""
+
+    def is_here(self, places: Places) -> bool:
+        """Whether the client seems to be installed."""
+        sign = self.sign(places) if self.sign else self.file(places).parent
+        return sign.exists() or self.file(places).exists()
+
+    def entry(self, name: str, gateway: Program | Address) -> Entry:
+        """The entry that points at the gateway; raises `UsageError` for what this client cannot do."""
+        if isinstance(gateway, Program):
+            return self.by_program(name, gateway)
+        if self.by_address is None:
+            raise UsageError(
+                f"The config file of {self.title} has no form for servers with an address.",
+                hint="Leave --http out: the client then starts the gateway itself.",
+            )
+        if gateway.token_variable and not self.expands:
+            raise UsageError(
+                f"{self.title} does not read tokens from the environment.",
+                hint="Use --token, which writes the token into its file.",
+            )
+        return self.by_address(name, gateway)
+
+    def own_keys(self) -> frozenset[str]:
+        """The keys that say how to reach the gateway; others in an entry are the person's, and are kept."""
+        entries = [self.by_program("", Program(command=""))]
+        if self.by_address is not None:
+            entries.append(self.by_address("", Address(url="", token="t")))  # noqa: S106
+            if self.expands:
+                entries.append(self.by_address("", Address(url="", token_variable="T")))  # noqa: S106
+        return frozenset(key for entry in entries for key in entry)
+
+
+def client_names() -> tuple[str, ...]:
+    """The names of all clients, as a person writes them."""
+    return tuple(name.replace("_", "-") for name in plugins.names(CLIENTS))
+
+
+def find_client(name: str) -> Client:
+    """The client of this name; raises `NotFound` with what may have been meant."""
+    wanted = name.strip().lower().replace("_", "-").replace(" ", "-")
+    known = client_names()
+    if wanted not in known:
+        listed = f"Known: {', '.join(known)}."
+        raise NotFound(f"There is no client {name!r}.", hint=did_you_mean(wanted, known, otherwise=listed))
+    return cast("Client", plugins.find(CLIENTS, wanted.replace("-", "_")).client)

@@ -1,0 +1,86 @@
+"""Every client's file is where that client looks, on each platform."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolcrib.config.connecting.client import find_client
+from toolcrib.config.connecting.places import Places
+
+HOME = Path("/home/ada")
+SUPPORT = "Library/Application Support"
+
+
+@pytest.mark.parametrize(
+    ("name", "linux", "darwin", "win32"),
+    [
+        ("claude-code", ".claude.json", ".claude.json", ".claude.json"),
+        (
+            "claude-desktop",
+            ".config/Claude/claude_desktop_config.json",
+            f"{SUPPORT}/Claude/claude_desktop_config.json",
+            "AppData/Roaming/Claude/claude_desktop_config.json",
+        ),
+        ("codex", ".codex/config.toml", ".codex/config.toml", ".codex/config.toml"),
+        ("cursor", ".cursor/mcp.json", ".cursor/mcp.json", ".cursor/mcp.json"),
+        ("gemini", ".gemini/settings.json", ".gemini/settings.json", ".gemini/settings.json"),
+        (
+            "goose",
+            ".config/goose/config.yaml",
+            ".config/goose/config.yaml",
+            "AppData/Roaming/Block/goose/config/config.yaml",
+        ),
+        (
+            "vscode",
+            ".config/Code/User/mcp.json",
+            f"{SUPPORT}/Code/User/mcp.json",
+            "AppData/Roaming/Code/User/mcp.json",
+        ),
+        ("windsurf", *[".codeium/windsurf/mcp_config.json"] * 3),
+        (
+            "zed",
+            ".config/zed/settings.json",
+            ".config/zed/settings.json",
+            "AppData/Roaming/Zed/settings.json",
+        ),
+    ],
+)
+def test_the_usual_places(name: str, linux: str, darwin: str, win32: str) -> None:
+    client = find_client(name)
+
+    for platform, expected in {"linux": linux, "darwin": darwin, "win32": win32}.items():
+        assert client.file(Places(home=HOME, platform=platform)) == HOME / expected
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "variable", "expected"),
+    [
+        ("zed", "linux", "XDG_CONFIG_HOME", "/elsewhere/zed/settings.json"),
+        ("zed", "darwin", "XDG_CONFIG_HOME", "/home/ada/.config/zed/settings.json"),
+        ("goose", "linux", "XDG_CONFIG_HOME", "/elsewhere/goose/config.yaml"),
+        ("vscode", "linux", "XDG_CONFIG_HOME", "/elsewhere/Code/User/mcp.json"),
+        ("vscode", "win32", "APPDATA", "/elsewhere/Code/User/mcp.json"),
+        ("codex", "linux", "CODEX_HOME", "/elsewhere/config.toml"),
+        ("claude-code", "linux", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"),
+    ],
+)
+def test_places_that_a_variable_names(name: str, platform: str, variable: str, expected: str) -> None:
+    places = Places(home=HOME, platform=platform, environ={variable: "/elsewhere"})
+
+    assert find_client(name).file(places) == Path(expected)
+
+
+def test_a_relative_folder_in_a_variable_counts_for_nothing() -> None:
+    places = Places(home=HOME, platform="linux", environ={"XDG_CONFIG_HOME": "here"})
+
+    assert places.config == HOME / ".config"
+
+
+def test_a_client_is_here_when_its_folder_is(tmp_path: Path) -> None:
+    places, client = Places(home=tmp_path, platform="linux"), find_client("claude-code")
+    assert not client.is_here(places)
+
+    (tmp_path / ".claude").mkdir()
+    assert client.is_here(places)
