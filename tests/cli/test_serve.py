@@ -70,3 +70,18 @@ def test_a_second_host_on_the_home_is_refused(started) -> None:
     second = started()
     assert second.wait(timeout=20) == 5
     assert str(first.pid) in second.stderr.read()
+
+
+def test_a_profile_has_a_path_of_its_own_and_an_unknown_one_is_said(started, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    profiles = {"quiet": {"servers": ["demo"], "readOnly": True}}
+    demo = {"type": "inprocess", "module": "toolcrib.bundled.demo"}
+    (home / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"demo": demo}, "toolcrib": {"profiles": profiles}})
+    )
+    unknown = started("--profile", "quit")
+    assert unknown.wait(timeout=20) == 3
+    assert "quiet" in unknown.stderr.read()
+    process = started("--profile", "quiet")
+    assert process.stdout.readline().strip().endswith("/mcp/quiet")

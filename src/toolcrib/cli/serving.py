@@ -6,19 +6,22 @@ import asyncio
 import json
 import os
 import sys
+from dataclasses import replace
 
 from toolcrib.cli.ending import Ending, heeding
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.hosting import loop_factory
 from toolcrib.cli.surface import Surface
 from toolcrib.control.server import serve
+from toolcrib.errors import NotFound
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.serving import serve_http
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.stdio import serve_stdio
-from toolcrib.host import open_host
+from toolcrib.host import Host, open_host
 from toolcrib.serverkit.stdio import claim_streams
+from toolcrib.suggestions import did_you_mean
 
 
 def serve_gateway(surface: Surface, profile: Profile, *, stdio: bool, port: int) -> int:
@@ -28,13 +31,34 @@ def serve_gateway(surface: Surface, profile: Profile, *, stdio: bool, port: int)
     return 0
 
 
+def view(host: Host, asked: Profile) -> Gateway:
+    """The gateway of the named profile, narrowed by what was asked for besides."""
+    if not asked.name:
+        return Gateway(host, asked)
+    known = host.settings.profiles
+    if asked.name not in known:
+        hint = did_you_mean(
+            asked.name, known, otherwise="They stand under toolcrib.profiles in the config file."
+        )
+        raise NotFound(f"There is no profile called {asked.name!r}.", hint=hint)
+    named = known[asked.name]
+    narrowed = replace(
+        asked,
+        servers=asked.servers or tuple(named.servers),
+        tools=asked.tools or tuple(named.tools),
+        read_only=asked.read_only or named.read_only,
+        search=asked.search or named.search,
+    )
+    return Gateway(host, narrowed)
+
+
 async def _over_http(surface: Surface, profile: Profile, port: int) -> None:
     ending = Ending()
     with heeding(ending):
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log")
-            async with serve(host), serve_http(Gateway(host, profile), port=port) as url:
+            async with serve(host), serve_http(view(host, profile), port=port) as url:
                 _announce(surface, url)
                 await ending.wait()
 
@@ -55,7 +79,7 @@ async def _over_stdio(surface: Surface, profile: Profile) -> None:
     with heeding(ending):
         async with open_host(surface.home, exclusive=False, handlers=bridge_handlers()) as host:
             ending.host = host
-            serving = asyncio.create_task(serve_stdio(Gateway(host, profile), incoming, outgoing))
+            serving = asyncio.create_task(serve_stdio(view(host, profile), incoming, outgoing))
             waiting = asyncio.create_task(ending.wait())
             await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
             for task in (serving, waiting):

@@ -20,6 +20,22 @@ def _start_concurrency() -> int:
     return max(1, (os.cpu_count() or 2) - 1)
 
 
+class ProfileSettings(BaseModel):
+    """A named view of the crib, for clients of the gateway."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, alias_generator=to_camel, populate_by_name=True
+    )
+
+    servers: list[str] = []
+    """Names of servers; empty for all."""
+    tools: list[str] = []
+    """Patterns of public tool names; empty for all."""
+    read_only: bool = False
+    search: bool = False
+    """Show three tools to search with instead of all."""
+
+
 class Settings(BaseModel):
     """The host's settings; in the file their names are camelCase."""
 
@@ -45,6 +61,8 @@ class Settings(BaseModel):
     """Seconds a call waits for a server that is restarting."""
     liveness_interval: float = Field(default=30.0, gt=0, le=86_400)
     """Seconds between two looks at an idle server."""
+    profiles: dict[str, ProfileSettings] = {}
+    """Views of the crib for clients of the gateway, by name."""
 
 
 def read_settings(document: Document) -> Settings:

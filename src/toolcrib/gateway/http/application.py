@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from pydantic_core import from_json, to_json
 
@@ -59,7 +60,7 @@ class Application:
             await _plain(send, *refusal)
         elif scope["path"] == "/healthz":
             await _plain(send, 200, "ok")
-        elif scope["path"].rstrip("/") != self._path:
+        elif quote(scope["path"].rstrip("/")) != self._path:
             await _plain(send, 404, f"There is nothing here. The endpoint is {self._path}.")
         elif scope["method"] == "POST":
             await self._post(headers, receive, send)

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
+from urllib.parse import quote
 
 from toolcrib.errors import UsageError
 from toolcrib.gateway.gateway import Gateway
@@ -25,7 +26,8 @@ async def serve_http(
     """Serve the gateway; yields its address."""
     import uvicorn
 
-    application = Application(gateway, guard)
+    path = f"/mcp/{quote(gateway.profile.name, safe='')}" if gateway.profile.name else "/mcp"
+    application = Application(gateway, guard, path=path)
     listening = _bind(host, port)
     config = uvicorn.Config(
         application,
@@ -41,7 +43,7 @@ async def serve_http(
     address = listening.getsockname()
     try:
         async with gateway.following():
-            yield f"http://{address[0]}:{address[1]}/mcp"
+            yield f"http://{address[0]}:{address[1]}{path}"
     finally:
         application.close()
         server.should_exit = True
