@@ -7,7 +7,6 @@ conversation.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
@@ -30,6 +29,7 @@ from toolcrib.serverkit.protocol import (
     read_request,
     refuse,
 )
+from toolcrib.serverkit.running import Running
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +52,7 @@ class Front:
         self.capabilities: dict[str, Any] = {}
         """What a legacy client said that it can do."""
         self.log_level = "info"
-        self._running: dict[int | str, asyncio.Task[Any]] = {}
-        self._cancelled: set[int | str] = set()
+        self._running = Running()
 
     def can(self, request: Request) -> dict[str, Any]:
         """What the client said that it can do, with this request or when it opened."""
@@ -74,7 +73,8 @@ class Front:
             request = read_request(message, opened=self.version is not None)
             if len(self._running) >= MAX_RUNNING:
                 raise Refusal(TOO_MANY, f"{MAX_RUNNING} requests are under way; try again shortly.")
-            return await self._track(request, wire)
+            result = await self._running.outcome(request.id, self._answer(request, wire))
+            return None if result is None else {"jsonrpc": "2.0", "id": request.id, "result": result}
         except Refusal as refusal:
             return refuse(request_id, refusal)
         except Exception:
@@ -84,28 +84,7 @@ class Front:
     def close(self) -> None:
         """The client is gone: nothing is sent to it any more, and what it asked for is cancelled."""
         self.gateway.leave(self.channel)
-        for request_id in tuple(self._running):
-            self._cancel(request_id)
-
-    async def _track(self, request: Request, wire: Wire) -> Message | None:
-        task = asyncio.current_task()
-        assert task is not None
-        before = task.cancelling()
-        self._running[request.id] = task
-        try:
-            result = await self._answer(request, wire)
-        except asyncio.CancelledError:
-            if request.id not in self._cancelled or task.uncancel() > before:
-                raise
-            return None
-        else:
-            if request.id in self._cancelled:
-                task.uncancel()
-                return None
-            return {"jsonrpc": "2.0", "id": request.id, "result": result}
-        finally:
-            del self._running[request.id]
-            self._cancelled.discard(request.id)
+        self._running.cancel_all()
 
     async def _answer(self, request: Request, wire: Wire) -> Mapping[str, Any]:
         handler = _handlers().get(request.method)
@@ -121,13 +100,7 @@ class Front:
     def _take_notification(self, message: Message) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
-            self._cancel(params.get("requestId"))
-
-    def _cancel(self, request_id: Any) -> None:
-        task = self._running.get(request_id) if is_request_id(request_id) else None
-        if task is not None and request_id not in self._cancelled:
-            self._cancelled.add(request_id)
-            task.cancel()
+            self._running.cancel(params.get("requestId"))
 
 
 _INVALID = Refusal(INVALID_REQUEST, "Not a JSON-RPC request with a method and an unused id.")

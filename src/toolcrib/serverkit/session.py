@@ -32,6 +32,7 @@ from toolcrib.serverkit.protocol import (
     refuse,
     reply,
 )
+from toolcrib.serverkit.running import Running
 
 if TYPE_CHECKING:
     from toolcrib.serverkit.server import ToolServer
@@ -51,8 +52,7 @@ class Session:
 
     def __init__(self, server: ToolServer) -> None:
         self._server = server
-        self._running: dict[int | str, asyncio.Task[Any]] = {}
-        self._cancelled: set[int | str] = set()
+        self._running = Running()
         self._log_level: LogLevel = "info"
         self._ended = asyncio.Event()
         self.version: str | None = None
@@ -73,7 +73,8 @@ class Session:
             return refuse(None, _INVALID)
         try:
             request = read_request(message, opened=self.version is not None)
-            return await self._track(request, notify)
+            result = await self._running.outcome(request.id, self._answer(request, notify))
+            return None if result is None else reply(request.id, result)
         except Refusal as refusal:
             return refuse(request_id, refusal)
         except Exception:
@@ -86,30 +87,7 @@ class Session:
 
     def cancel_all(self) -> None:
         """Stop every running call; none of them is answered."""
-        for request_id in tuple(self._running):
-            self._cancel(request_id)
-
-    async def _track(self, request: Request, notify: Notify) -> Message | None:
-        """Answer under the eye of `notifications/cancelled`."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("respond() must be awaited in a task")
-        before = task.cancelling()
-        self._running[request.id] = task
-        try:
-            result = await self._answer(request, notify)
-        except asyncio.CancelledError:
-            if request.id not in self._cancelled or task.uncancel() > before:
-                raise
-            return None
-        else:
-            if request.id in self._cancelled:  # it finished although it was told to stop
-                task.uncancel()
-                return None
-            return reply(request.id, result)
-        finally:
-            del self._running[request.id]
-            self._cancelled.discard(request.id)
+        self._running.cancel_all()
 
     async def _answer(self, request: Request, notify: Notify) -> Answer:
         methods = _MODERN if request.modern else _LEGACY
@@ -182,13 +160,7 @@ class Session:
     def _take_notification(self, message: Message) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
-            self._cancel(params.get("requestId"))
-
-    def _cancel(self, request_id: Any) -> None:
-        task = self._running.get(request_id) if is_request_id(request_id) else None
-        if task is not None and request_id not in self._cancelled:
-            self._cancelled.add(request_id)
-            task.cancel()
+            self._running.cancel(params.get("requestId"))
 
 
 class _Reports:

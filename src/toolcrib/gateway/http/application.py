@@ -21,6 +21,7 @@ from toolcrib.gateway.http.exchange import KEEP_ALIVE, STREAM_HEADERS, Exchange,
 from toolcrib.gateway.http.guard import Guard
 from toolcrib.gateway.http.headers import check_headers
 from toolcrib.gateway.http.sessions import MAX_UNHEARD, HttpSession, Outbox, Sessions
+from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import (
     INVALID_REQUEST,
@@ -103,7 +104,7 @@ class Application:
             await _refuse(send, 400, refusal, message.get("id"))
             return
         front = Front(self._gateway, Outbox(), self._principal)
-        await self._exchange(front, message, {}, receive, send, [])
+        await self._exchange(front, message, Questions(), receive, send, [])
 
     async def _legacy(self, message: Message, headers: Headers, receive: Receive, send: Send) -> None:
         extra: list[Any] = []
@@ -119,7 +120,7 @@ class Application:
                 return
             session = found
         if "method" not in message:
-            session.answer(message)
+            session.questions.take(message)
             await _plain(send, 202, "")
             return
         await self._exchange(session.front, message, session.questions, receive, send, extra)
@@ -128,7 +129,7 @@ class Application:
         self,
         front: Front,
         message: Message,
-        questions: dict[Any, asyncio.Future[Any]],
+        questions: Questions,
         receive: Receive,
         send: Send,
         extra: list[Any],

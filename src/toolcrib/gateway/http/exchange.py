@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pydantic_core import to_json
 
-from toolcrib.errors import ConnectionLost, PeerError
+from toolcrib.gateway.questions import Questions
 from toolcrib.serverkit.protocol import Message
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -24,7 +23,6 @@ KEEP_ALIVE = 15.0
 MAX_UNSENT = 1000
 """Notifications that wait for a client that does not read; the oldest are dropped beyond that."""
 _STATUS: dict[Any, int] = {-32022: 400, -32020: 400, -32700: 400, -32600: 400}
-_questions = itertools.count(1)
 
 JSON_HEADERS = [(b"content-type", b"application/json")]
 STREAM_HEADERS = [
@@ -35,9 +33,9 @@ STREAM_HEADERS = [
 
 
 class Exchange:
-    """The wire of one request over HTTP; `questions` is where the answers of the client arrive."""
+    """The wire of one request over HTTP; the answers to `questions` come with requests of their own."""
 
-    def __init__(self, questions: dict[Any, asyncio.Future[Any]]) -> None:
+    def __init__(self, questions: Questions) -> None:
         self._unsent: asyncio.Queue[Message] = asyncio.Queue(MAX_UNSENT)
         self._questions = questions
 
@@ -52,13 +50,7 @@ class Exchange:
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client on this request's stream; its answer comes as a POST of its own."""
-        question = f"toolcrib-{next(_questions)}"
-        answer = self._questions[question] = asyncio.get_running_loop().create_future()
-        self.tell({"jsonrpc": "2.0", "id": question, "method": method, "params": params})
-        try:
-            return _result(await answer)
-        finally:
-            del self._questions[question]
+        return await self._questions.ask(self.tell, method, params)
 
     async def run(
         self,
@@ -147,14 +139,3 @@ def status_of(answer: Message) -> int:
 async def _hang_up(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _result(answer: Any) -> dict[str, Any]:
-    if not isinstance(answer, dict):
-        raise ConnectionLost("The client went away before it answered.")
-    error = answer.get("error")
-    if isinstance(error, dict):
-        code = error.get("code")
-        raise PeerError(str(error.get("message")), code=code if isinstance(code, int) else -32603)
-    result = answer.get("result")
-    return result if isinstance(result, dict) else {}

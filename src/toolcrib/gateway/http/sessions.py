@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import Any
 
 from toolcrib.gateway.front import Front
 from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message
 
@@ -36,18 +36,9 @@ class HttpSession:
         self.id = secrets.token_urlsafe(24)
         self.outbox = Outbox()
         self.front = Front(gateway, self.outbox, principal)
-        self.questions: dict[Any, asyncio.Future[Any]] = {}
-        """What servers asked the client, by the id under which it answers."""
+        self.questions = Questions()
+        """What servers asked the client."""
         self.last_used = time.monotonic()
-
-    def answer(self, message: Message) -> bool:
-        """An answer of the client to a question; False when nobody asked."""
-        question_id = message.get("id")
-        waiting = self.questions.get(question_id) if isinstance(question_id, str) else None
-        if waiting is None or waiting.done():
-            return False
-        waiting.set_result(message)
-        return True
 
 
 class Sessions:
@@ -76,6 +67,7 @@ class Sessions:
     def close(self, session: HttpSession) -> None:
         """Forget a session; what it asked for is cancelled."""
         self._sessions.pop(session.id, None)
+        session.questions.give_up()
         session.front.close()
 
     def close_all(self) -> None:
