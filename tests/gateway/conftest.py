@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,3 +31,16 @@ def serve(crib) -> Serve:
             yield host, url
 
     return serving
+
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture
+def program(crib) -> Callable[..., None]:
+    """Adds one of the programs of this folder as a server."""
+
+    def add(name: str, file: str, *args: str) -> None:
+        crib.entry(name, {"command": sys.executable, "args": [str(PROGRAMS / file), *args]})
+
+    return add

@@ -2,7 +2,7 @@
 
 A legacy client is asked on the stream of its call. A modern one gets `input_required` for an answer, while
 the call waits here; it sends the call again with what was asked for, and the same call goes on. The state it
-carries is a random key of ours, good once, for the same tool and the same principal.
+carries is a random key of ours, good once, for the same thing and the same principal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.errors import PeerError, UsageError
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
-from toolcrib.serverkit.protocol import Request
+from toolcrib.serverkit.protocol import LOG_LEVEL, Request
 from toolcrib.servers.sessions.handlers import Handlers, Hook
 
 if TYPE_CHECKING:
@@ -40,15 +40,25 @@ class RelayedCall:
     """One call of a client, for as long as it takes, over however many requests."""
 
     def __init__(self, front: Front, request: Request, wire: Wire) -> None:
-        self.tool = str(request.params.get("name"))
+        self.subject = _subject(request)
         self.principal = front.principal
         self.wire = wire
+        self._front = front
+        self._request = request
         self._modern = request.modern
         self._capabilities = front.can(request)
         self._open: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._asked = asyncio.Event()
         self._task: asyncio.Task[ToolResult] | None = None
+
+    @property
+    def log_level(self) -> str | None:
+        """From which level on the client hears what servers log; None for nothing."""
+        if not self._modern:
+            return self._front.log_level
+        level = self._request.meta.get(LOG_LEVEL)
+        return level if isinstance(level, str) else None
 
     @property
     def parks(self) -> bool:
@@ -127,10 +137,11 @@ class Parking:
         self._calls[key] = (call, timer)
         return key
 
-    def take(self, key: Any, front: Front, tool: str) -> RelayedCall:
+    def take(self, key: Any, front: Front, request: Request) -> RelayedCall:
         """The call that this key stands for; raises `UsageError` for a stranger's, old or altered key."""
         call, timer = self._calls.get(key, (None, None)) if isinstance(key, str) else (None, None)
-        if call is None or timer is None or call.tool != tool or call.principal != front.principal:
+        stranger = call is None or call.subject != _subject(request) or call.principal != front.principal
+        if call is None or timer is None or stranger:
             raise UsageError("This requestState is not known here, or no longer.")
         timer.cancel()
         del self._calls[key]
@@ -146,6 +157,11 @@ class Parking:
     def _give_up(self, key: str) -> None:
         call, _ = self._calls.pop(key)
         asyncio.ensure_future(call.cancel())  # noqa: RUF006 - it ends by itself
+
+
+def _subject(request: Request) -> tuple[str, Any, Any]:
+    """What a call is about: it goes on only as what it began as."""
+    return request.method, request.params.get("name"), request.params.get("uri")
 
 
 def bridge_handlers() -> Handlers:

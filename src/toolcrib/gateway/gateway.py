@@ -14,20 +14,23 @@ from typing import Any
 
 from toolcrib import __version__
 from toolcrib.gateway.bridge import Parking
+from toolcrib.gateway.catalog import Catalog, Definition, Kind
+from toolcrib.gateway.logs import Logs
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.search import SearchMode
+from toolcrib.gateway.watches import UPDATED, Watches
 from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
-from toolcrib.schema.events import ToolsChanged
+from toolcrib.schema.events import Event, ServerChanged, ServerNoticed, ServerRemoved, ToolsChanged
 from toolcrib.schema.tools import Tool
-from toolcrib.serverkit.protocol import notification
+from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
 
 logger = logging.getLogger(__name__)
 
 INFO = {"name": "toolcrib", "version": __version__}
 LIST_PATIENCE = 3.0
 CHANGE_PAUSE = 0.1
-"""Seconds in which changes of the tool list are gathered into one notice."""
+"""Seconds in which changes of a list are gathered into one notice."""
 
 
 class Gateway:
@@ -38,6 +41,10 @@ class Gateway:
         self.profile = profile or Profile()
         self.search = SearchMode(self.tools) if self.profile.search else None
         self.parking = Parking()
+        self.catalog = Catalog(host.servers, self.profile.shows_server, self._announce)
+        self.logs = Logs()
+        self.watches = Watches(host.servers)
+        self._due: dict[str, asyncio.TimerHandle] = {}
         self._channels: set[Channel] = set()
         self._listable_at = asyncio.get_running_loop().time() + LIST_PATIENCE
 
@@ -56,6 +63,32 @@ class Gateway:
         if self.search is not None:
             return self.search.definitions()
         return [{**tool.definition.raw, "name": tool.name} for tool in self.tools()]
+
+    async def page(self, kind: Kind, request: Request) -> dict[str, Any]:
+        """Everything of a kind that the servers offer, as the answer to a request."""
+        if request.params.get("cursor") is not None:
+            raise Refusal(INVALID_PARAMS, "Invalid cursor: the list has one page.")
+        await self.settled()
+        result: dict[str, Any] = {kind.key: await self.catalog.page(kind)}
+        return {**result, "ttlMs": 0, "cacheScope": "private"} if request.modern else result
+
+    async def find_listed(self, kind: Kind, identity: str) -> tuple[str, Definition] | None:
+        """Whose prompt or resource this is; one that is not known may be of a server that is starting."""
+        found = await self.catalog.find(kind, identity)
+        if found is None:
+            await self.settled()
+            found = await self.catalog.find(kind, identity)
+        return found
+
+    async def watchable(self, uri: str) -> str | None:
+        """The server that a resource belongs to, if it tells of changes."""
+        await self.settled()
+        owner = await self.catalog.owner(uri)
+        for session in self.catalog.sessions("resources"):
+            offered = session.agreement.capabilities["resources"]
+            if session.server == owner and isinstance(offered, dict) and offered.get("subscribe") is True:
+                return owner
+        return None
 
     async def settled(self) -> None:
         """Wait for servers that are still starting, but only in the gateway's first moments.
@@ -77,6 +110,7 @@ class Gateway:
     def leave(self, channel: Channel) -> None:
         """It does not any more."""
         self._channels.discard(channel)
+        self.watches.leave(channel)
 
     def tell_all(self, method: str) -> None:
         """Tell every client that listens."""
@@ -92,11 +126,48 @@ class Gateway:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            for due in self._due.values():
+                due.cancel()
             await self.parking.close()
+            await asyncio.gather(self.catalog.close(), self.logs.close(), self.watches.close())
 
     async def _follow(self) -> None:
         with self.host.events.subscribe() as events:
             async for event in events:
-                if isinstance(event, ToolsChanged) and self._channels:
-                    await asyncio.sleep(CHANGE_PAUSE)
-                    self.tell_all("notifications/tools/list_changed")
+                self._take(event)
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, ToolsChanged):
+            self._announce("tools")
+        elif isinstance(event, ServerChanged):
+            self._look_at(event.status.name)
+        elif isinstance(event, ServerRemoved):
+            self._look_at(event.name)
+        elif isinstance(event, ServerNoticed) and self.profile.shows_server(event.server):
+            self._take_notice(event.server, event.method, dict(event.params))
+
+    def _look_at(self, server: str) -> None:
+        session = self.catalog.look_at(server)
+        if session is not None:
+            self.logs.opened(session)
+
+    def _take_notice(self, server: str, method: str, params: dict[str, Any]) -> None:
+        if method == "notifications/message":
+            self.logs.tell(server, params)
+        elif method == UPDATED:
+            self.watches.tell(server, params)
+        elif method == "notifications/subscriptions/acknowledged":
+            self.watches.confirm(server, params)
+        elif method in ("notifications/prompts/list_changed", "notifications/resources/list_changed"):
+            capability = method.split("/")[1]
+            self.catalog.forget(server, capability)
+            self._announce(capability)
+
+    def _announce(self, kind: str) -> None:
+        """Tell the clients soon that a list changed; once, when more of it changes at the same time."""
+        if self._channels and kind not in self._due:
+            self._due[kind] = asyncio.get_running_loop().call_later(CHANGE_PAUSE, self._tell_changed, kind)
+
+    def _tell_changed(self, kind: str) -> None:
+        del self._due[kind]
+        self.tell_all(f"notifications/{kind}/list_changed")

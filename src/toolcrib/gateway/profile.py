@@ -33,6 +33,10 @@ class Profile:
             return False
         return not self.tools or any(fnmatchcase(tool.name, pattern) for pattern in self.tools)
 
+    def shows_server(self, server: str) -> bool:
+        """True when a client of this profile may see what a server offers besides tools."""
+        return not self.servers or server in self.servers
+
     def view(self, tools: Iterable[Tool]) -> list[Tool]:
         """The tools of a snapshot that the profile shows, in their order."""
         return [tool for tool in tools if self.shows(tool)]

@@ -9,7 +9,7 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
-from toolcrib.schema.events import Event, ServerChanged, ServerLogged
+from toolcrib.schema.events import Event, ServerChanged, ServerLogged, ServerNoticed
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerStatus
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import ToolCache
@@ -67,7 +67,8 @@ class Fortunes:
         self._cache.forget(server)
 
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
-        """A log message goes to whoever listens."""
+        """What a server says of its own accord goes to whoever listens."""
+        self._bus.publish(ServerNoticed(server, method, params))
         if method == "notifications/message":
             self._bus.publish(ServerLogged(server, str(params.get("level", "info")), params.get("data")))
 

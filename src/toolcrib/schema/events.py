@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import CallRecord
@@ -50,6 +52,15 @@ class ServerLogged:
 
 
 @dataclass(frozen=True)
+class ServerNoticed:
+    """A server sent a notification, which stands here as it came; its tool list has an event of its own."""
+
+    server: str
+    method: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class ConfigChanged:
     """The config file was read again; `error` says why the last good state stays, if it does."""
 
@@ -57,4 +68,6 @@ class ConfigChanged:
     error: str | None = None
 
 
-Event = ServerChanged | ServerRemoved | ToolsChanged | CallFinished | ServerLogged | ConfigChanged
+Event = (
+    ServerChanged | ServerRemoved | ToolsChanged | CallFinished | ServerLogged | ServerNoticed | ConfigChanged
+)

@@ -14,8 +14,14 @@ if TYPE_CHECKING:
 FRESH_FOR = 60_000
 
 
-def _offer() -> dict[str, Any]:
-    return {"capabilities": {"tools": {"listChanged": True}}}
+CAPABILITIES: dict[str, Any] = {
+    "tools": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "resources": {"listChanged": True, "subscribe": True},
+    "completions": {},
+    "logging": {},
+}
+"""Always all: a legacy client hears of them once, when servers that offer them may still be starting."""
 
 
 async def initialize(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
@@ -25,13 +31,13 @@ async def initialize(front: Front, request: Request, wire: Wire) -> dict[str, An
     front.version = asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[0]
     front.capabilities = capabilities if isinstance(capabilities, dict) else {}
     front.gateway.join(front.channel)
-    return {"protocolVersion": front.version, "serverInfo": INFO, **_offer()}
+    return {"protocolVersion": front.version, "serverInfo": INFO, "capabilities": CAPABILITIES}
 
 
 async def discover(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
     """Say what we are and can do."""
     hints = {"ttlMs": FRESH_FOR, "cacheScope": "private"}
-    return {"supportedVersions": list(MODERN_VERSIONS), **_offer(), **hints}
+    return {"supportedVersions": list(MODERN_VERSIONS), "capabilities": CAPABILITIES, **hints}
 
 
 async def ping(front: Front, request: Request, wire: Wire) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.errors import InvalidArguments, PeerError, ToolcribError, UnknownTool, UsageError
+from toolcrib.errors import InvalidArguments, PeerError, ToolcribError, UnknownTool
 from toolcrib.gateway.bridge import RelayedCall, current
+from toolcrib.gateway.relaying import relay
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
@@ -30,44 +31,18 @@ async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any
     name, arguments = request.params.get("name"), request.params.get("arguments")
     if not isinstance(name, str):
         raise Refusal(INVALID_PARAMS, "The name of the tool is missing.")
-    call = RelayedCall(front, request, wire)
-    on_progress = _progress(request, call)
+
+    async def work(call: RelayedCall) -> ToolResult:
+        return await _call(front, name, arguments, _progress(request, call))
+
     try:
-        if request.modern and "requestState" in request.params:
-            return await _resume(front, request, wire)
-        if call.parks:
-            call.start(lambda: _call(front, name, arguments, on_progress))
-            return await _settle(front, call)
-        current.set(call)
-        return await _call(front, name, arguments, on_progress)
+        return await relay(front, request, wire, work)
     except (InvalidArguments, UnknownTool) as error:
         raise Refusal(INVALID_PARAMS, f"{error.message} {error.hint}".strip()) from None
     except PeerError as error:
         raise Refusal(error.code, error.message, error.data) from None
     except ToolcribError as error:
         return as_result(error)
-
-
-async def _resume(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
-    """A client comes back with what was asked for."""
-    parking = front.gateway.parking
-    try:
-        call = parking.take(request.params["requestState"], front, str(request.params["name"]))
-        call.wire = wire
-        call.answer(request.params.get("inputResponses"))
-    except UsageError as error:
-        raise Refusal(INVALID_PARAMS, error.message) from None
-    return await _settle(front, call)
-
-
-async def _settle(front: Front, call: RelayedCall) -> dict[str, Any]:
-    """The result of a call, or what the client is to be asked first."""
-    result = await call.outcome()
-    if result is not None:
-        return result
-    questions = call.questions()
-    state = front.gateway.parking.park(call)
-    return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
 
 
 async def _call(front: Front, name: str, arguments: Any, on_progress: OnProgress | None) -> ToolResult:
@@ -87,9 +62,13 @@ async def _visible_call(
     gateway = front.gateway
     if gateway.find(name) is None:
         await gateway.settled()
-    if gateway.find(name) is None:
+    tool = gateway.find(name)
+    if tool is None:
         raise Refusal(INVALID_PARAMS, f"Unknown tool: {name}")
-    return await gateway.host.caller.call(name, arguments, principal=front.principal, on_progress=on_progress)
+    with gateway.logs.hearing(tool.server, current.get()):
+        return await gateway.host.caller.call(
+            name, arguments, principal=front.principal, on_progress=on_progress
+        )
 
 
 def _progress(request: Request, call: RelayedCall) -> OnProgress | None:

@@ -12,6 +12,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from toolcrib import __version__
@@ -19,7 +20,7 @@ from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, Too
 from toolcrib.servers.link import Inbox, Link
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.listening import listen
-from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
+from toolcrib.servers.sessions.negotiation import META, Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND, OnProgress, Peer
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,9 @@ MAX_INPUT_ROUNDS = 10
 MAX_PAGES = 1000
 MAX_LISTED = 20_000
 """More than this many tools, resources or prompts from one server are taken for a fault."""
+
+log_level: ContextVar[str | None] = ContextVar("log_level", default=None)
+"""From which level on the caller wants to hear what a server logs; the modern era asks with each request."""
 
 OpenLink = Callable[[Inbox], AbstractAsyncContextManager[Link]]
 OnNotice = Callable[[str, dict[str, Any]], None]
@@ -75,7 +79,9 @@ class Session:
         if self._meta is not None:
             params = {} if params is None else params
             extra = params.get("_meta")
-            params = {**params, "_meta": self._meta if extra is None else {**self._meta, **extra}}
+            level = log_level.get()
+            meta = self._meta if level is None else {**self._meta, META + "logLevel": level}
+            params = {**params, "_meta": meta if extra is None else {**meta, **extra}}
         return await self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
 
     async def notify(self, method: str, params: dict[str, Any] | None = None) -> None:

@@ -1,0 +1,82 @@
+"""Brings what a server logs to the clients that have a call under way there and want to hear it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from toolcrib.errors import ToolcribError
+from toolcrib.gateway.bridge import RelayedCall
+from toolcrib.serverkit.context import LOG_LEVELS
+from toolcrib.serverkit.protocol import notification
+from toolcrib.servers.sessions.session import Session, log_level
+
+PATIENCE = 2.0
+_SEVERITY: dict[str, int] = {level: number for number, level in enumerate(LOG_LEVELS)}
+_INFO = _SEVERITY["info"]
+
+
+class Logs:
+    """Who hears which server now."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, list[RelayedCall]] = {}
+        self._asked: int | None = None
+        """How much servers of the legacy era were asked to tell; what a client does not want stays here."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @contextmanager
+    def hearing(self, server: str | None, call: RelayedCall | None) -> Iterator[None]:
+        """While the block runs, the client of the call hears the server."""
+        if server is None or call is None or call.log_level is None:
+            yield
+            return
+        calls = self._calls.setdefault(server, [])
+        calls.append(call)
+        token = log_level.set(call.log_level)
+        try:
+            yield
+        finally:
+            log_level.reset(token)
+            calls.remove(call)
+
+    def tell(self, server: str, params: dict[str, Any]) -> None:
+        """The server said something."""
+        level = params.get("level")
+        severity = _SEVERITY.get(level) if isinstance(level, str) else None
+        if severity is None:
+            return  # no client could read it
+        for call in tuple(self._calls.get(server, ())):
+            if severity >= _SEVERITY[call.log_level or "info"]:
+                call.wire.tell(notification("notifications/message", params))
+
+    async def want(self, level: str, sessions: Iterable[Session]) -> None:
+        """A client wants to hear this much; servers are asked for more when they were asked for less."""
+        wanted = min(_SEVERITY[level], _INFO)
+        if self._asked is not None and self._asked <= wanted:
+            return
+        self._asked = wanted
+        await asyncio.gather(*(self._ask(session) for session in sessions))
+
+    def opened(self, session: Session) -> None:
+        """A server has started (again)."""
+        if self._asked is not None and session.offers("logging"):
+            task = asyncio.create_task(self._ask(session))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Ask nobody any more."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _ask(self, session: Session) -> None:
+        if session.agreement.era == "modern" or self._asked is None:
+            return  # there, each request says it
+        with contextlib.suppress(ToolcribError):
+            level = LOG_LEVELS[self._asked]
+            await session.request("logging/setLevel", {"level": level}, timeout=PATIENCE)
