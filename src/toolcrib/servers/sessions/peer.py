@@ -38,6 +38,8 @@ MAX_WAITING_NOTICES = 1000
 LONGEST_EXTENDED_CALL = 600.0
 """Progress keeps a call alive beyond its deadline, but never longer than this."""
 CANCEL_NOTICE_TIMEOUT = 2.0
+REASON_PATIENCE = 0.5
+"""Seconds in which a process that no longer reads is expected to be known to have ended, and how."""
 REPLY_TIMEOUT = 60.0
 
 
@@ -111,7 +113,7 @@ class Peer:
             self._abandon(request_id, "cancelled", cancellable)
             raise
         except ConnectionLost as error:
-            raise self._explained(error) from None
+            raise await self._explained(error) from None
         finally:
             del self._pending[request_id]
             if pending.future.done() and not pending.future.cancelled():
@@ -186,8 +188,10 @@ class Peer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _explained(self, error: ConnectionLost) -> ToolcribError:
-        """A writer knows only that it could not write; the link may know why."""
+    async def _explained(self, error: ConnectionLost) -> ToolcribError:
+        """A writer knows only that it could not write; the link may know why, or will in a moment."""
+        if isinstance(error, NotDelivered):
+            await asyncio.wait({self.lost_with}, timeout=REASON_PATIENCE)
         if not self.lost_with.done():
             return error
         reason = self.lost_with.result()
