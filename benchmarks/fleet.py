@@ -2,8 +2,9 @@
 
     python -m benchmarks.fleet [--rounds N] [--json]
 
-The time to the first call is held against that of a host with one server only: the fastest there can be. Each
-start is a fresh process, so that nothing is warm; the fleets take turns.
+The time to the first call is held against that of a host with one server only: the fastest there can be. The
+good servers are either the smallest there is, so that all the host does shows, or written with the official
+SDK, as most are. Each start is a fresh process in a new home, where nothing is known; the fleets take turns.
 """
 
 from __future__ import annotations
@@ -12,47 +13,71 @@ import argparse
 import asyncio
 import json
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import toolcrib
 
 ROOT = Path(__file__).parents[1]
-SERVER = Path(__file__).with_name("tiny_server.py")
+TINY = ("-I", str(Path(__file__).with_name("tiny_server.py")))
+USUAL = (str(Path(__file__).with_name("sdk_server.py")),)
 BROKEN = ("exits", "hangs", "rambles", "dies-listing")
 SIZE = 50
-ALONE, SPREAD, FIRST = "one server", "50, 5 broken among them", "50, 5 broken come first"
-START_TIMEOUT = 20
+START_TIMEOUT = 60
 DEADLINE = 120
 
 
-def servers(fleet: str) -> dict[str, Any]:
-    """`mcpServers` of this fleet."""
-    good = {"command": sys.executable, "args": ["-I", str(SERVER)], "timeouts": {"start": START_TIMEOUT}}
-    if fleet == ALONE:
-        return {"good0": good}
-    bad: dict[str, Any] = {"missing": {"command": "toolcrib-no-such-program"}}
-    bad |= {kind: {**good, "args": ["-I", str(SERVER), "--broken", kind]} for kind in BROKEN}
-    entries = [(f"good{number}", good) for number in range(SIZE - len(bad))]
-    for number, entry in enumerate(bad.items()):
-        entries.insert(number if fleet == FIRST else number * SIZE // len(bad) + SIZE // len(bad) // 2, entry)
-    return dict(entries)
+@dataclass(frozen=True)
+class Fleet:
+    """Fifty servers or one; the broken ones stand at the top of the file or are spread over it."""
+
+    server: tuple[str, ...]
+    alone: bool = False
+    broken_first: bool = False
+
+    def servers(self) -> dict[str, Any]:
+        """Its `mcpServers`."""
+        good = _entry(*self.server)
+        if self.alone:
+            return {"good0": good}
+        bad: dict[str, Any] = {"missing": {"command": "toolcrib-no-such-program"}}
+        bad |= {kind: _entry(*TINY, "--broken", kind) for kind in BROKEN}
+        entries = [(f"good{number}", good) for number in range(SIZE - len(bad))]
+        apart = SIZE // len(bad)
+        for number, entry in enumerate(bad.items()):
+            entries.insert(number if self.broken_first else number * apart + apart // 2, entry)
+        return dict(entries)
 
 
-async def start(fleet: str) -> dict[str, Any]:
-    """Open a host in this process and say when what was possible."""
+FLEETS = {
+    "tiny, one": Fleet(TINY, alone=True),
+    "tiny, 50 with 5 broken": Fleet(TINY),
+    "tiny, 50, broken first": Fleet(TINY, broken_first=True),
+    "usual, one": Fleet(USUAL, alone=True),
+    "usual, 50 with 5 broken": Fleet(USUAL),
+    "usual, 50, broken first": Fleet(USUAL, broken_first=True),
+}
+
+
+def _entry(*arguments: str) -> dict[str, Any]:
+    return {"command": sys.executable, "args": list(arguments), "timeouts": {"start": START_TIMEOUT}}
+
+
+async def start(fleet: Fleet) -> dict[str, Any]:
+    """Open a host in this process and say when what was possible; the usual servers only until the first."""
     from toolcrib import open_host
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        entries = servers(fleet)
+        entries = fleet.servers()
         (home / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
         good = [name for name in entries if name.startswith("good")]
         began = time.perf_counter()
@@ -60,6 +85,8 @@ async def start(fleet: str) -> dict[str, Any]:
             tool = await _first_tool(host, good)
             await host.call(tool, {"text": "hello"})
             first = time.perf_counter() - began
+            if fleet.server == USUAL:
+                return {"first_call_s": first, "all_good_ready_s": None, "host_rss_mb": _resident_megabytes()}
             await asyncio.gather(*(host.servers[name].settled() for name in good))
             ready = time.perf_counter() - began
             states = {name: str(host.servers.status(name).state) for name in good}
@@ -89,13 +116,13 @@ def _resident_megabytes() -> float:
 
 def measure(rounds: int) -> dict[str, Any]:
     """Each fleet in turn; medians, and the times of the first call against that of one server."""
-    runs: dict[str, list[dict[str, Any]]] = {ALONE: [], SPREAD: [], FIRST: []}
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in FLEETS}
     for _ in range(rounds):
-        for fleet, seen in runs.items():
-            seen.append(_in_fresh_process(fleet))
+        for name, seen in runs.items():
+            seen.append(_in_fresh_process(name))
     return {
-        fleet: {key: statistics.median(run[key] for run in seen) for key in seen[0]}
-        for fleet, seen in runs.items()
+        name: {key: None if seen[0][key] is None else median(run[key] for run in seen) for key in seen[0]}
+        for name, seen in runs.items()
     }
 
 
@@ -110,10 +137,12 @@ def _in_fresh_process(fleet: str) -> dict[str, Any]:
 def table(result: dict[str, Any]) -> str:
     """For people."""
     lines = [f"{'':26}{'first call':>12}{'/one':>8}{'all ready':>12}{'host RSS':>12}"]
-    for fleet, run in result.items():
-        ratio = run["first_call_s"] / result[ALONE]["first_call_s"]
+    for name, run in result.items():
+        one = next(other for other in FLEETS if FLEETS[other] == Fleet(FLEETS[name].server, alone=True))
+        ratio = run["first_call_s"] / result[one]["first_call_s"]
         first, ready, memory = run["first_call_s"], run["all_good_ready_s"], run["host_rss_mb"]
-        lines.append(f"{fleet:26}{first:10.3f} s{ratio:8.2f}{ready:10.3f} s{memory:9.1f} MB")
+        shown = "" if ready is None else f"{ready:.3f} s"
+        lines.append(f"{name:26}{first:10.3f} s{ratio:8.2f}{shown:>12}{memory:9.1f} MB")
     return "\n".join(lines)
 
 
@@ -125,7 +154,7 @@ def main() -> None:
     parser.add_argument("--start", metavar="FLEET", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.start:
-        print(json.dumps(asyncio.run(start(options.start))))
+        print(json.dumps(asyncio.run(start(FLEETS[options.start]))))
         return
     result = measure(options.rounds)
     print(json.dumps(result) if options.json else table(result))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolcrib.config.document import parse_document, render_document
+from toolcrib.config.parsing import Parser, parse_plainly
 from toolcrib.errors import ConfigError
 
 
@@ -147,3 +148,34 @@ def test_no_text_makes_the_parser_stumble(text: str) -> None:
 def test_what_json_cannot_hold_is_refused(value: object) -> None:
     with pytest.raises(ConfigError):
         render_document({"a": value})
+
+
+DOUBTFUL = (
+    '{"a": 1, "a": 2}',
+    '{"a": NaN}',
+    '{"a": -Infinity}',
+    '{"a": 1e999}',
+    f'{{"a": {"9" * 301}}}',
+    '{"a": "\\ud800"}',
+    '{"a": 1,}',
+    '{"a": 1} // why',
+    "[" * 102 + "]" * 102,
+    "[" * 101 + "1" + "]" * 101,
+    "[" * 5000 + "]" * 5000,
+    '{"a": "\t"}',
+    "null",
+    "",
+)
+PLAIN = ('{"a": [1, 2.5, -3, true, false, null, "ü"]}', "[]", "[" * 101 + "]" * 101, '{"a": {"a": {}}}')
+
+
+@pytest.mark.parametrize("text", DOUBTFUL)
+def test_what_is_not_plain_json_beyond_doubt_is_left_to_the_careful_parser(text):
+    assert parse_plainly(text) is None
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_json_reads_the_same_either_way(text):
+    value = parse_plainly(text)
+    assert value is not None
+    assert value == Parser(text, "mcp.json").parse()

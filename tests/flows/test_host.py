@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -118,6 +119,25 @@ async def test_a_lazy_server_offers_its_tools_asleep_and_wakes_for_a_call(crib):
         assert "sleepy__echo" in [tool.name for tool in host.tools()]
         assert (await host.call("sleepy__echo", {"text": "awake"}))["content"][0]["text"] == "awake"
         assert host.servers.status("sleepy").pid is not None
+
+
+async def test_servers_that_are_known_to_work_start_before_those_that_are_not(crib, tmp_path):
+    starts = tmp_path / "starts"
+
+    def noting(name: str) -> None:
+        server = f"exec {sys.executable} -m toolcrib.testing.server --name {name}"
+        crib.entry(name, {"command": "/bin/sh", "args": ["-c", f"echo {name} >> {starts}; {server}"]})
+
+    crib.setting(start_concurrency=1)
+    noting("unknown")
+    noting("known")
+    async with crib.open(only=["known"]) as host:
+        await host.ready()
+    starts.unlink()
+    async with crib.open() as host:
+        await host.ready()
+        assert [status.name for status in host.servers.statuses()] == ["unknown", "known"]
+    assert starts.read_text().split()[0] == "known"
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])

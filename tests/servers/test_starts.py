@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.starts import StartSlots
+from toolcrib.servers.starts import TICK, StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -21,7 +21,7 @@ class Starter:
         self.task = asyncio.ensure_future(self._run(slots))
 
     async def _run(self, slots: StartSlots) -> None:
-        async with slots.taken():
+        async with slots.taken() as self.start:
             self.inside = True
             await self.let_go.wait()
         self.inside = False
@@ -39,7 +39,7 @@ async def _end(*starters: Starter) -> None:
 
 
 async def test_no_more_than_the_slots_start_at_once():
-    slots = StartSlots(2, patience=3600)
+    slots = StartSlots(2, patience=3600, to_spare=lambda: False)
     starters = [Starter(slots) for _ in range(5)]
     await _settle()
     assert [starter.inside for starter in starters] == [True, True, False, False, False]
@@ -50,7 +50,7 @@ async def test_no_more_than_the_slots_start_at_once():
 
 
 async def test_one_that_hangs_gives_its_slot_up_and_goes_on(clock: LoopClock):
-    slots = StartSlots(1, patience=100)
+    slots = StartSlots(1, patience=100, to_spare=lambda: False)
     hanging, waiting = Starter(slots), Starter(slots)
     await _settle()
     assert not waiting.inside
@@ -59,8 +59,35 @@ async def test_one_that_hangs_gives_its_slot_up_and_goes_on(clock: LoopClock):
     await _end(hanging, waiting)
 
 
+async def test_one_that_writes_rubbish_keeps_nobody_waiting(clock: LoopClock):
+    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    raving, waiting = Starter(slots), Starter(slots)
+    await _settle()
+    assert not waiting.inside
+    raving.start.raves()
+    await clock.passes(1)
+    assert (raving.inside, waiting.inside) == (True, True)
+    await _end(raving, waiting)
+
+
+async def test_a_processor_with_nothing_to_do_lets_one_more_in_at_each_look(clock: LoopClock):
+    idle = True
+    slots = StartSlots(1, patience=3600, to_spare=lambda: idle)
+    starters = [Starter(slots) for _ in range(4)]
+    await _settle()
+    assert [starter.inside for starter in starters] == [True, False, False, False]
+    await clock.passes(TICK)
+    assert [starter.inside for starter in starters] == [True, True, False, False]
+    await clock.passes(TICK)
+    assert [starter.inside for starter in starters] == [True, True, True, False]
+    idle = False
+    await clock.passes(10 * TICK)
+    assert [starter.inside for starter in starters] == [True, True, True, False]
+    await _end(*starters)
+
+
 async def test_a_slot_is_given_back_once_however_it_ends(clock: LoopClock):
-    slots = StartSlots(1, patience=100)
+    slots = StartSlots(1, patience=100, to_spare=lambda: False)
     slow = Starter(slots)
     await clock.passes(101)
     await _end(slow)
@@ -73,7 +100,7 @@ async def test_a_slot_is_given_back_once_however_it_ends(clock: LoopClock):
 
 
 async def test_one_that_fails_or_is_cancelled_gives_its_slot_back():
-    slots = StartSlots(1, patience=3600)
+    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
 
     async def fail() -> None:
         async with slots.taken():

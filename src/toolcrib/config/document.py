@@ -9,9 +9,10 @@ import codecs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from toolcrib.config.parsing import KeyPath, Parser, error_at, position
+from toolcrib.config.parsing import KeyPath, Parser, error_at, parse_plainly, position
 from toolcrib.errors import ConfigError
 
 
@@ -22,8 +23,14 @@ class Document:
     name: str
     data: dict[str, Any]
     text: str = field(repr=False)
-    offsets: Mapping[KeyPath, int] = field(repr=False)
     commented: bool
+
+    @cached_property
+    def offsets(self) -> Mapping[KeyPath, int]:
+        """Where each key and item stands; asked for only when something has to be pointed at."""
+        parser = Parser(self.text, self.name)
+        parser.parse()
+        return parser.offsets
 
     def error(self, path: KeyPath, message: str, hint: str = "") -> ConfigError:
         """An error about the value at `path`, with line and column of the nearest key that is known."""
@@ -45,11 +52,13 @@ def parse_document(content: bytes | str, name: str = "mcp.json") -> Document:
     """Read a file's content; raises `ConfigError` with line and column."""
     text = content if isinstance(content, str) else _decode(content, name)
     text = text.removeprefix("\ufeff")
-    parser = Parser(text, name)
-    data = parser.parse()
+    data, commented = parse_plainly(text), False
+    if data is None:
+        parser = Parser(text, name)
+        data, commented = parser.parse(), parser.commented
     if not isinstance(data, dict):
         raise error_at(text, 0, name, "expected an object: { … }")
-    return Document(name=name, data=data, text=text, offsets=parser.offsets, commented=parser.commented)
+    return Document(name=name, data=data, text=text, commented=commented)
 
 
 def render_document(data: Mapping[str, Any]) -> bytes:

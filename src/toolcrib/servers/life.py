@@ -90,12 +90,17 @@ class Life:
 
     def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
         return self._connector(
-            era=era, on_notice=self._noticed, on_junk=self._witness.counted_junk, on_spawn=self._spawned
+            era=era, on_notice=self._noticed, on_junk=self._counted_junk, on_spawn=self._spawned
         )
 
     def _spawned(self, pid: int) -> None:
         if self._slot is not None:
             self._slot.uses(pid)
+
+    def _counted_junk(self, count: int) -> None:
+        if self._slot is not None:
+            self._slot.raves()
+        self._witness.counted_junk(count)
 
     def _noticed(self, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/tools/list_changed":

@@ -1,62 +1,72 @@
 """How many servers start at once: few enough that the first is soon usable, more while the machine is idle.
 
 A start counts as long as it is using a processor. It no longer counts, and the next one begins, when its
-process has been idle for a moment, when the machine has, or when it has been at it for long; so servers that
-hang, or wait for a network, keep nobody from starting, and busy ones are not slowed down by too many others.
+process was found sleeping twice, when a processor has nothing to do, when it writes rubbish, or when it has
+been at it for long; so servers that hang, or wait for a network, keep nobody from starting, and busy ones are
+not slowed down by too many others.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
+
+from toolcrib.servers.processes.working import Workload, processor_to_spare
 
 PATIENCE = 0.5
-TICK = 0.015
-PROCESS_IDLE_AFTER = 0.045
-"""The kernel counts in steps of 10 ms; one that gets half a processor shows up every 20."""
-_PROC = Path("/proc")
+BUSY_FACTOR = 4
+"""More patience with a start that is seen to be at work: another one beside it would slow it down."""
+TICK = 0.005
+LOOKS_ASLEEP = 2
+"""One look may fall into a short wait for a file."""
 
 
 class Start:
     """One start that counts; tell it which process it `uses` as soon as there is one."""
 
-    def __init__(self, now: float) -> None:
-        self.began = now
-        self._pid: int | None = None
-        self._ticks: int | None = None
-        self._busy_at = now
+    def __init__(self, now: float, patience: float) -> None:
+        self._began = now
+        self._patience = patience
+        self._workload: Workload | None = None
+        self._asleep = 0
+        self._raves = False
 
     def uses(self, pid: int) -> None:
         """The start goes on in this process."""
-        self._pid = pid
+        self._workload, self._asleep = Workload(pid), 0
 
-    def idle_for(self, now: float) -> float:
-        """Seconds since its process was last seen to be using a processor; 0 when that cannot be told."""
-        ticks = _process_ticks(self._pid) if self._pid is not None else None
-        if ticks is None or ticks != self._ticks:
-            self._ticks, self._busy_at = ticks, now
-        return now - self._busy_at
+    def raves(self) -> None:
+        """It writes what is no message: however busy it is, it need not come to anything."""
+        self._raves = True
+
+    def is_no_reason_to_wait(self, now: float) -> bool:
+        """Look at its process: asleep now and at the looks before, raving, or at it for too long."""
+        working = self._workload.at_work() if self._workload is not None else None
+        self._asleep = self._asleep + 1 if working is False else 0
+        patience = self._patience * (BUSY_FACTOR if working else 1)
+        return self._asleep >= LOOKS_ASLEEP or self._raves or now - self._began >= patience
 
 
 class StartSlots:
     """A number of starts that count at once; the rest waits in order."""
 
-    def __init__(self, count: int, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, count: int, patience: float = PATIENCE, to_spare: Callable[[], bool] = processor_to_spare
+    ) -> None:
         self._free = count
         self._patience = patience
+        self._to_spare = to_spare
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._counted: dict[Start, None] = {}
         self._ticker: asyncio.TimerHandle | None = None
-        self._idle_before: int | None = None
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[Start]:
         """Wait for a turn, then count while the block runs, or until nothing is gained by it."""
         await self._turn()
-        start = Start(asyncio.get_running_loop().time())
+        start = Start(asyncio.get_running_loop().time(), self._patience)
         self._counted[start] = None
         try:
             yield start
@@ -92,35 +102,16 @@ class StartSlots:
 
     def _keep_ticking(self) -> None:
         if self._ticker is None and self._waiting:
-            self._idle_before = _machine_idle_ticks()
             self._ticker = asyncio.get_running_loop().call_later(TICK, self._tick)
 
     def _tick(self) -> None:
         self._ticker = None
         now = asyncio.get_running_loop().time()
-        before, after = self._idle_before, _machine_idle_ticks()
-        machine_idle = before is not None and after is not None and after > before
+        spare = self._to_spare()
         for start in list(self._counted):
-            idle = start.idle_for(now) >= PROCESS_IDLE_AFTER
-            if machine_idle or idle or now - start.began >= self._patience:
+            if start.is_no_reason_to_wait(now):
                 self._uncount(start)
-                machine_idle = False  # one more at a time: what it takes shows at the next look
+            elif spare:
+                spare = False  # one more at a time: what it takes shows at the next look
+                self._uncount(start)
         self._keep_ticking()
-
-
-def _machine_idle_ticks() -> int | None:
-    """Time the processors have spent doing nothing, as Linux counts it; None elsewhere."""
-    try:
-        with (_PROC / "stat").open("rb") as file:
-            return int(file.readline().split()[4])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-def _process_ticks(pid: int) -> int | None:
-    """Time a process has spent on a processor, as Linux counts it; None elsewhere, or when it is gone."""
-    try:
-        fields = (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-        return int(fields[11]) + int(fields[12])
-    except (OSError, ValueError, IndexError):
-        return None
