@@ -19,10 +19,11 @@ from toolcrib.errors import CallFailed, InvalidArguments, ToolcribError, UsageEr
 from toolcrib.events import Bus
 from toolcrib.schema.events import CallFinished, Event
 from toolcrib.schema.tools import CallRecord, Origin, Outcome, Principal, Tool, ToolCall, ToolResult
+from toolcrib.tools.counts import Counts, Tally
 from toolcrib.tools.limits import cap
 from toolcrib.tools.masking import Masker
 from toolcrib.tools.outcomes import outcome_of, refusal
-from toolcrib.tools.ports import CallSettings, Gate, OnProgress, Recorder, ToolSource
+from toolcrib.tools.ports import CallSettings, CallWatch, Gate, OnProgress, Recorder, Telemetry, ToolSource
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.validation import ArgumentChecker
 
@@ -45,14 +46,18 @@ class Caller:
         settings: CallSettings,
         *,
         masker: Masker | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self.settings = settings
+        self.counts = Counts()
+        """How often each tool was called, and how long that took."""
         self._registry = registry
         self._sources = _by_origin(sources)
         self._gate = gate
         self._recorder = recorder
         self._bus = bus
         self._masker = masker or Masker()
+        self._telemetry = telemetry
         self._checker = ArgumentChecker()
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
 
@@ -73,6 +78,9 @@ class Caller:
         visit = _Visit(next(self._ids), name, arguments, principal)
         try:
             visit.tool = tool = self._registry.resolve(name)
+            visit.tally = self.counts.began(tool)
+            if self._telemetry is not None:
+                visit.watch = self._telemetry.began(tool, principal)
             visit.arguments = given = _as_object(name, arguments)
             self._checker.check(tool, given)
             source = self._sources[tool.origin]
@@ -107,13 +115,18 @@ class Caller:
 
     def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:
         tool = visit.tool
+        ms = (time.perf_counter() - visit.started) * 1000
+        if visit.tally is not None:
+            visit.tally.ended(outcome, ms)
+        if visit.watch is not None:
+            visit.watch.ended(outcome, ms, error)
         record = CallRecord(
             time=visit.time,
             tool=visit.name[:200] if tool is None else tool.name,
             server=None if tool is None else tool.server,
             principal=visit.principal.name,
             outcome=outcome,
-            ms=(time.perf_counter() - visit.started) * 1000,
+            ms=ms,
             bytes=visit.size,
             arguments=self._masker.arguments(visit.arguments) if visit.text is None else visit.text,
             error=None if error is None else self._masker.text(f"{error.kind}: {error.message}", _MAX_ERROR),
@@ -128,7 +141,19 @@ class Caller:
 class _Visit:
     """One call's way through the door, as far as it got."""
 
-    __slots__ = ("arguments", "id", "name", "principal", "size", "started", "text", "time", "tool")
+    __slots__ = (
+        "arguments",
+        "id",
+        "name",
+        "principal",
+        "size",
+        "started",
+        "tally",
+        "text",
+        "time",
+        "tool",
+        "watch",
+    )
 
     def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
         self.id = id_
@@ -136,6 +161,8 @@ class _Visit:
         self.arguments: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
         self.principal = principal
         self.tool: Tool | None = None
+        self.tally: Tally | None = None
+        self.watch: CallWatch | None = None
         self.text: str | None = None
         self.size = 0
         self.time = datetime.now(UTC)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from toolcrib.errors import ToolcribError
 from toolcrib.schema.tools import (
     CallRecord,
     DefinitionHistory,
     Origin,
+    Outcome,
+    Principal,
     Tool,
     ToolCall,
     ToolDefinition,
@@ -73,6 +76,20 @@ class Recorder(Protocol):
         """Take one record; a plain call that does not wait."""
 
 
+class CallWatch(Protocol):
+    """One call that is being measured."""
+
+    def ended(self, outcome: Outcome, ms: float, error: ToolcribError | None) -> None:
+        """How it ended, in the task that began it."""
+
+
+class Telemetry(Protocol):
+    """Who is told of calls as they begin; None where nobody measures."""
+
+    def began(self, tool: Tool, principal: Principal) -> CallWatch:
+        """A call is under way; a plain call that does not wait."""
+
+
 class HistoryStore(Protocol):
     """Remembers definitions across restarts."""
 
@@ -86,6 +103,15 @@ class HistoryStore(Protocol):
 
     def recall(self, server: str | None) -> Mapping[str, DefinitionHistory]:
         """The histories of a server's tools as they are, by name; notes nothing."""
+
+
+class PinStore(Protocol):
+    """Remembers which definitions a person approved."""
+
+    def held(
+        self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
+    ) -> Collection[str]:
+        """The tools that are not as they were approved; `approve_new` approves those that never were."""
 
 
 class CallSettings(Protocol):
