@@ -362,7 +362,7 @@ async def test_a_tool_that_leaves_while_it_runs_still_answers(workshop: Workshop
     go_on.set()
 
     assert (await call)["content"][0]["text"] == "done"
-    with pytest.raises(UnknownTool, match="belongs to the server bench"):
+    with pytest.raises(ServerNotReady, match="belongs to the server bench"):
         await door.call("bench__work")
 
 

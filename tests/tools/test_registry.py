@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from toolcrib.errors import ConfigError, UnknownTool, UsageError
+from toolcrib.errors import ConfigError, ServerNotReady, UnknownTool, UsageError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ToolsChanged
 from toolcrib.tools import naming
@@ -101,7 +101,7 @@ def test_tools_leave_with_their_server_and_come_back_with_it() -> None:
     registry.withdraw("demo")
 
     assert list(registry.snapshot.tools) == ["other__add"]
-    with pytest.raises(UnknownTool, match="belongs to the server demo") as caught:
+    with pytest.raises(ServerNotReady, match="belongs to the server demo") as caught:
         registry.resolve("mcp__demo__add")
     assert "toolcrib logs demo" in caught.value.hint
     registry.put("demo", "mcp", listed("add"))
@@ -114,7 +114,7 @@ def test_withdrawing_twice_still_knows_whose_tool_it_was() -> None:
     registry.withdraw("demo")
     registry.withdraw("demo")
 
-    with pytest.raises(UnknownTool, match="belongs to the server demo"):
+    with pytest.raises(ServerNotReady, match="belongs to the server demo"):
         registry.resolve("demo__add")
 
 
@@ -122,7 +122,7 @@ def test_a_server_that_never_listed_anything_is_named_when_it_is_expected() -> N
     registry = Registry()
     registry.expect("slow")
 
-    with pytest.raises(UnknownTool, match="belongs to the server slow"):
+    with pytest.raises(ServerNotReady, match="belongs to the server slow"):
         registry.resolve("slow__work")
     registry.forget("slow")
     with pytest.raises(UnknownTool, match="There is no tool called slow__work"):

@@ -35,7 +35,7 @@ class Expanded(dict[str, Any]):
 def expand(
     raw: Mapping[str, Any], environ: Mapping[str, str], secret: Callable[[str], str | None]
 ) -> Expanded:
-    """The entry with every reference in command, args, env, url, headers and cwd filled in.
+    """The entry with every reference in command, args, env, url, headers, oauth and cwd filled in.
 
     Other hosts' words for `type` and `url` have become ours. Raises `MissingVariable`, `MissingSecret` or
     `ConfigError`, naming the key.
@@ -50,7 +50,7 @@ def expand(
             filler.fill(item, f"args[{index}]") if isinstance(item, str) else item
             for index, item in enumerate(values["args"])
         ]
-    for key in ("env", "headers"):
+    for key in ("env", "headers", "oauth"):
         if isinstance(values.get(key), Mapping):
             values[key] = _fill_mapping(filler, key, values[key])
     return Expanded(values, frozenset(filler.secrets))
@@ -102,7 +102,7 @@ class _Filler:
         if value is None:
             raise MissingSecret(
                 f"{where} needs the secret {name}, which is not stored.",
-                hint=f"Store it with: toolcrib secrets set {name}",
+                hint=f"Store it with: toolcrib secret set {name}",
             )
         if value:
             self.secrets.add(value)
@@ -115,7 +115,7 @@ class _Filler:
         if value is None:
             raise MissingVariable(
                 f"{where} needs the variable {name}, which is not set.",
-                hint=f"Set {name} before the start, or keep it as a secret: toolcrib secrets set {name}, "
+                hint=f"Set {name} before the start, or keep it as a secret: toolcrib secret set {name}, "
                 f"then write ${{secret:{name}}}.",
             )
         return value

@@ -55,9 +55,14 @@ def _texts(values: Mapping[str, Any], key: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if isinstance(value, str)}
 
 
+def makes_code_run(variable: str) -> bool:
+    """Whether a variable of this name can make a program run other code than its own."""
+    return variable.upper() in _CODE_VARIABLES or variable.upper().startswith("DYLD_")
+
+
 def _variables(env: Mapping[str, str]) -> Iterator[str]:
     for name in env:
-        if name.upper() in _CODE_VARIABLES or name.upper().startswith("DYLD_"):
+        if makes_code_run(name):
             yield f"env.{name} can make the server run other code than its command names."
 
 

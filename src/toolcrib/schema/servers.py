@@ -20,6 +20,7 @@ class ServerState(StrEnum):
     FAILED = "failed"
     NEEDS_AUTH = "needs-auth"
     NEEDS_CONFIG = "needs-config"
+    NEEDS_TRUST = "needs-trust"
 
     @property
     def settled(self) -> bool:
@@ -28,6 +29,7 @@ class ServerState(StrEnum):
 
 
 Isolation = Literal["shared", "session"]
+Era = Literal["modern", "legacy"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +65,12 @@ class ServerEntry:
     include_tools: tuple[str, ...] = ()
     """Glob patterns of original tool names; empty means all."""
     exclude_tools: tuple[str, ...] = ()
+    era: Era | None = None
+    """Which era of the protocol to try first; None for what it spoke last, else the newer one."""
     lazy: bool = False
     """Start only when a tool is called, once a tool list is cached."""
+    watch: tuple[str, ...] = ()
+    """Patterns of files below its folder; when one changes, the server is started again."""
     restart: RestartPolicy = field(default_factory=RestartPolicy)
     memory_warning: int = 1024
     """Megabytes of its processes above which the server counts as degraded; 0 for never."""
@@ -111,3 +117,5 @@ class ServerStatus:
     """Lines on stdout that were no protocol messages."""
     stale_tools: bool = False
     """The tool list is the last known one, not one of this connection."""
+    last_failure: str | None = None
+    """When and why it last failed since the host began, also when it is well again."""

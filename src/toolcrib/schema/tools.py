@@ -75,6 +75,8 @@ class Tool:
     enabled: bool = True
     stale: bool = False
     """From a list that could not be refreshed."""
+    held: bool = False
+    """Its definition is not the one that was approved; it waits for a person, and is not enabled meanwhile."""
     history: DefinitionHistory | None = None
 
 

@@ -41,8 +41,8 @@ class Workshop:
     learn_secrets: Callable[[frozenset[str]], None] = lambda values: None
     """Called with the secret values an entry uses, for whoever writes things down."""
     handlers: Handlers = field(default_factory=Handlers)
-    auth: Callable[[ServerEntry], Any] = lambda entry: None
-    """An `httpx2.Auth` for a remote server, where there is one."""
+    auth: Callable[[str, str], Any] = lambda server, url: None
+    """The `httpx2.Auth` of a server at this address, where somebody signed in; may wait for a keyring."""
 
     def connector(self, entry: ServerEntry) -> Connector:
         """Opens this server."""
@@ -78,21 +78,24 @@ class Workshop:
         on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> OpenLink:
         """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
-        transport, spec, secrets = await asyncio.to_thread(self._prepare, entry)
+        transport, spec, secrets, auth = await asyncio.to_thread(self._prepare, entry)
         self.learn_secrets(secrets)
 
         def spawned(pid: int) -> None:
             self.guard.spawned(pid)
             on_spawn(pid)
 
-        context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned)
+        context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned, auth=auth)
         return partial(_open_link, transport, spec, context)
 
-    def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, BaseModel, frozenset[str]]:
+    def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, BaseModel, frozenset[str], Any]:
         """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
         raw = expand(entry.raw, self.environ, self.secret)
         transport = find_transport(entry)
-        return transport, parse_spec(transport, entry.name, raw), raw.secrets
+        spec = parse_spec(transport, entry.name, raw)
+        url = getattr(spec, "url", None)
+        auth = self.auth(entry.name, url) if isinstance(url, str) else None
+        return transport, spec, raw.secrets, auth
 
     def _context(self, entry: ServerEntry) -> LinkContext:
         return LinkContext(
@@ -102,7 +105,6 @@ class Workshop:
             environment=entry_environment(entry, self.environ),
             marker=self.guard.new_marker(),
             on_exit=self.guard.exited,
-            auth=self.auth(entry),
             max_message_bytes=self.max_message_bytes,
         )
 

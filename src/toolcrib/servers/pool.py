@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from toolcrib.errors import ConfigError, UnknownServer
-from toolcrib.schema.servers import ServerEntry, ServerState, ServerStatus
-from toolcrib.servers.ports import Circumstances, Connector, ToolCache, quietly
+from toolcrib.errors import ConfigError, NotTrusted, UnknownServer
+from toolcrib.schema.servers import RestartPolicy, ServerEntry, ServerState, ServerStatus
+from toolcrib.servers.ports import Circumstances, Connector, ToolCache, overheard, quietly
+from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor
 from toolcrib.suggestions import did_you_mean
 
+TWIN = "older era"
+"""Stands for the session of the connection that all clients of the older era share."""
 CLOSE_TIMEOUT = 8.0
 """All servers together have this long to end; they end in parallel."""
 
@@ -28,7 +32,9 @@ class Pool:
         circumstances: Circumstances,
         cache: ToolCache,
         lazy: bool = False,
+        distrust: Callable[[ServerEntry], NotTrusted | None] = lambda entry: None,
     ) -> None:
+        self._distrust = distrust
         self._connector = connector
         self._with = circumstances
         self._cache = cache
@@ -75,7 +81,10 @@ class Pool:
     ) -> tuple[str, ...]:
         """Bring the pool in line with the configuration; only what changed is touched. Returns its names."""
         wanted = {entry.name: entry for entry in entries}
-        marks = {name: f"{fingerprints[name]}:{switched_on}" for name in wanted}
+        marks = {
+            name: f"{fingerprints[name]}:{switched_on}{':held' if self._distrust(entry) else ''}"
+            for name, entry in wanted.items()
+        }
         changed = [name for name in self._supervisors if self._fingerprints.get(name) != marks.get(name)]
         new = [name for name in wanted if name not in self._supervisors]
         newly_broken = self._note_broken(broken)
@@ -104,6 +113,8 @@ class Pool:
         supervisor = self[server]
         if session is not None and supervisor.entry.isolation == "session":
             supervisor = self._instance(supervisor, session)
+        elif self._needs_twin(supervisor):
+            supervisor = await self._twin(supervisor)
         return await supervisor.call(
             tool,
             arguments,
@@ -135,7 +146,8 @@ class Pool:
 
     def _add(self, entry: ServerEntry, switched_on: bool) -> None:
         cached = self._cache.load(entry.name, self._fingerprints[entry.name])
-        supervisor = Supervisor(entry, self._connector(entry), self._with, cached=cached)
+        distrust = self._distrust(entry)
+        supervisor = Supervisor(entry, self._connector(entry), self._with, cached=cached, distrust=distrust)
         self._supervisors[entry.name] = supervisor
         if not entry.enabled or not switched_on:
             supervisor.rest("" if entry.enabled else f"`toolcrib enable {entry.name}` turns it on.")
@@ -161,6 +173,32 @@ class Pool:
         for name in news:
             self._with.audience.changed(self._broken[name])
         return news
+
+    def _needs_twin(self, supervisor: Supervisor) -> bool:
+        """Whether a client of the older era calls a remote server that we speak the newer one with.
+
+        A server of both eras may ask such a client something only over a connection of the older era.
+        """
+        client = behalf.get()
+        if client is None or not client.wants_legacy or supervisor.entry.type != "http":
+            return False
+        return supervisor.session is not None and supervisor.session.agreement.era == "modern"
+
+    async def _twin(self, shared: Supervisor) -> Supervisor:
+        """A second connection to the server, of the older era; the first one where there is no such."""
+        key = (shared.entry.name, TWIN)
+        twin = self._isolated.get(key)
+        if twin is None:
+            entry = replace(shared.entry, era="legacy", restart=RestartPolicy(enabled=False))
+            twin = Supervisor(entry, self._connector(entry), overheard(self._with), cached=None)
+            self._isolated[key] = twin
+            twin.open()
+        await twin.settled()
+        if twin.session is not None and twin.session.agreement.era == "legacy":
+            return twin
+        if twin.session is None and shared.session is not None:
+            twin.start()  # it may be there for the next call
+        return shared
 
     def _instance(self, shared: Supervisor, session: str) -> Supervisor:
         key = (shared.entry.name, session)

@@ -92,6 +92,23 @@ class _Nobody:
         """Nobody asked."""
 
 
+class _Overheard(_Nobody):
+    """An audience that hears only what the server says of its own accord."""
+
+    def __init__(self, audience: Audience) -> None:
+        self._audience = audience
+
+    def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
+        """Logs and the like; what changed, the other connection tells too."""
+        if not method.endswith("/list_changed"):
+            self._audience.noticed(server, method, params)
+
+
+def overheard(circumstances: Circumstances) -> Circumstances:
+    """The same, for a second connection to a server whose state and tools are known by the first."""
+    return replace(circumstances, audience=_Overheard(circumstances.audience))
+
+
 def quietly(circumstances: Circumstances) -> Circumstances:
     """The same, for an instance that only one session uses: its tools are those of the shared one."""
     return replace(circumstances, audience=_Nobody())

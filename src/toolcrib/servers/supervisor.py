@@ -13,7 +13,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from toolcrib.errors import AuthRequired, ConnectionLost, NotDelivered, ServerNotReady, ToolcribError
+from toolcrib.errors import (
+    AuthRequired,
+    ConnectionLost,
+    NotDelivered,
+    NotTrusted,
+    ServerNotReady,
+    ToolcribError,
+)
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
@@ -25,7 +32,13 @@ from toolcrib.servers.sessions.session import Session
 logger = logging.getLogger(__name__)
 
 HOPELESS = frozenset(
-    {ServerState.DISABLED, ServerState.FAILED, ServerState.NEEDS_AUTH, ServerState.NEEDS_CONFIG}
+    {
+        ServerState.DISABLED,
+        ServerState.FAILED,
+        ServerState.NEEDS_AUTH,
+        ServerState.NEEDS_CONFIG,
+        ServerState.NEEDS_TRUST,
+    }
 )
 """States that end only when somebody does something."""
 NUDGE_PAUSE = 5.0
@@ -33,7 +46,7 @@ NUDGE_PAUSE = 5.0
 
 
 class Supervisor:
-    """The owner of one server's connection."""
+    """The owner of one server's connection; a server that nobody agreed to is known and never started."""
 
     def __init__(
         self,
@@ -42,8 +55,10 @@ class Supervisor:
         circumstances: Circumstances,
         *,
         cached: CachedTools | None = None,
+        distrust: NotTrusted | None = None,
     ) -> None:
         self.entry = entry
+        self._distrust = distrust
         self.error: ToolcribError | None = None
         self.status = ServerStatus(
             name=entry.name, type=entry.type, enabled=entry.enabled, state=ServerState.DISABLED
@@ -52,7 +67,7 @@ class Supervisor:
         self._with = circumstances
         self._budget = RestartBudget(entry.restart)
         self.cached = cached
-        self._era: Era | None = _era_of(cached)
+        self._era: Era | None = entry.era or _era_of(cached)
         self._session: Session | None = None
         self._offered = False
         self._wanted = asyncio.Event()
@@ -71,6 +86,9 @@ class Supervisor:
 
     def open(self, *, asleep: bool = False) -> None:
         """Begin to look after the server. `asleep` waits for the first call, offering the cached tools."""
+        if self._distrust is not None:
+            self._set(ServerState.NEEDS_TRUST, reason=self._distrust.message, hint=self._distrust.hint)
+            return
         self._owner = asyncio.create_task(self._own(), name=f"server {self.entry.name}")
         if asleep and self.cached is not None:
             self._offer(list(self.cached.definitions), stale=True)
@@ -102,6 +120,8 @@ class Supervisor:
         """Start now, with a clean slate; a server that is up stays as it is."""
         if self._session is not None:
             return
+        if self._distrust is not None:
+            raise self._distrust
         self._budget.reset()
         self._set(ServerState.STARTING)
         self._wanted.set()
@@ -199,6 +219,8 @@ class Supervisor:
         ready_for = now - self._ready_since if self._ready_since is not None else 0.0
         verdict = self._budget.after(error, now=now, ready_for=ready_for)
         self.error = error
+        moment = self._with.clock.now().isoformat(timespec="seconds")
+        self.status = replace(self.status, last_failure=f"{moment} {error.message}")
         logger.info("server ended", extra={"server": self.entry.name, "reason": error.message})
         if verdict.delay is None:
             self._wanted.clear()

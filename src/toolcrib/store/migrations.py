@@ -57,6 +57,25 @@ STEPS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
+    (
+        """
+        CREATE TABLE trust (
+            server TEXT PRIMARY KEY,
+            launch TEXT NOT NULL,  -- JSON: what was agreed to
+            agreed_at INTEGER NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE tool_pins (
+            server TEXT NOT NULL,
+            tool TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            definition TEXT NOT NULL,  -- JSON, as approved
+            pinned_at INTEGER NOT NULL,
+            PRIMARY KEY (server, tool)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 
 

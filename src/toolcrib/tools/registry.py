@@ -7,7 +7,7 @@ thread-safe; it belongs to the event loop.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from toolcrib.tools.naming import (
     is_native_name,
     public_name,
 )
-from toolcrib.tools.ports import HistoryStore
+from toolcrib.tools.ports import HistoryStore, PinStore
 from toolcrib.tools.snapshot import Snapshot, explain_unknown
 from toolcrib.tools.tokens import estimate_tokens
 
@@ -43,12 +43,18 @@ class Registry:
     """The tools there are; changed by sources, read through `snapshot`."""
 
     def __init__(
-        self, bus: Bus[Event] | None = None, history: HistoryStore | None = None, *, prefix: str = ""
+        self,
+        bus: Bus[Event] | None = None,
+        history: HistoryStore | None = None,
+        pins: PinStore | None = None,
+        *,
+        prefix: str = "",
     ) -> None:
         if prefix not in ("", PREFIX):
             raise UsageError(f"Tool names can have the prefix {PREFIX!r} or none, not {prefix!r}.")
         self._bus = bus
         self._history = history
+        self._pins = pins
         self._prefix = prefix
         self._groups: dict[str | None, _Group] = {}
         self._absent: dict[str, frozenset[str]] = {}
@@ -60,7 +66,7 @@ class Registry:
         return self._snapshot
 
     def resolve(self, name: str) -> Tool:
-        """The callable tool of this public name; raises `UnknownTool` that says why there is none."""
+        """The callable tool of this public name; raises an error that says why there is none."""
         tool = self._snapshot.get(name)
         if tool is not None and tool.enabled:
             return tool
@@ -75,23 +81,36 @@ class Registry:
         stale: bool = False,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        pinned: bool = False,
     ) -> list[Problem]:
         """Make these a server's tools, in place of those it had; returns what could not be used.
 
         `include` and `exclude` are globs over original names; what they leave out is known but disabled.
+        `pinned` holds back those that are not as they were approved.
         """
         self._refuse_other_origin(server, origin)
         read, problems = read_definitions(definitions)
         histories = self._histories(server, read, stale)
+        held = self._held(server, read, stale) if pinned else ()
         group = _Group(origin=origin, tools={})
         for one in read:
             name = self._name(server, one.definition.name, group.tools)
             if name is None:
                 problems.append(Problem(tool=one.definition.name, reason="no valid public name for it"))
                 continue
-            enabled = _is_included(one.definition.name, include, exclude)
-            history = histories.get(one.definition.name)
-            group.tools[name] = _tool(name, server, origin, one, history, enabled=enabled, stale=stale)
+            group.tools[name] = Tool(
+                name=name,
+                server=server,
+                origin=origin,
+                definition=one.definition,
+                hash=one.hash,
+                tokens=estimate_tokens(name, one.definition.description, one.schema_json),
+                enabled=one.definition.name not in held
+                and _is_included(one.definition.name, include, exclude),
+                stale=stale,
+                held=one.definition.name in held,
+                history=histories.get(one.definition.name),
+            )
             self._note_alias(server, one.definition.name, name, group.aliases)
         self._replace(server, group)
         return problems
@@ -138,6 +157,12 @@ class Registry:
             # A remembered list may be older than the history: it must not look like a change back.
             return self._history.recall(server)
         return self._history.observe(server, ((one.definition, one.hash) for one in read))
+
+    def _held(self, server: str | None, read: Sequence[ReadDefinition], stale: bool) -> Collection[str]:
+        if self._pins is None or server is None:
+            return ()
+        seen = ((one.definition, one.hash) for one in read)
+        return self._pins.held(server, seen, approve_new=not stale)
 
     def _name(self, server: str | None, tool: str, own: Mapping[str, Tool]) -> str | None:
         if server is None:
@@ -200,29 +225,6 @@ class Registry:
         )
 
 
-def _tool(
-    name: str,
-    server: str | None,
-    origin: Origin,
-    read: ReadDefinition,
-    history: DefinitionHistory | None,
-    *,
-    enabled: bool,
-    stale: bool,
-) -> Tool:
-    return Tool(
-        name=name,
-        server=server,
-        origin=origin,
-        definition=read.definition,
-        hash=read.hash,
-        tokens=estimate_tokens(name, read.definition.description, read.schema_json),
-        enabled=enabled,
-        stale=stale,
-        history=history,
-    )
-
-
 def _is_included(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
     if include and not any(fnmatchcase(name, pattern) for pattern in include):
         return False
@@ -230,9 +232,10 @@ def _is_included(name: str, include: Sequence[str], exclude: Sequence[str]) -> b
 
 
 def _differs(tool: Tool, other: Tool) -> bool:
-    return (tool.hash, tool.enabled, tool.stale, tool.origin) != (
+    return (tool.hash, tool.enabled, tool.stale, tool.held, tool.origin) != (
         other.hash,
         other.enabled,
         other.stale,
+        other.held,
         other.origin,
     )

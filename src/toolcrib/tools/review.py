@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolcrib.tools.definitions import ReadDefinition, read_definitions
 from toolcrib.tools.naming import public_name
+from toolcrib.tools.scanning import scan
 from toolcrib.tools.tokens import estimate_tokens
 
 MANY_TOOLS = 50
 HEAVY_TOKENS = 1500
+SHOWN = 10
+"""Parameters that are named in one remark."""
+_WORD = re.compile(r"[a-z0-9]+")
+_FILLERS = frozenset({"a", "an", "the", "tool", "this", "to", "it", "of"})
 
 
 def review(server: str, definitions: Iterable[Any]) -> list[str]:
@@ -26,18 +32,41 @@ def review(server: str, definitions: Iterable[Any]) -> list[str]:
 
 def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
     name, description = one.definition.name, one.definition.description
+    for finding in scan(one.definition.raw):
+        yield f"{name}: careful: {finding}"
     if not description.strip():
         yield f"{name} has no description."
+    elif _says_little(name, description):
+        yield f"{name}: its description says little more than its name: say what comes out, and when."
     properties = one.definition.input_schema.get("properties")
-    for parameter, details in (properties or {}).items() if isinstance(properties, Mapping) else ():
+    parameters = properties if isinstance(properties, Mapping) else {}
+    for parameter, details in parameters.items():
         if not _is_typed(details):
             yield f"{name}: the parameter {parameter} has no type."
+    silent = [parameter for parameter, details in parameters.items() if not _is_described(details)]
+    if silent:
+        verb = "is" if len(silent) == 1 else "are"
+        yield f"{name}: nothing says what {', '.join(silent[:SHOWN])} {verb} for."
     shown = public_name(server, name)
     if shown != f"{server}__{name}":
         yield f"{name} is offered as {shown}, because its full name would not fit."
     tokens = estimate_tokens(name, description, one.schema_json)
     if tokens > HEAVY_TOKENS:
         yield f"{name} costs about {tokens} tokens in every prompt."
+
+
+def _says_little(name: str, description: str) -> bool:
+    """Whether a model learns nothing from the description that the name does not tell."""
+    words = set(_WORD.findall(description.lower())) - _FILLERS
+    stems = _WORD.findall(name.lower())
+    return all(any(word.startswith(stem[:4]) for stem in stems) for word in words)
+
+
+def _is_described(details: Any) -> bool:
+    """An enumeration of words explains itself."""
+    return isinstance(details, Mapping) and any(
+        key in details for key in ("description", "title", "enum", "const", "$ref")
+    )
 
 
 def _is_typed(details: Any) -> bool:

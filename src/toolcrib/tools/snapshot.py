@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from toolcrib.errors import UnknownTool
+from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.schema.tools import Tool
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.naming import BORDER, PREFIX, other_spelling
@@ -46,14 +46,19 @@ class Snapshot:
         return None
 
 
-def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collection[str]]) -> UnknownTool:
+def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collection[str]]) -> ToolcribError:
     """Why a name leads to no callable tool; `absent` holds the servers without tools and their last names."""
     tool = snapshot.get(name)
+    if tool is not None and tool.held:
+        return UnknownTool(
+            f"The definition of {tool.name} changed since it was approved.",
+            hint=f"`toolcrib trust {tool.server}` shows the difference and approves it.",
+        )
     if tool is not None:
         return UnknownTool(f"The tool {tool.name} is disabled.", hint=_how_to_enable(tool))
     server = _absent_owner(name, absent)
     if server is not None:
-        return UnknownTool(
+        return ServerNotReady(
             f"The tool {name} belongs to the server {server}, which offers no tools at the moment.",
             hint=f"See how it is doing with: toolcrib servers; what it says with: toolcrib logs {server}",
         )

@@ -67,7 +67,7 @@ def refusal_error(server: str, url: httpx2.URL, response: httpx2.Response, said:
 def _auth_error(server: str, response: httpx2.Response, because: str) -> AuthRequired:
     challenge = response.headers.get("www-authenticate", "")
     what = "wants a sign-in" if response.status_code == 401 else "does not allow this"
-    hint = "Sign in to the server, or set its Authorization header."
+    hint = f"Sign in with `toolcrib login {server}`, or set its Authorization header."
     return AuthRequired(
         f"{server} {what} (HTTP {response.status_code}{because}).",
         hint=f"{hint} It says: {challenge}" if challenge else hint,

@@ -1,0 +1,85 @@
+"""`trust`: show what waits for a person's word, and take that word for exactly what was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.config.launch import differences, launch_hash, launch_of
+from toolcrib.config.review import review_entry
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.lookup import check_server
+from toolcrib.control.needs import Configured, Emit, Needs
+from toolcrib.control.shapes import server_json
+from toolcrib.errors import UsageError
+from toolcrib.host import Host
+from toolcrib.schema.servers import ServerEntry
+from toolcrib.schema.tools import Tool
+from toolcrib.tools.definitions import digest
+from toolcrib.tools.scanning import scan
+
+
+class Params(OperationParams):
+    """The servers, all that wait when none is named; `agree` holds the marks of what a person agreed to."""
+
+    names: list[str] = Field(default_factory=list)
+    agree: dict[str, str] = Field(default_factory=dict)
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The tools of these servers as they were last listed."""
+    return Needs(servers=params.names or None, lazy=True)
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{servers: [{name, trusted, launch, changed, remarks, tools, mark, server}]}`."""
+    for name in params.names:
+        check_server(host, name)
+    entries = host.config.servers
+    names = [name for name in params.names or entries if name in entries]
+    shown = [_shown(host, entries[name]) for name in names]
+    if not params.names:
+        shown = [one for one in shown if not one["trusted"] or one["tools"]]
+    for one in shown:
+        if one["name"] in params.agree:
+            await _agree(host, one, params.agree[one["name"]])
+    return {"servers": shown}
+
+
+async def _agree(host: Host, shown: dict[str, Any], mark: str) -> None:
+    if mark != shown["mark"]:
+        raise UsageError(
+            f"{shown['name']} is no longer what you were shown.", hint="Look at it again: toolcrib trust"
+        )
+    await host.agree(shown["name"])
+    status = server_json(host.servers.status(shown["name"]), host.caller.counts)
+    shown.update({"trusted": True, "server": status})
+
+
+def _shown(host: Host, entry: ServerEntry) -> dict[str, Any]:
+    launch, before = launch_of(entry.raw), host.trust.agreed(entry.name)
+    tools = [
+        _tool_json(host, tool) for tool in host.registry.snapshot.by_server.get(entry.name, ()) if tool.held
+    ]
+    return {
+        "name": entry.name,
+        "trusted": host.trust.holds(entry),
+        "launch": launch,
+        "changed": differences(before, launch) if before is not None else {},
+        "remarks": list(review_entry(entry.raw)),
+        "tools": tools,
+        "mark": digest([launch_hash(launch), [tool["hash"] for tool in tools]])[:32],
+        "server": None,
+    }
+
+
+def _tool_json(host: Host, tool: Tool) -> dict[str, Any]:
+    approved: Mapping[str, Any] = host.pins.approved(tool.server or "", tool.definition.name) or {}
+    return {
+        "tool": tool.name,
+        "hash": tool.hash,
+        "changed": differences(approved, tool.definition.raw),
+        "findings": scan(tool.definition.raw),
+    }

@@ -1,0 +1,104 @@
+"""The SDK's OAuth client, made to come back to our port; importing this imports the SDK."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import AnyUrl, ValidationError
+
+from toolcrib.errors import AuthRequired
+from toolcrib.servers.signin.callback import Answer
+
+PKCE = "S256"
+
+
+class _Memory(TokenStorage):
+    """For the length of one sign-in; what it leaves behind is kept by others."""
+
+    def __init__(self, client: OAuthClientInformationFull | None) -> None:
+        self._client = client
+        self._tokens: OAuthToken | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self._tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self._client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self._client = client_info
+
+
+def make_provider(
+    *,
+    url: str,
+    redirect_uri: str,
+    client: Any,
+    registered: str | None,
+    show: Callable[[str], Awaitable[None]],
+    come_back: Callable[[], Awaitable[Answer]],
+) -> OAuthClientProvider:
+    """A provider for one sign-in."""
+    known = _configured(client, redirect_uri) or _usable(registered, redirect_uri)
+
+    async def redirect(address: str) -> None:
+        metadata = provider.context.oauth_metadata
+        methods = metadata.code_challenge_methods_supported if metadata is not None else None
+        if methods is not None and PKCE not in methods:
+            raise AuthRequired(
+                "The sign-in was stopped: its issuer does not know PKCE with S256.",
+                hint="Ask whoever runs the server.",
+            )
+        await show(address)
+
+    async def returned() -> AuthorizationCodeResult:
+        answer = await come_back()
+        if answer.error:
+            raise AuthRequired(
+                f"The sign-in was refused: {answer.error}", hint="Try again, or ask for access."
+            )
+        return AuthorizationCodeResult(code=answer.code, state=answer.state, iss=answer.iss)
+
+    provider = OAuthClientProvider(
+        server_url=url,
+        client_metadata=OAuthClientMetadata(
+            client_name="Toolcrib",
+            redirect_uris=[AnyUrl(redirect_uri)],
+            grant_types=["authorization_code", "refresh_token"],
+            response_types=["code"],
+            scope=client.scope,
+        ),
+        storage=_Memory(known),
+        redirect_handler=redirect,
+        callback_handler=returned,
+        client_metadata_url=client.metadata_url,
+    )
+    return provider
+
+
+def _configured(client: Any, redirect_uri: str) -> OAuthClientInformationFull | None:
+    if client.client_id is None:
+        return None
+    return OAuthClientInformationFull(
+        client_id=client.client_id,
+        client_secret=client.client_secret,
+        redirect_uris=[AnyUrl(redirect_uri)],
+        token_endpoint_auth_method="client_secret_basic" if client.client_secret else "none",
+    )
+
+
+def _usable(registered: str | None, redirect_uri: str) -> OAuthClientInformationFull | None:
+    """An earlier registration, if it was made for the same port: many issuers compare the whole address."""
+    try:
+        known = OAuthClientInformationFull.model_validate(json.loads(registered or "{}"))
+    except (ValidationError, ValueError):
+        return None
+    same = any(str(one) == redirect_uri for one in known.redirect_uris or ())
+    return known if same else None
