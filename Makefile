@@ -26,13 +26,15 @@ bench: dev ## Measure calls and start-up beside the alternatives
 	@scripts/setup.sh bench .cache/bench
 	@.cache/bench/bin/python -m benchmarks $(ARGS)
 
-soak: dev needs ## The long tests: slow growth of memory, tasks and descriptors
-	@$(BIN)/python -m pytest -m soak $(ARGS)
+soak: dev needs ## The long tests: an hour of servers being killed, and slow growth (SOAK_MINUTES=5 for less)
+	@$(BIN)/python -m pytest -m soak -s $(ARGS)
 
 lock: dev ## Write the locks anew from what is asked for (UPGRADE=1 for newer pins)
 	@UPGRADE=$(UPGRADE) scripts/lock.sh
 	@$(BIN)/python -m tests.real_servers.install --lock
 	@$(BIN)/python -m tests.conformance.install --lock
+	@$(BIN)/python -m benchmarks.gateway.installing --lock
+	@$(BIN)/python -m tests.gateway.clients.install --lock
 
 clean: ## Remove the environment, caches and build products
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from toolcrib.gateway import gateway
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.offer import offer_one
 from toolcrib.gateway.profile import Profile
 
 Serve = Callable[..., AbstractAsyncContextManager[tuple[Any, str]]]
@@ -20,15 +21,18 @@ Serve = Callable[..., AbstractAsyncContextManager[tuple[Any, str]]]
 
 @pytest.fixture
 def serve(crib) -> Serve:
-    """Opens the crib's host with a gateway over HTTP; yields the host and the address."""
+    """Opens the crib's host with a gateway over HTTP; yields the host and the address of `/mcp`.
+
+    With a profile, only that is served; else everything that the config file names.
+    """
 
     @asynccontextmanager
     async def serving(profile: Profile | None = None, **options: Any) -> AsyncIterator[tuple[Any, str]]:
         async with (
             crib.open(handlers=bridge_handlers()) as host,
-            serve_http(Gateway(host, profile), **options) as url,
+            serve_http(host, offer_one(profile) if profile else None, **options) as (base, _),
         ):
-            yield host, url
+            yield host, f"{base}/mcp"
 
     return serving
 
@@ -44,3 +48,9 @@ def program(crib) -> Callable[..., None]:
         crib.entry(name, {"command": sys.executable, "args": [str(PROGRAMS / file), *args]})
 
     return add
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first list waits for servers that take long to start, as those of the SDK do on a busy machine."""
+    monkeypatch.setattr(gateway, "LIST_PATIENCE", 60.0)

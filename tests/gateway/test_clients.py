@@ -9,7 +9,7 @@ import sys
 from contextlib import asynccontextmanager
 
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -34,7 +34,7 @@ def connect(request, serve, crib):
         command = StdioServerParameters(
             command=sys.executable,
             args=["-m", "toolcrib", "--home", str(crib.home), "serve", "--stdio"],
-            env={"TOOLCRIB_KEYRING": "off"},
+            env={"TOOLCRIB_KEYRING": "off", "TOOLCRIB_TRUST_CONFIG": "1"},
         )
         async with Client(stdio_client(command), mode=mode, **options) as client:
             yield client
@@ -71,10 +71,12 @@ async def test_a_cancelled_call_is_cancelled_in_the_server_behind(connect, crib,
 async def test_what_is_wrong_with_a_call_is_said(connect, crib, mode):
     crib.server("strict")
     async with connect(mode) as client:
-        with pytest.raises(MCPError, match="Unknown tool"):
-            await client.call_tool("strict__nothing", {})
-        with pytest.raises(MCPError, match="text"):
-            await client.call_tool("strict__echo", {"text": 7})
+        unknown = await client.call_tool("strict__nothing", {})
+        assert unknown.is_error
+        assert "Unknown tool" in unknown.content[0].text
+        wrong = await client.call_tool("strict__echo", {"text": 7})
+        assert wrong.is_error
+        assert "text" in wrong.content[0].text
 
 
 async def test_a_change_of_tools_reaches_a_legacy_client(connect, crib):
@@ -140,10 +142,19 @@ async def test_a_profile_shows_and_calls_only_its_own(serve, crib):
     async with serve(profile) as (_, url), Client(streamable_http_client(url)) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert names == ["one__count", "one__echo"]
-        with pytest.raises(MCPError, match="Unknown tool"):
-            await client.call_tool("two__echo", {"text": "x"})
-        with pytest.raises(MCPError, match="Unknown tool"):
-            await client.call_tool("one__pid", {})
+        for hidden, arguments in (("two__echo", {"text": "x"}), ("one__pid", {})):
+            refused = await client.call_tool(hidden, arguments)
+            assert refused.is_error
+            assert "Unknown tool" in refused.content[0].text
+
+
+async def test_a_call_to_a_server_that_still_starts_is_told_so_and_may_be_tried_again(serve, crib):
+    crib.server("late", "hang")
+    async with serve(Profile()) as (_, url), Client(streamable_http_client(url)) as client:
+        refused = await client.call_tool("late__echo", {"text": "x"})
+        assert refused.is_error
+        assert "late is starting" in refused.content[0].text
+        assert refused.meta["toolcrib/error"]["retryable"]
 
 
 async def test_definitions_pass_unchanged_but_for_the_name(serve, crib):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from toolcrib.gateway.http import application, sessions
-from toolcrib.gateway.http.guard import Guard
-
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -59,15 +56,6 @@ async def test_a_web_page_of_another_host_is_turned_away(serve, client, headers,
         assert answer.status_code == status
 
 
-async def test_a_token_is_needed_where_there_is_one(serve, client):
-    async with serve(guard=Guard(token="open sesame")) as (_, url):
-        for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "open sesame"}):
-            answer = await client.post(url, json=LIST, headers={**MODERN, **header})
-            assert answer.status_code == 401
-        right = {"Authorization": "Bearer open sesame"}
-        assert (await client.post(url, json=LIST, headers={**MODERN, **right})).status_code == 200
-
-
 @pytest.mark.parametrize(
     ("headers", "code"),
     [
@@ -104,19 +92,6 @@ async def test_a_legacy_client_has_a_session_until_it_leaves(serve, client):
         assert (await client.post(url, json=listing, headers=session)).status_code == 404
 
 
-async def test_too_many_sessions_are_refused(serve, client, monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_SESSIONS", 2)
-    async with serve() as (_, url):
-        statuses = [(await client.post(url, json=INITIALIZE)).status_code for _ in range(3)]
-        assert statuses == [200, 200, 503]
-
-
-async def test_too_large_a_body_is_refused(serve, client, monkeypatch):
-    monkeypatch.setattr(application, "MAX_BODY", 1000)
-    async with serve() as (_, url):
-        assert (await client.post(url, content=b"x" * 2000)).status_code == 413
-
-
 @pytest.mark.parametrize(("body", "code"), [(b"{", -32700), (b"[]", -32600), (b"7", -32600)])
 async def test_what_is_no_message_is_refused(serve, client, body, code):
     async with serve() as (_, url):
@@ -126,7 +101,7 @@ async def test_what_is_no_message_is_refused(serve, client, body, code):
 
 async def test_other_paths_and_methods_say_what_there_is(serve, client):
     async with serve() as (_, url):
-        assert (await client.get(url.replace("/mcp", "/healthz"))).text == "ok"
+        assert (await client.get(url.replace("/mcp", "/healthz"))).json()["status"] == "ok"
         assert (await client.get(url.replace("/mcp", "/"))).status_code == 404
         assert (await client.put(url)).status_code == 405
         assert (await client.get(url)).status_code == 400

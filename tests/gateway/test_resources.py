@@ -16,6 +16,8 @@ from tests.gateway.test_http import ACCEPT, META
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.templates import matches
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 MODES = ["auto", "legacy"]
 ERAS = ["legacy", "modern"]
 NOT_FOUND = {"auto": -32602, "legacy": -32002}

@@ -75,7 +75,8 @@ def text(result: ToolResult) -> str:
 def test_the_client_sees_three_tools_and_those_always_on() -> None:
     (issue, *_) = registry().snapshot.enabled
 
-    definitions = SearchMode(lambda: ()).definitions([issue])
+    tools = registry().snapshot.enabled
+    definitions = SearchMode(lambda: tools, always_on=["github__create_*", "nothing"]).definitions()
 
     assert [one["name"] for one in definitions] == [
         "search_tools",

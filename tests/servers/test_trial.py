@@ -106,7 +106,7 @@ async def test_a_missing_secret_fails_the_first_step(workshop: Workshop):
     assert not trial.ok
     assert outline(trial) == [("resolve", False)]
     assert "NONE" in trial.steps[0].detail
-    assert "toolcrib secrets set NONE" in trial.steps[0].hint
+    assert "toolcrib secret set NONE" in trial.steps[0].hint
 
 
 async def test_a_command_that_is_not_there_fails_the_second(workshop: Workshop):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from toolcrib.config.document import Document
@@ -20,12 +20,40 @@ def _start_concurrency() -> int:
     return max(1, (os.cpu_count() or 2) - 1)
 
 
-class ProfileSettings(BaseModel):
-    """A named view of the crib, for clients of the gateway."""
+class Section(BaseModel):
+    """A part of the settings; in the file its names are camelCase."""
 
     model_config = ConfigDict(
         frozen=True, extra="ignore", strict=True, alias_generator=to_camel, populate_by_name=True
     )
+
+
+class Guarded(Section):
+    """A part that may be kept for those who have a token, of which only a hash is stored."""
+
+    token_hash: str = ""
+    """Made by `toolcrib profiles token`; whoever has no token that fits is turned away."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_plain_token(cls, values: Any) -> Any:
+        # Read over, it would leave open what somebody believes to be closed.
+        if isinstance(values, Mapping) and "token" in values:
+            raise ValueError("a token does not stand in the file; make one with: toolcrib profiles token")
+        return values
+
+
+class RetrievalSettings(Section):
+    """How tools are found for a question."""
+
+    k: int = Field(default=5, ge=1, le=50)
+    """How many a search returns unless it says otherwise."""
+    always_on: list[str] = []
+    """Patterns of public tool names that are shown beside what was searched for."""
+
+
+class ProfileSettings(Guarded):
+    """A named view of the crib, for clients of the gateway."""
 
     servers: list[str] = []
     """Names of servers; empty for all."""
@@ -34,14 +62,33 @@ class ProfileSettings(BaseModel):
     read_only: bool = False
     search: bool = False
     """Show three tools to search with instead of all."""
+    plain_names: bool = False
+    """Show tools and prompts under their servers' own names where these are clear."""
+    k: int | None = Field(default=None, ge=1, le=50)
+    always_on: list[str] | None = None
+    """Where these two are left out, those of `retrieval` hold."""
 
 
-class Settings(BaseModel):
-    """The host's settings; in the file their names are camelCase."""
+class GatewaySettings(Guarded):
+    """What the gateway's address takes; its token is that of the view without a name."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", strict=True, alias_generator=to_camel, populate_by_name=True
-    )
+    allowed_hosts: list[str] = []
+    """Names under which clients may call, beside this machine's own."""
+    max_sessions: int = Field(default=1000, ge=1)
+    """Clients that are remembered or listen, of all views together."""
+    max_calls: int = Field(default=1024, ge=1)
+    """Requests under way at once, of all clients together."""
+    max_calls_per_session: int = Field(default=256, ge=1, le=256)
+    max_body_bytes: int = Field(default=16 * MIB, ge=1024)
+    max_connections: int = Field(default=4096, ge=1)
+    request_timeout: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds in which a request must have arrived whole."""
+    session_idle: float = Field(default=1800.0, gt=0, le=86_400 * 30)
+    """Seconds after which a client that asks for nothing and does not listen is forgotten."""
+
+
+class Settings(Section):
+    """The host's settings."""
 
     global_enabled: bool = True
     """The master switch: when off, no server runs."""
@@ -61,8 +108,12 @@ class Settings(BaseModel):
     """Seconds a call waits for a server that is restarting."""
     liveness_interval: float = Field(default=30.0, gt=0, le=86_400)
     """Seconds between two looks at an idle server."""
+    registry_url: str = Field(default="", pattern=r"^(https?://\S+)?$")
+    """The address of an MCP registry that `toolcrib search-servers` asks too."""
     profiles: dict[str, ProfileSettings] = {}
     """Views of the crib for clients of the gateway, by name."""
+    retrieval: RetrievalSettings = RetrievalSettings()
+    gateway: GatewaySettings = GatewaySettings()
 
 
 def read_settings(document: Document) -> Settings:
@@ -85,7 +136,7 @@ _MASTER_SWITCH = ("globalEnabled", "global_enabled")
 
 def _translate(document: Document, error: ValidationError) -> ConfigError:
     first = error.errors(include_input=False, include_url=False)[0]
-    key = str(first["loc"][0])
-    path = (key,) if key in _MASTER_SWITCH else ("toolcrib", key)
-    reason = first["msg"][0].lower() + first["msg"][1:]
-    return document.error(path, f"{'.'.join(path)}: {reason}")
+    keys = tuple(str(key) for key in first["loc"])
+    path = keys if keys[0] in _MASTER_SWITCH else ("toolcrib", *keys)
+    said = first["msg"].removeprefix("Value error, ")
+    return document.error(path, f"{'.'.join(path)}: {said[0].lower()}{said[1:]}")

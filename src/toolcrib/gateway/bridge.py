@@ -1,8 +1,9 @@
 """Carries what a server asks (elicitation, sampling, roots) to the client whose call it is about.
 
-A legacy client is asked on the stream of its call. A modern one gets `input_required` for an answer, while
-the call waits here; it sends the call again with what was asked for, and the same call goes on. The state it
-carries is a random key of ours, good once, for the same thing and the same principal.
+A legacy client is asked on the stream of its call. A modern one gets `input_required` for an answer and sends
+the call again with what was asked for. What a modern server asked is handed to such a client as it came, and
+nothing of it stays here. For a legacy server the call waits here and goes on; the state that the client then
+carries is a random key, good once, for the same thing and the same principal.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, UsageError
+from toolcrib.gateway.seals import seal, unseal
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
-from toolcrib.serverkit.protocol import LOG_LEVEL, Request
+from toolcrib.serverkit.protocol import CLIENT_CAPABILITIES, INVALID_PARAMS, LOG_LEVEL, Request
+from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers, Hook
 
 if TYPE_CHECKING:
@@ -37,16 +40,23 @@ current: ContextVar[RelayedCall | None] = ContextVar("current", default=None)
 
 
 class RelayedCall:
-    """One call of a client, for as long as it takes, over however many requests."""
+    """One call of a client, for as long as it takes, over however many requests.
+
+    Raises `UsageError` for a state that is not the client's own. To servers it is the client itself: what it
+    can do, what its request carries besides, and its answers to what it was asked before.
+    """
 
     def __init__(self, front: Front, request: Request, wire: Wire) -> None:
         self.subject = _subject(request)
         self.principal = front.principal
+        self._asker, self._brought = _brought(request, self._mark) if request.modern else (None, {})
         self.wire = wire
         self._front = front
         self._request = request
         self._modern = request.modern
-        self._capabilities = front.can(request)
+        stated = front.can(request)
+        self._capabilities = {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
+        self._meta = {key: value for key, value in request.meta.items() if not _is_ours(key)}
         self._open: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._asked = asyncio.Event()
@@ -65,19 +75,59 @@ class RelayedCall:
         """True when the client may have to come back with answers."""
         return self._modern and any(name in self._capabilities for name in CAPABILITY_OF.values())
 
+    @property
+    def wants_legacy(self) -> bool:
+        """It speaks the older era, and has something that servers may ask for."""
+        return not self._modern and bool(self._capabilities)
+
     def start(self, work: Callable[[], Awaitable[ToolResult]]) -> None:
         """Begin the call in a task of its own, which knows whose it is."""
 
         async def run() -> ToolResult:
-            current.set(self)
+            self.enter()
             return await work()
 
         self._task = asyncio.create_task(run())
 
+    def enter(self) -> None:
+        """What this task does from now on is done for the client."""
+        current.set(self)
+        behalf.set(self)
+
+    def stamp(self, server: str, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
+        """The parameters as the client sends them to this server."""
+        if self._asker not in (None, server):
+            raise PeerError("This requestState is not of this server.", code=INVALID_PARAMS)
+        meta = {**self._meta, **params.get("_meta", {})}
+        if not modern:
+            return {**params, "_meta": meta} if meta else params
+        return {**params, **self._brought, "_meta": {**meta, CLIENT_CAPABILITIES: self._capabilities}}
+
+    def hand_back(self, server: str, result: dict[str, Any]) -> dict[str, Any] | None:
+        """What a modern server asks, for a modern client; its state is bound to it."""
+        if not self._modern:
+            return None
+        asked = result.get("inputRequests")
+        for question in asked.values() if isinstance(asked, dict) else ():
+            self._check_able(question.get("method") if isinstance(question, dict) else None)
+        if "requestState" not in result:
+            return result
+        return {**result, "requestState": seal(server, result["requestState"], self._mark)}
+
+    @property
+    def _mark(self) -> str:
+        """What a state is good for: the same thing, asked for by the same principal."""
+        return repr((self.principal.name, self.subject))
+
+    def _check_able(self, method: Any) -> None:
+        needed = CAPABILITY_OF.get(method) if isinstance(method, str) else None
+        if needed is None or needed not in self._capabilities:
+            data: Any = {"requiredCapabilities": {needed: {}}} if needed else None
+            raise PeerError(f"The client does not offer {needed or method}.", code=NO_CAPABILITY, data=data)
+
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client something; waits for its answer."""
-        if CAPABILITY_OF[method] not in self._capabilities:
-            raise PeerError(f"The client does not offer {CAPABILITY_OF[method]}.", code=NO_CAPABILITY)
+        self._check_able(method)
         if not self._modern:
             return await self.wire.ask(method, params)
         key = secrets.token_hex(4)
@@ -162,6 +212,20 @@ class Parking:
 def _subject(request: Request) -> tuple[str, Any, Any]:
     """What a call is about: it goes on only as what it began as."""
     return request.method, request.params.get("name"), request.params.get("uri")
+
+
+def _brought(request: Request, mark: str) -> tuple[str | None, dict[str, Any]]:
+    """What a client that comes back brings for a modern server, and for which one the state is."""
+    brought = {key: request.params[key] for key in ("inputResponses",) if key in request.params}
+    if "requestState" not in request.params:
+        return None, brought
+    server, state = unseal(request.params["requestState"], mark)
+    return server, {**brought, "requestState": state}
+
+
+def _is_ours(key: str) -> bool:
+    """Of the envelope, which belongs to one leg of the way alone."""
+    return key == "progressToken" or key.startswith("io.modelcontextprotocol/")
 
 
 def bridge_handlers() -> Handlers:

@@ -2,73 +2,39 @@
 
 A list is fetched once and kept until its server says that it changed, or is another process. Servers are
 asked side by side; one that is slow is waited for briefly, and its list is announced as a change when it
-comes after all. The last good list of a server that is restarting stays.
+comes after all. The last good list of a server that is restarting stays. What a lazy server offered when it
+last ran is listed while it is asleep; asking for one of these wakes it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.errors import AuthRequired, ConnectionLost, PeerError, ToolcribError
+from toolcrib.gateway.kept import KeptLists
+from toolcrib.gateway.kinds import CAPABILITIES, KINDS, RESOURCES, TEMPLATES, Definition, Kind, by_identity
+from toolcrib.gateway.names import PlainNames
+from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.templates import literal_length, matches
+from toolcrib.schema.servers import ServerState
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS, Supervisor
-from toolcrib.tools.naming import public_name
+from toolcrib.tools.naming import BORDER
 
 logger = logging.getLogger(__name__)
 
 PATIENCE = 2.0
 """Seconds for which a list waits for each server."""
 FETCH_TIMEOUT = 30.0
-
-Definition = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of thing that servers list."""
-
-    method: str
-    key: str
-    capability: str
-    identity: str
-
-    def identify(self, server: str, definition: Definition) -> str:
-        """What clients call it: prompts have public names, as tools have; a URI stays what it is."""
-        own = str(definition[self.identity])
-        return public_name(server, own) if self.identity == "name" else own
-
-    def is_sound(self, definition: Any) -> bool:
-        """True when a client can read it; one that cannot be read would spoil the whole list for many."""
-        if not isinstance(definition, dict):
-            return False
-        texts = (definition.get("name"), definition.get(self.identity))
-        loose = (definition.get(key) for key in ("title", "description", "mimeType"))
-        if not all(isinstance(text, str) for text in texts):
-            return False
-        return all(text is None or isinstance(text, str) for text in loose) and _are_arguments(
-            definition.get("arguments")
-        )
-
-
-def _are_arguments(value: Any) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, list) and all(
-        isinstance(one, dict) and isinstance(one.get("name"), str) for one in value
-    )
-
-
-PROMPTS = Kind("prompts", "prompts", "prompts", "name")
-RESOURCES = Kind("resources", "resources", "resources", "uri")
-TEMPLATES = Kind("resources/templates", "resourceTemplates", "resources", "uriTemplate")
-CAPABILITIES = ("prompts", "resources")
+MAX_FRESH = 60.0
+"""Seconds for which a client may rely on a list at most: servers come and go, whatever they say of theirs."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +49,30 @@ class _Fetch:
         return self.task.done() and (self.task.cancelled() or not self.task.result())
 
 
+def _is_old(fetch: _Fetch, kind: Kind) -> bool:
+    """True for a list that its server says not to rely on any longer, and will not tell changes of either."""
+    session = fetch.session
+    offered = session.agreement.capabilities.get(kind.capability)
+    if session.agreement.era == "legacy" or not fetch.task.done():
+        return False
+    if isinstance(offered, dict) and offered.get("listChanged") is True:
+        return False
+    return session.fresh_until.get(kind.listing, 0.0) <= asyncio.get_running_loop().time()
+
+
 class Catalog:
     """The lists, by server and kind."""
 
-    def __init__(self, servers: Pool, shows: Callable[[str], bool], announce: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        servers: Pool,
+        profile: Callable[[], Profile],
+        announce: Callable[[str], None],
+        kept: KeptLists,
+    ) -> None:
+        self._kept = kept
         self._servers = servers
-        self._shows = shows
+        self._profile = profile
         self._announce = announce
         self._fetches: dict[tuple[str, Kind], _Fetch] = {}
         self._lists: dict[tuple[str, Kind], dict[str, Definition]] = {}
@@ -101,13 +85,18 @@ class Catalog:
         merged: dict[str, Definition] = {}
         for server in self._names():
             for identity, definition in self._lists.get((server, kind), {}).items():
-                merged.setdefault(identity, {**definition, kind.identity: identity})
-        return list(merged.values())
+                merged.setdefault(identity, definition)
+        names = self._names_of(kind)
+        shown = merged if names is None else {names.shown(name): one for name, one in merged.items()}
+        return [{**definition, kind.identity: identity} for identity, definition in shown.items()]
 
     async def find(self, kind: Kind, identity: str) -> tuple[str, Definition] | None:
         """Whose it is, and its definition as its server knows it."""
         found = self._known(kind, identity)
         if found is None:
+            await self._fetch_all(kind)
+            found = self._known(kind, identity)
+        if found is None and await self._wake_owners(identity):
             await self._fetch_all(kind)
             found = self._known(kind, identity)
         return found
@@ -130,10 +119,29 @@ class Catalog:
             return found[0]
         return next(iter(await self.matching(uri)), None)
 
+    def fresh_for(self, kind: Kind) -> float:
+        """For how many seconds all servers say that their lists of a kind stay as they are.
+
+        The most impatient one counts. A server that says nothing, or is not up, may change at any moment.
+        """
+        now = asyncio.get_running_loop().time()
+        left = [MAX_FRESH]
+        for name in self._names():
+            session = self._session(name)
+            if session is None or session.agreement.era == "legacy":
+                return 0.0
+            if session.offers(kind.capability):
+                left.append(session.fresh_until.get(kind.listing, 0.0) - now)
+        return max(0.0, min(left)) if len(left) > 1 else 0.0
+
     def sessions(self, capability: str) -> list[Session]:
         """The live sessions that offer a capability, by server name."""
         live = (self._session(name) for name in self._names())
         return [session for session in live if session is not None and session.offers(capability)]
+
+    async def session(self, server: str) -> Session:
+        """The live session of a server; one that is asleep is woken. Raises `ServerNotReady`."""
+        return await self._servers[server].ready()
 
     async def ask(self, server: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask a server for something that may be asked for twice; waits briefly for one that restarts."""
@@ -156,7 +164,7 @@ class Catalog:
 
     def look_at(self, server: str) -> Session | None:
         """A server's state changed: announce what may be listed differently now. Returns a new session."""
-        if not self._shows(server):
+        if not self._profile().shows_server(server):
             return None
         session, before = self._session(server), self._seen.get(server)
         if session is before or (session is None and self._supervisor(server) is not None):
@@ -166,6 +174,7 @@ class Catalog:
             self._drop(server)
         else:
             self._seen[server] = session
+            self._learn(session)
         for capability in CAPABILITIES:
             if any(one is not None and one.offers(capability) for one in (session, before)):
                 self._announce(capability)
@@ -176,6 +185,20 @@ class Catalog:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _learn(self, session: Session) -> None:
+        """Ask a lazy server for everything while it is up, for the time when it will be asleep."""
+        if self._is_lazy(session.server):
+            for kind in KINDS:
+                self._fetch(session.server, kind)
+
+    async def _wake_owners(self, name: str) -> bool:
+        """Wake the servers asleep that a public name says it is of; True when there are any."""
+        owners = [one for one in self._names() if self._is_asleep(one) and name.startswith(f"{one}{BORDER}")]
+        for server in owners:
+            with contextlib.suppress(ToolcribError):
+                await self.session(server)
+        return bool(owners)
 
     async def _fetch_all(self, kind: Kind) -> None:
         """Wait for the lists that are not there yet, for none longer than its time."""
@@ -189,12 +212,13 @@ class Catalog:
     def _fetch(self, server: str, kind: Kind) -> _Fetch | None:
         session = self._session(server)
         if session is None:
+            self._recall(server, kind)
             return None
         if not session.offers(kind.capability):
             self._lists.pop((server, kind), None)
             return None
         known = self._fetches.get((server, kind))
-        if known is not None and known.session is session and not known.failed:
+        if known is not None and known.session is session and not known.failed and not _is_old(known, kind):
             return known
         until = asyncio.get_running_loop().time() + PATIENCE
         task = asyncio.create_task(self._load(session, kind), name=f"{kind.method} of {server}")
@@ -220,15 +244,42 @@ class Catalog:
         fetch = self._fetches.get((session.server, kind))
         if fetch is None or fetch.task is not asyncio.current_task():
             return  # it changed meanwhile, and will be asked for again
-        kept: dict[str, Definition] = {}
-        for definition in found:
-            if kind.is_sound(definition):
-                kept.setdefault(kind.identify(session.server, definition), definition)
-        self._lists[session.server, kind] = kept
+        self._lists[session.server, kind] = by_identity(session.server, kind, found)
+        self._remember(session.server)
         if asyncio.get_running_loop().time() > fetch.awaited_until:
             self._announce(kind.capability)
 
+    def _recall(self, server: str, kind: Kind) -> None:
+        """What a server that is asleep listed when it last ran."""
+        if (server, kind) not in self._lists and self._is_asleep(server):
+            kept = self._kept.load(server, self._servers.fingerprint(server))
+            for one in KINDS:
+                self._lists[server, one] = by_identity(server, one, kept.get(one.key, ()))
+
+    def _remember(self, server: str) -> None:
+        if not self._is_lazy(server):
+            return
+        lists = {kind.key: list(self._lists.get((server, kind), {}).values()) for kind in KINDS}
+        self._kept.save(server, self._servers.fingerprint(server), lists)
+
+    def _is_lazy(self, server: str) -> bool:
+        supervisor = self._supervisor(server)
+        return supervisor is not None and supervisor.entry.lazy
+
+    def _is_asleep(self, server: str) -> bool:
+        """True for one that waits for its first call."""
+        return self._session(server) is None and self._servers.status(server).state is ServerState.READY
+
+    def _names_of(self, kind: Kind) -> PlainNames | None:
+        """The plain names of a kind that has names; a URI stays what it is."""
+        if not self._profile().plain_names or kind.identity != "name":
+            return None
+        lists = (self._lists.get((server, kind), {}) for server in self._names())
+        return PlainNames({public: str(one["name"]) for kept in lists for public, one in kept.items()})
+
     def _known(self, kind: Kind, identity: str) -> tuple[str, Definition] | None:
+        names = self._names_of(kind)
+        identity = identity if names is None else names.public(identity)
         for server in self._names():
             definition = self._lists.get((server, kind), {}).get(identity)
             if definition is not None:
@@ -236,7 +287,8 @@ class Catalog:
         return None
 
     def _names(self) -> list[str]:
-        names = (name for name in self._servers.names() if self._shows(name))
+        shows = self._profile().shows_server
+        names = (name for name in self._servers.names() if shows(name))
         return sorted(name for name in names if self._supervisor(name) is not None)
 
     def _supervisor(self, server: str) -> Supervisor | None:
@@ -250,6 +302,6 @@ class Catalog:
         return None if supervisor is None else supervisor.session
 
     def _drop(self, server: str) -> None:
-        for kind in (PROMPTS, RESOURCES, TEMPLATES):
+        for kind in KINDS:
             self._fetches.pop((server, kind), None)
             self._lists.pop((server, kind), None)

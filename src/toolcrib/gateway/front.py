@@ -13,15 +13,15 @@ from functools import cache
 from typing import Any
 
 from toolcrib import plugins
-from toolcrib.gateway.gateway import INFO, Gateway
-from toolcrib.gateway.wire import Channel, Wire
+from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.relaying import completed
+from toolcrib.gateway.wire import Channel, Encoded, Wire
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import (
     CLIENT_CAPABILITIES,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    SERVER_INFO,
     Message,
     Refusal,
     Request,
@@ -30,6 +30,7 @@ from toolcrib.serverkit.protocol import (
     refuse,
 )
 from toolcrib.serverkit.running import Running
+from toolcrib.telemetry.passing import TRACEPARENT, carry
 
 logger = logging.getLogger(__name__)
 
@@ -91,11 +92,10 @@ class Front:
         other_era = _LEGACY_ONLY if request.modern else _MODERN_ONLY
         if handler is None or request.method in other_era:
             raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
+        if TRACEPARENT in request.meta:
+            carry(request.meta)
         result = await handler(self, request, wire)
-        if not request.modern:
-            return result
-        meta = {SERVER_INFO: INFO, **(result.get("_meta") or {})}
-        return {"resultType": "complete", **result, "_meta": meta}
+        return completed(result) if request.modern and type(result) is not Encoded else result
 
     def _take_notification(self, message: Message) -> None:
         params = message.get("params")

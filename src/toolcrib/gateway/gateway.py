@@ -13,9 +13,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from toolcrib import __version__
+from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.gateway.bridge import Parking
-from toolcrib.gateway.catalog import Catalog, Definition, Kind
+from toolcrib.gateway.catalog import Catalog
+from toolcrib.gateway.kept import KeptLists
+from toolcrib.gateway.kinds import Definition, Kind
+from toolcrib.gateway.listing import Listing
 from toolcrib.gateway.logs import Logs
+from toolcrib.gateway.names import PlainNames
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.search import SearchMode
 from toolcrib.gateway.watches import UPDATED, Watches
@@ -24,6 +29,8 @@ from toolcrib.host import Host
 from toolcrib.schema.events import Event, ServerChanged, ServerNoticed, ServerRemoved, ToolsChanged
 from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
+from toolcrib.tools.naming import BORDER, PREFIX
+from toolcrib.tools.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
 
@@ -39,30 +46,74 @@ class Gateway:
     def __init__(self, host: Host, profile: Profile | None = None) -> None:
         self.host = host
         self.profile = profile or Profile()
-        self.search = SearchMode(self.tools) if self.profile.search else None
+        self.search = self._search_mode()
         self.parking = Parking()
-        self.catalog = Catalog(host.servers, self.profile.shows_server, self._announce)
+        kept = KeptLists(host.paths.state / "lists")
+        self.catalog = Catalog(host.servers, lambda: self.profile, self._announce, kept)
+        self.listing = Listing()
         self.logs = Logs()
         self.watches = Watches(host.servers)
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._channels: set[Channel] = set()
         self._listable_at = asyncio.get_running_loop().time() + LIST_PATIENCE
+        self._named: tuple[Snapshot, PlainNames] | None = None
+        self._relisting: set[str] = set()
+        """Servers that said that their tools changed, and are being asked for them."""
+
+    def change(self, profile: Profile) -> None:
+        """Show another view from now on; clients that listen are told that the lists changed."""
+        if profile == self.profile:
+            return
+        self.profile = profile
+        self.search = self._search_mode()
+        self._named = None
+        for kind in ("tools", "prompts", "resources"):
+            self._announce(kind)
+
+    def _search_mode(self) -> SearchMode | None:
+        profile = self.profile
+        if not profile.search:
+            return None
+        return SearchMode(self.tools, limit=profile.k, always_on=profile.always_on)
 
     def tools(self) -> list[Tool]:
         """The tools that clients of this gateway see now."""
         return self.profile.view(self.host.registry.snapshot.tools.values())
 
     def find(self, name: str) -> Tool | None:
-        """The tool of this public name, if clients of this gateway see it."""
-        tool = self.host.registry.snapshot.get(name)
+        """The tool that clients of this gateway call so, or of this public name, if they see it."""
+        names = self._names()
+        tool = self.host.registry.snapshot.get(name if names is None else names.public(name))
         return tool if tool is not None and self.profile.shows(tool) else None
+
+    def missing(self, name: str) -> ToolcribError:
+        """Why a client finds no tool of this name: its server has none to offer yet, or there is no such."""
+        for status in self.host.servers.statuses():
+            expected = name.removeprefix(PREFIX).startswith(status.name + BORDER)
+            if expected and not status.tools and self.profile.shows_server(status.name):
+                why = f": {status.reason}" if status.reason else ""
+                return ServerNotReady(f"{status.name} is {status.state}{why}.", hint="Try again shortly.")
+        return UnknownTool(f"Unknown tool: {name[:200]}")
 
     def definitions(self) -> list[dict[str, Any]]:
         """What a client is shown: in search mode the tools to search with, else every tool's definition, byte
         for byte as its server gave it but for the name."""
         if self.search is not None:
             return self.search.definitions()
-        return [{**tool.definition.raw, "name": tool.name} for tool in self.tools()]
+        names = self._names()
+        if names is None:
+            return [{**tool.definition.raw, "name": tool.name} for tool in self.tools()]
+        return [{**tool.definition.raw, "name": names.shown(tool.name)} for tool in self.tools()]
+
+    def _names(self) -> PlainNames | None:
+        """The plain names of the tools, while there are any; in search mode tools have public names."""
+        if not self.profile.plain_names or self.search is not None:
+            return None
+        snapshot = self.host.registry.snapshot
+        if self._named is None or self._named[0] is not snapshot:
+            owned = {tool.name: tool.definition.name for tool in self.tools()}
+            self._named = (snapshot, PlainNames(owned))
+        return self._named[1]
 
     async def page(self, kind: Kind, request: Request) -> dict[str, Any]:
         """Everything of a kind that the servers offer, as the answer to a request."""
@@ -70,7 +121,12 @@ class Gateway:
             raise Refusal(INVALID_PARAMS, "Invalid cursor: the list has one page.")
         await self.settled()
         result: dict[str, Any] = {kind.key: await self.catalog.page(kind)}
-        return {**result, "ttlMs": 0, "cacheScope": "private"} if request.modern else result
+        return {**result, **self.hints(kind)} if request.modern else result
+
+    def hints(self, kind: Kind) -> dict[str, Any]:
+        """How long a client may keep a list. Which servers somebody has is nobody else's business, whatever
+        each of them says of its own list."""
+        return {"ttlMs": int(1000 * self.catalog.fresh_for(kind)), "cacheScope": "private"}
 
     async def find_listed(self, kind: Kind, identity: str) -> tuple[str, Definition] | None:
         """Whose prompt or resource this is; one that is not known may be of a server that is starting."""
@@ -84,11 +140,33 @@ class Gateway:
         """The server that a resource belongs to, if it tells of changes."""
         await self.settled()
         owner = await self.catalog.owner(uri)
-        for session in self.catalog.sessions("resources"):
-            offered = session.agreement.capabilities["resources"]
-            if session.server == owner and isinstance(offered, dict) and offered.get("subscribe") is True:
-                return owner
-        return None
+        if owner is None:
+            return None
+        try:
+            offered = (await self.catalog.session(owner)).agreement.capabilities.get("resources")
+        except ToolcribError:
+            return None
+        return owner if isinstance(offered, dict) and offered.get("subscribe") is True else None
+
+    async def find_soon(self, name: str) -> Tool | None:
+        """The tool of this name; in the gateway's first moments also of a server that is still starting.
+
+        Only that one is waited for: another that takes long, or hangs, holds nobody up.
+        """
+        tool = self.find(name)
+        if tool is not None or self._listable_at <= asyncio.get_running_loop().time():
+            return tool
+        settling = asyncio.ensure_future(self.settled())
+        with self.host.events.subscribe() as events:
+            try:
+                while (tool := self.find(name)) is None and not settling.done():
+                    news = asyncio.ensure_future(events.next())
+                    waits: set[asyncio.Future[Any]] = {settling, news}
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                    news.cancel()
+            finally:
+                settling.cancel()
+        return tool or self.find(name)
 
     async def settled(self) -> None:
         """Wait for servers that are still starting, but only in the gateway's first moments.
@@ -126,21 +204,30 @@ class Gateway:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            for due in self._due.values():
-                due.cancel()
-            await self.parking.close()
-            await asyncio.gather(self.catalog.close(), self.logs.close(), self.watches.close())
+            await self.close()
 
     async def _follow(self) -> None:
         with self.host.events.subscribe() as events:
             async for event in events:
-                self._take(event)
+                self.take(event)
 
-    def _take(self, event: Event) -> None:
+    async def close(self) -> None:
+        """Let go of what was begun for clients."""
+        for due in self._due.values():
+            due.cancel()
+        self._due.clear()
+        await self.parking.close()
+        await asyncio.gather(self.catalog.close(), self.logs.close(), self.watches.close())
+
+    def take(self, event: Event) -> None:
+        """Something happened in the host; clients whom it concerns are told."""
         if isinstance(event, ToolsChanged):
             self._announce("tools")
         elif isinstance(event, ServerChanged):
             self._look_at(event.status.name)
+            if event.status.name in self._relisting:
+                self._relisting.discard(event.status.name)
+                self._announce("tools")
         elif isinstance(event, ServerRemoved):
             self._look_at(event.name)
         elif isinstance(event, ServerNoticed) and self.profile.shows_server(event.server):
@@ -158,6 +245,8 @@ class Gateway:
             self.watches.tell(server, params)
         elif method == "notifications/subscriptions/acknowledged":
             self.watches.confirm(server, params)
+        elif method == "notifications/tools/list_changed":
+            self._relisting.add(server)  # told on when the new list is there, were it the same as before
         elif method in ("notifications/prompts/list_changed", "notifications/resources/list_changed"):
             capability = method.split("/")[1]
             self.catalog.forget(server, capability)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from toolcrib.config.settings import Settings
+from toolcrib.gateway.search_definitions import DEFAULT_LIMIT
 from toolcrib.schema.tools import Tool
 
 
@@ -22,6 +24,12 @@ class Profile:
     """Only tools that declare to change nothing."""
     search: bool = False
     """Show three tools to search with instead of all of them."""
+    k: int = DEFAULT_LIMIT
+    """How many tools a search returns unless it says otherwise."""
+    always_on: tuple[str, ...] = ()
+    """Glob patterns of public tool names that are listed beside those to search with."""
+    plain_names: bool = False
+    """Tools and prompts keep their servers' own names where these are clear."""
 
     def shows(self, tool: Tool) -> bool:
         """True when a client of this profile may see the tool."""
@@ -40,3 +48,21 @@ class Profile:
     def view(self, tools: Iterable[Tool]) -> list[Tool]:
         """The tools of a snapshot that the profile shows, in their order."""
         return [tool for tool in tools if self.shows(tool)]
+
+
+def read_profile(settings: Settings, name: str = "") -> Profile:
+    """The profile of this name, or that of the view without a name; raises `KeyError`."""
+    retrieval = settings.retrieval
+    if not name:
+        return Profile(k=retrieval.k, always_on=tuple(retrieval.always_on))
+    stated = settings.profiles[name]
+    return Profile(
+        name=name,
+        servers=tuple(stated.servers),
+        tools=tuple(stated.tools),
+        read_only=stated.read_only,
+        search=stated.search,
+        plain_names=stated.plain_names,
+        k=stated.k or retrieval.k,
+        always_on=tuple(retrieval.always_on if stated.always_on is None else stated.always_on),
+    )

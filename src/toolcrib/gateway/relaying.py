@@ -3,11 +3,13 @@ of a server to the client's era."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError, UsageError
-from toolcrib.gateway.bridge import RelayedCall, current
+from toolcrib.gateway.bridge import RelayedCall
+from toolcrib.gateway.gateway import INFO
+from toolcrib.gateway.seals import is_sealed
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO, Refusal, Request
 from toolcrib.tools.answers import ERROR_NOTE
@@ -25,13 +27,16 @@ async def relay(
     front: Front, request: Request, wire: Wire, work: Callable[[RelayedCall], Awaitable[Result]]
 ) -> Result:
     """The outcome of the work, or what the client is to be asked before it can go on."""
-    if request.modern and "requestState" in request.params:
+    if request.modern and "requestState" in request.params and not is_sealed(request.params["requestState"]):
         return await _resume(front, request, wire)
-    call = RelayedCall(front, request, wire)
+    try:
+        call = RelayedCall(front, request, wire)
+    except UsageError as error:
+        raise Refusal(INVALID_PARAMS, error.message) from None
     if call.parks:
         call.start(lambda: work(call))
         return await _settle(front, call)
-    current.set(call)
+    call.enter()
     return await work(call)
 
 
@@ -65,6 +70,7 @@ async def pass_on(
     async def work(call: RelayedCall) -> Result:
         with front.gateway.logs.hearing(server, call):
             result = await front.gateway.catalog.ask(server, request.method, params)
+            await front.gateway.logs.last_words(call)
         return fitted(request, result)
 
     return await relay(front, request, wire, work)
@@ -72,11 +78,23 @@ async def pass_on(
 
 def fitted(request: Request, result: Result) -> Result:
     """A server's result for this client: without what only the server's era knows, or who the server is."""
+    if request.modern and not _names_server(result):
+        return result
     kept = {key: value for key, value in result.items() if request.modern or key not in _MODERN_KEYS}
-    meta = kept.get("_meta")
-    if isinstance(meta, dict) and SERVER_INFO in meta:
-        kept["_meta"] = {key: value for key, value in meta.items() if key != SERVER_INFO}
+    if _names_server(kept):
+        kept["_meta"] = {key: value for key, value in kept["_meta"].items() if key != SERVER_INFO}
     return kept
+
+
+def _names_server(result: Result) -> bool:
+    meta = result.get("_meta")
+    return isinstance(meta, dict) and SERVER_INFO in meta
+
+
+def completed(result: Mapping[str, Any]) -> Result:
+    """A result as a modern client gets it: it says that it is whole, and whose it is."""
+    meta = {SERVER_INFO: INFO, **(result.get("_meta") or {})}
+    return {"resultType": "complete", **result, "_meta": meta}
 
 
 def as_refusal(error: ToolcribError) -> Refusal:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from toolcrib.errors import InvalidArguments, UnknownTool, UsageError
 from toolcrib.gateway.search_definitions import (
     CALL,
     DEFAULT_LIMIT,
-    DEFINITIONS,
     DESCRIBE,
     MOST,
+    NAMES,
     SEARCH,
+    definitions,
 )
 from toolcrib.retrieval import Index, Pick, follow
 from toolcrib.schema.tools import Tool, ToolResult
@@ -34,16 +36,30 @@ _MOST_COMPARED = 2000
 
 
 class SearchMode:
-    """The three tools, over what `visible` returns at the time of each call."""
+    """The three tools, over what `visible` returns at the time of each call.
 
-    def __init__(self, visible: Callable[[], Sequence[Tool]], *, limit: int = DEFAULT_LIMIT) -> None:
+    A search returns `limit` tools unless it says otherwise. Tools whose public name fits a pattern of
+    `always_on` are listed beside the three.
+    """
+
+    def __init__(
+        self,
+        visible: Callable[[], Sequence[Tool]],
+        *,
+        limit: int = DEFAULT_LIMIT,
+        always_on: Sequence[str] = (),
+    ) -> None:
         self._visible = visible
-        self._limit = limit
+        self._limit = min(limit, MOST)
+        self._always_on = tuple(always_on)
+        self._own = definitions(self._limit)
         self._index = Index()
 
-    def definitions(self, always_on: Sequence[Tool] = ()) -> list[dict[str, Any]]:
+    def definitions(self) -> list[dict[str, Any]]:
         """What `tools/list` shows: the three, then the tools that are always on."""
-        return [*DEFINITIONS, *(_definition(tool) for tool in always_on)]
+        if not self._always_on:
+            return list(self._own)
+        return [*self._own, *(_definition(tool) for tool in self._visible() if self._is_always_on(tool))]
 
     async def call(self, name: str, arguments: Mapping[str, Any], call_tool: CallTool) -> ToolResult | None:
         """The result of one of the three; None when the name is none of theirs.
@@ -61,6 +77,9 @@ class SearchMode:
         except (UsageError, UnknownTool) as error:
             return as_result(error)
         return None
+
+    def _is_always_on(self, tool: Tool) -> bool:
+        return tool.name not in NAMES and any(fnmatchcase(tool.name, one) for one in self._always_on)
 
     async def _search(self, query: str, limit: int) -> ToolResult:
         await follow(self._index, self._visible)

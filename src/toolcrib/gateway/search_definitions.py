@@ -104,4 +104,15 @@ _CALL_TOOL: dict[str, Any] = {
     "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
 }
 
-DEFINITIONS: tuple[dict[str, Any], ...] = (_SEARCH_TOOLS, _DESCRIBE_TOOL, _CALL_TOOL)
+NAMES = frozenset({SEARCH, DESCRIBE, CALL})
+
+
+def definitions(limit: int = DEFAULT_LIMIT) -> list[dict[str, Any]]:
+    """The three, with the number of tools that a search returns when it does not say."""
+    schema = _SEARCH_TOOLS["inputSchema"]
+    properties = {
+        **schema["properties"],
+        "limit": {**schema["properties"]["limit"], "default": limit},
+    }
+    search = {**_SEARCH_TOOLS, "inputSchema": {**schema, "properties": properties}}
+    return [search, _DESCRIBE_TOOL, _CALL_TOOL]

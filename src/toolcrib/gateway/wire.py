@@ -1,8 +1,12 @@
-"""How the gateway speaks to a client: beside an answer, on its own account, and with questions of servers."""
+"""How the gateway speaks to a client: beside an answer, on its own account, and with questions of servers;
+and how its messages are encoded."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
+
+from pydantic_core import to_json
 
 from toolcrib.serverkit.protocol import Message
 
@@ -22,3 +26,20 @@ class Channel(Protocol):
 
     def push(self, message: Message) -> None:
         """Send a message when the client listens; it is lost when it does not."""
+
+
+class Encoded(dict[str, Any]):
+    """A result that many requests get, and which is encoded once for all of them. It must not be changed."""
+
+    @cached_property
+    def json(self) -> bytes:
+        """The result as it stands in a message."""
+        return to_json(self)
+
+
+def encode(message: Message) -> bytes:
+    """A message as JSON."""
+    result = message.get("result")
+    if type(result) is Encoded:
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(message["id"]), result.json)
+    return to_json(message)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from toolcrib.clock import Clock
+from toolcrib.config.launch import is_bundled
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ServerChanged, ServerLogged, ServerNoticed
@@ -18,14 +19,32 @@ from toolcrib.tools.registry import Registry
 logger = logging.getLogger(__name__)
 
 
+class Telemetry(Protocol):
+    """Who measures how servers are doing."""
+
+    def server_changed(self, status: ServerStatus) -> None:
+        """A server is in this state now."""
+
+    def server_removed(self, name: str) -> None:
+        """A server is no longer there."""
+
+
 class Fortunes:
     """The audience of every supervisor."""
 
-    def __init__(self, registry: Registry, cache: ToolCache, bus: Bus[Event], clock: Clock) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        cache: ToolCache,
+        bus: Bus[Event],
+        clock: Clock,
+        telemetry: Telemetry | None = None,
+    ) -> None:
         self._registry = registry
         self._cache = cache
         self._bus = bus
         self._clock = clock
+        self._telemetry = telemetry
         self.pool: Pool | None = None
         """Set once the pool exists; nothing happens to a server before that."""
         self.entries: Mapping[str, ServerEntry] = {}
@@ -33,6 +52,8 @@ class Fortunes:
     def changed(self, status: ServerStatus) -> None:
         """A server moved to another state."""
         self._bus.publish(ServerChanged(status))
+        if self._telemetry is not None:
+            self._telemetry.server_changed(status)
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
         """A tool list arrived: into the registry, and a fresh one into the cache."""
@@ -41,7 +62,14 @@ class Fortunes:
         exclude = entry.exclude_tools if entry else ()
         try:
             problems = self._registry.put(
-                server, "mcp", definitions, stale=stale, include=include, exclude=exclude
+                server,
+                "mcp",
+                definitions,
+                stale=stale,
+                include=include,
+                exclude=exclude,
+                # Whoever writes a server changes its tools all day; `watch` is part of what was agreed to.
+                pinned=entry is not None and not is_bundled(entry.raw) and not entry.watch,
             )
         except ConfigError as error:
             logger.warning("tools refused", extra={"server": server, "reason": error.message})
@@ -65,6 +93,8 @@ class Fortunes:
     def forget(self, server: str) -> None:
         """The server is no longer configured; neither is its last list of any use."""
         self._cache.forget(server)
+        if self._telemetry is not None:
+            self._telemetry.server_removed(server)
 
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
         """What a server says of its own accord goes to whoever listens."""

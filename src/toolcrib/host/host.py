@@ -14,7 +14,7 @@ from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings import Settings
 from toolcrib.config.store import ConfigStore
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.retrieval import Index
@@ -23,8 +23,12 @@ from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import OnProgress
+from toolcrib.servers.signin.credentials import CredentialStore
 from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
+from toolcrib.store.tool_pins import ToolPins
+from toolcrib.store.trust import Trust
+from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.functions import FunctionOptions
 from toolcrib.tools.registry import Registry
@@ -53,8 +57,14 @@ class Host:
     servers: Pool
     """The MCP servers and how they are doing."""
     audit: AuditLog
+    trust: Trust
+    """Which launches a person has agreed to."""
+    pins: ToolPins
+    """Which tool definitions a person has approved."""
     native: NativeTools
     inline: InlineTools
+    credentials: CredentialStore = field(repr=False)
+    """What sign-ins to remote servers left behind."""
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
     only: frozenset[str] | None = None
@@ -127,8 +137,28 @@ class Host:
         if name in self.config.broken:
             raise self.config.broken[name]
         entry = self.config.servers.get(name) or self.servers[name].entry
+        distrust = self.trust.distrust(entry)
+        if distrust is not None:
+            raise distrust
         trial = await try_server(self.workshop, entry, on_step)
         return trial, review(name, trial.definitions)
+
+    async def agree(self, name: str) -> None:
+        """A person agrees to what a server would run and to its tools as they are now; it may start."""
+        if name in self.config.broken:
+            raise self.config.broken[name]
+        entry = self.config.servers.get(name)
+        if entry is None:
+            raise UnknownServer(
+                f"There is no server called {name!r}.", hint=did_you_mean(name, self.config.servers)
+            )
+        self.trust.accept(entry)
+        tools = self.registry.snapshot.by_server.get(name, ())
+        if any(tool.held for tool in tools):
+            self.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
+            definitions = [dict(tool.definition.raw) for tool in tools]
+            self.fortunes.listed(name, definitions, stale=any(tool.stale for tool in tools))
+        await self.apply(self.config)
 
     async def reload(self) -> tuple[str, ...]:
         """Read the config file again and change what changed; an invalid one changes nothing and raises."""
@@ -158,6 +188,7 @@ class Host:
         for name in before - set(self.servers.names()):
             self.registry.forget(name)
             self.fortunes.forget(name)
+            self.caller.counts.forget(name)
             self.events.publish(ServerRemoved(name))
         if changed:
             self.events.publish(ConfigChanged(changed=changed))

@@ -8,11 +8,13 @@ import logging
 import os
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.clock import Clock, SystemClock
-from toolcrib.config.contents import Config
+from toolcrib.config.contents import SERVERS, Config
+from toolcrib.config.defaults import new_document
 from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.store import ConfigStore
@@ -20,6 +22,7 @@ from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
+from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
 from toolcrib.schema.events import Event
@@ -28,11 +31,15 @@ from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import Circumstances
 from toolcrib.servers.processes.guard import guard_processes
 from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.signin.credentials import CredentialStore
 from toolcrib.servers.starts import StartSlots
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.database import open_database
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
+from toolcrib.store.tool_pins import ToolPins
+from toolcrib.store.trust import EVERYTHING, Trust
+from toolcrib.telemetry.opening import open_telemetry
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.masking import Masker
 from toolcrib.tools.ports import Gate
@@ -72,6 +79,7 @@ async def open_host(
         await host.apply(host.config)
         if watch:
             stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
+            stack.push_async_callback(_cancelled, asyncio.create_task(keep_fresh(host), name="folder watch"))
         yield host
 
 
@@ -86,17 +94,22 @@ async def _assemble(
 ) -> Host:
     store = ConfigStore(paths.config_file, paths.files)
     config: Config = await asyncio.to_thread(store.read)
+    telemetry = await stack.enter_async_context(open_telemetry(os.environ))
     database = await stack.enter_async_context(open_database(paths.database))
     audit = await stack.enter_async_context(AuditLog(database, days=config.settings.audit_days))
     history = await ToolHistory.open(database, clock=clock)
     lists = await ToolLists.open(database)
+    pins = await ToolPins.open(database, clock=clock)
+    ours = new_document(paths.files)[SERVERS]
+    trust = await Trust.open(database, ours, clock=clock, everything=os.environ.get(EVERYTHING, "1") == "1")
     guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
     settings = config.settings
     secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
-    registry = Registry(bus, history, prefix=config.settings.tool_prefix)
+    registry = Registry(bus, history, pins, prefix=config.settings.tool_prefix)
     masker = Masker()
-    fortunes = Fortunes(registry, lists, bus, clock)
+    fortunes = Fortunes(registry, lists, bus, clock, telemetry)
+    credentials = CredentialStore(secrets, masker.learn)
     workshop = Workshop(
         guard=guard,
         environ=os.environ,
@@ -106,6 +119,7 @@ async def _assemble(
         handlers=handlers or Handlers(),
         max_message_bytes=settings.max_message_bytes,
         learn_secrets=masker.learn,
+        auth=partial(_signed_in, credentials),
     )
     circumstances = Circumstances(
         clock=clock,
@@ -114,11 +128,19 @@ async def _assemble(
         call_wait=settings.call_wait,
         liveness_interval=settings.liveness_interval,
     )
-    pool = Pool(connector=workshop.connector, circumstances=circumstances, cache=lists, lazy=lazy)
+    pool = Pool(
+        connector=workshop.connector,
+        circumstances=circumstances,
+        cache=lists,
+        lazy=lazy,
+        distrust=trust.distrust,
+    )
     fortunes.pool = pool
     native, inline = NativeTools(), InlineTools()
     sources = (native, inline, McpTools(pool))
-    caller = Caller(registry, sources, gate or AllowAll(), audit, bus, settings, masker=masker)
+    caller = Caller(
+        registry, sources, gate or AllowAll(), audit, bus, settings, masker=masker, telemetry=telemetry
+    )
     return Host(
         paths=paths,
         config_store=store,
@@ -129,12 +151,25 @@ async def _assemble(
         caller=caller,
         servers=pool,
         audit=audit,
+        trust=trust,
+        pins=pins,
         native=native,
         inline=inline,
+        credentials=credentials,
         workshop=workshop,
         fortunes=fortunes,
         only=frozenset(only) if only is not None else None,
     )
+
+
+def _signed_in(credentials: CredentialStore, server: str, url: str) -> object | None:
+    """The authentication of a server that somebody signed in to at this very address."""
+    found = credentials.load(server)
+    if found is None or not found.fits(url):
+        return None
+    from toolcrib.servers.signin.bearer import BearerAuth
+
+    return BearerAuth(server, credentials, found)
 
 
 async def _follow(host: Host) -> None:

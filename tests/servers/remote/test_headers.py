@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from tests.servers.remote.heard import Heard, legacy, modern, note, result
 from tests.servers.remote.scripted import Call, Reply, scripted
+from toolcrib.errors import PeerError
+from toolcrib.servers.link import LinkContext
 from toolcrib.servers.remote.headers import InvalidMark, encode_value, marked_parameters, parameter_headers
+from toolcrib.servers.sessions.session import connect
+from toolcrib.servers.transports import http
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:
@@ -66,6 +70,34 @@ async def test_marked_parameters_travel_as_headers_once_the_list_was_seen():
     mirrored = {name: value for name, value in calls[2].headers.items() if name.startswith("mcp-param-")}
     assert mirrored == {"mcp-param-region": "eu", "mcp-param-n": "3", "mcp-param-flag": "true"}
     assert heard.messages[1] == result(1, {"tools": listed})
+
+
+async def test_a_call_refused_for_its_headers_is_sent_again_once_the_list_was_seen_anew():
+    marks = {"region": {"type": "string"}}
+
+    async def handler(call: Call, reply: Reply) -> None:
+        method = call.message["method"]
+        if method == "server/discover":
+            await reply.result(call, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        elif method == "tools/list":
+            await reply.result(call, {"tools": [tool("query", **marks)]})
+        elif "mcp-param-region" in call.headers:
+            await reply.result(call, {"content": []})
+        else:
+            error = {"code": -32020, "message": "Mcp-Param-Region is missing"}
+            await reply.json({"jsonrpc": "2.0", "id": call.message["id"], "error": error}, 400)
+
+    async with scripted(handler) as server:
+        spec, context = http.Spec(url=server.url), LinkContext(server="query")
+        async with connect("query", lambda inbox: http.open(spec, inbox, context)) as session:
+            await session.list_tools(timeout=30)
+            with pytest.raises(PeerError, match="missing"):
+                await session.call_tool("query", {"region": "eu"}, timeout=30)
+            marks["region"] = marked("Region")
+            assert await session.call_tool("query", {"region": "eu"}, timeout=30) == {"content": []}
+    methods = [call.message["method"] for call in server.calls if call.message]
+    assert methods.count("tools/call") == 4
+    assert methods.count("tools/list") == 3
 
 
 async def test_a_tool_with_a_bad_mark_leaves_the_list_alone_and_says_why():

@@ -1,230 +1,230 @@
-"""The ASGI application: one endpoint for both eras, so small that a call costs little more than its JSON.
+"""The ASGI application: one address for every view and both eras, so small that a call costs little more
+than its JSON.
 
 A modern request stands alone. A legacy client has a session: it opens with `initialize`, is told changes on
 a GET stream, answers questions with POSTs of its own, and leaves with DELETE. Bodies, sessions and requests
-under way are bounded.
+under way are bounded, and what is too much is refused with a word on when to try again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from toolcrib.gateway.front import Front
-from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.http.exchange import KEEP_ALIVE, STREAM_HEADERS, Exchange, Receive, Send, event
-from toolcrib.gateway.http.guard import Guard
-from toolcrib.gateway.http.headers import check_headers
-from toolcrib.gateway.http.sessions import MAX_UNHEARD, HttpSession, Outbox, Sessions
-from toolcrib.gateway.questions import Questions
-from toolcrib.schema.tools import Principal
-from toolcrib.serverkit.protocol import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    Message,
-    Refusal,
-    refuse,
+from toolcrib.gateway.http.answers import (
+    CLOSE,
+    send_busy,
+    send_json,
+    send_plain,
+    send_refusal,
+    send_unauthorised,
 )
-from toolcrib.servers.remote.headers import modern_version
+from toolcrib.gateway.http.exchange import Exchange, Receive, Send
+from toolcrib.gateway.http.guard import Guard, read_headers
+from toolcrib.gateway.http.headers import check_headers, check_parameters, version_of
+from toolcrib.gateway.http.health import health
+from toolcrib.gateway.http.sessions import HttpSession
+from toolcrib.gateway.http.streams import stream_changes
+from toolcrib.gateway.http.view import LISTEN, View
+from toolcrib.gateway.http.views import ENDPOINT, Views
+from toolcrib.gateway.questions import Questions
+from toolcrib.serverkit.protocol import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Message, Refusal
 
-logger = logging.getLogger(__name__)
-
-MAX_BODY = 16 * 1024 * 1024
 SESSION_ID = "mcp-session-id"
+SOON, LATER = 1, 30
+"""Seconds after which to try again: a call ends soon, a client stays for a while."""
 Headers = Mapping[str, str]
 
 
 class Application:
-    """The gateway over HTTP."""
+    """The views over HTTP."""
 
-    def __init__(self, gateway: Gateway, guard: Guard | None = None, *, path: str = "/mcp") -> None:
-        self._gateway = gateway
-        self._guard = guard or Guard()
-        self._path = path
-        self._sessions = Sessions(gateway)
-        self._principal = Principal(
-            name=f"gateway:{gateway.profile.name}" if gateway.profile.name else "gateway"
-        )
+    def __init__(self, views: Views, guard: Guard) -> None:
+        self._views = views
+        self._load = views.load
+        self._guard = guard
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request (called by the HTTP server)."""
         if scope["type"] != "http":
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._guard.refusal(headers)
+        headers = read_headers(scope["headers"])
+        if headers is None:
+            await send_plain(send, 400, "A header that may stand once stands twice.", CLOSE)
+            return
+        reached = scope.get("server")
+        refusal = self._guard.refusal(headers, reached[0] if reached else None)
         if refusal is not None:
-            await _plain(send, *refusal)
+            await send_plain(send, *refusal, CLOSE)
         elif scope["path"] == "/healthz":
-            await _plain(send, 200, "ok")
-        elif quote(scope["path"].rstrip("/")) != self._path:
-            await _plain(send, 404, f"There is nothing here. The endpoint is {self._path}.")
-        elif scope["method"] == "POST":
-            await self._post(headers, receive, send)
-        elif scope["method"] == "GET":
-            await self._listen(headers, receive, send)
-        elif scope["method"] == "DELETE":
-            await self._leave(headers, send)
+            await send_json(send, 200, health(self._views, headers.get("authorization")))
         else:
-            await _plain(send, 405, "POST, GET and DELETE are understood.")
+            await self._enter(scope, headers, receive, send)
 
-    def close(self) -> None:
-        """Forget every client."""
-        self._sessions.close_all()
+    async def _enter(self, scope: dict[str, Any], headers: Headers, receive: Receive, send: Send) -> None:
+        view = self._views.find(scope["path"])
+        if view is None:
+            await send_plain(send, 404, f"There is nothing here. See {ENDPOINT} and {ENDPOINT}/PROFILE.")
+        elif not view.admits(headers.get("authorization")):
+            await send_unauthorised(send)
+        elif self._load.ending:
+            await send_busy(send, 503, "The gateway is ending.", SOON)
+        elif scope["method"] == "POST":
+            await self._post(view, headers, receive, send)
+        elif scope["method"] == "GET":
+            await self._listen(view, headers, receive, send)
+        elif scope["method"] == "DELETE":
+            await self._leave(view, headers, send)
+        else:
+            allowed = (b"allow", b"POST, GET, DELETE")
+            await send_plain(send, 405, "POST, GET and DELETE are understood.", allowed)
 
-    async def _post(self, headers: Headers, receive: Receive, send: Send) -> None:
-        body = await _body(headers, receive)
+    async def _post(self, view: View, headers: Headers, receive: Receive, send: Send) -> None:
+        most = self._load.limits.max_body_bytes
+        body = await _body(headers, receive, most)
         if body is None:
-            await _plain(send, 413, f"A message may have {MAX_BODY >> 20} MB.")
+            await send_plain(send, 413, f"A message may have {most:,} bytes.", CLOSE)
             return
         try:
             message = from_json(body)
         except ValueError:
-            await _refuse(send, 400, Refusal(PARSE_ERROR, "The body is no JSON."))
+            await send_refusal(send, 400, Refusal(PARSE_ERROR, "The body is no JSON."))
             return
         if not isinstance(message, dict):
-            await _refuse(send, 400, Refusal(INVALID_REQUEST, "One message a request, please."))
+            await send_refusal(send, 400, Refusal(INVALID_REQUEST, "One message a request, please."))
             return
-        version = modern_version(message)
+        version = version_of(message, headers)
         if version is not None:
-            await self._modern(message, version, headers, receive, send)
+            await self._modern(view, message, version, headers, receive, send)
         else:
-            await self._legacy(message, headers, receive, send)
+            await self._legacy(view, message, headers, receive, send)
 
     async def _modern(
-        self, message: Message, version: str, headers: Headers, receive: Receive, send: Send
+        self, view: View, message: Message, version: str, headers: Headers, receive: Receive, send: Send
     ) -> None:
         try:
             check_headers(message, version, headers)
+            if message.get("method") == "tools/call":
+                _check_parameters(view, message, headers)
+            elif message.get("method") == "initialize":
+                raise Refusal(METHOD_NOT_FOUND, "There is no method 'initialize' here.")
         except Refusal as refusal:
-            await _refuse(send, 400, refusal, message.get("id"))
+            status = 404 if refusal.code == METHOD_NOT_FOUND else 400
+            await send_refusal(send, status, refusal, message.get("id"))
             return
-        front = Front(self._gateway, Outbox(), self._principal)
-        await self._exchange(front, message, Questions(), receive, send, [])
-
-    async def _legacy(self, message: Message, headers: Headers, receive: Receive, send: Send) -> None:
-        extra: list[Any] = []
-        if message.get("method") == "initialize":
-            session = self._sessions.open(self._principal)
-            if session is None:
-                await _plain(send, 503, "Too many clients are connected; try again later.")
-                return
-            extra = [(SESSION_ID.encode(), session.id.encode())]
+        if message.get("method") == LISTEN and not self._load.has_room_for_client:
+            await self._refuse_client(send, message.get("id"))
+        elif not self._load.has_room_for_call:
+            await self._refuse_call(send, message)
         else:
-            found = await self._session(headers, send)
-            if found is None:
-                return
-            session = found
+            exchange = Exchange(Questions())
+            await _run(view, view.modern_front(), message, exchange, None, receive, send, [])
+
+    async def _legacy(
+        self, view: View, message: Message, headers: Headers, receive: Receive, send: Send
+    ) -> None:
+        if message.get("method") == "initialize":
+            await self._open(view, message, receive, send)
+            return
+        session = await self._session(view, headers, send)
+        if session is None:
+            return
         if "method" not in message:
             session.questions.take(message)
-            await _plain(send, 202, "")
+            await send_plain(send, 202, "")
+        elif "id" in message and not self._load.has_room_for_call:
+            await self._refuse_call(send, message)
+        elif "id" in message and session.calls >= self._load.limits.max_calls_per_session:
+            text = f"{session.calls} requests of this client are under way; try again shortly."
+            await send_busy(send, 429, text, SOON, message["id"])
+        else:
+            exchange = Exchange(session.questions)
+            await _run(view, session.front, message, exchange, session, receive, send, [])
+
+    async def _open(self, view: View, message: Message, receive: Receive, send: Send) -> None:
+        session = view.sessions.open(view.principal)
+        if session is None:
+            await self._refuse_client(send, message.get("id"))
             return
-        await self._exchange(session.front, message, session.questions, receive, send, extra)
+        extra = [(SESSION_ID.encode(), session.id.encode())]
+        exchange = Exchange(session.questions)
+        await _run(view, session.front, message, exchange, session, receive, send, extra)
+        if session.front.version is None:
+            # It could not be opened: nobody will come with its id.
+            view.sessions.close(session)
 
-    async def _exchange(
-        self,
-        front: Front,
-        message: Message,
-        questions: Questions,
-        receive: Receive,
-        send: Send,
-        extra: list[Any],
-    ) -> None:
-        exchange = Exchange(questions)
-        answering = asyncio.create_task(front.respond(message, exchange))
-        # A legacy client that hangs up may come back; only a modern one cancels by it.
-        modern = front.version is None and message.get("method") != "initialize"
-        await exchange.run(answering, send, receive, extra, cancels=modern)
+    async def _refuse_client(self, send: Send, request_id: Any) -> None:
+        await send_busy(send, 503, "Too many clients are connected; try again later.", LATER, request_id)
 
-    async def _session(self, headers: Headers, send: Send) -> HttpSession | None:
+    async def _refuse_call(self, send: Send, message: Message) -> None:
+        text = f"{self._load.calls} requests are under way; try again shortly."
+        await send_busy(send, 503, text, SOON, message.get("id"))
+
+    async def _session(self, view: View, headers: Headers, send: Send) -> HttpSession | None:
         """The session a request belongs to, or None after having said what is wrong."""
         session_id = headers.get(SESSION_ID)
         if session_id is None:
-            await _refuse(send, 400, Refusal(INVALID_REQUEST, "Missing session ID: open with initialize."))
+            missing = Refusal(INVALID_REQUEST, "Missing session ID: open with initialize.")
+            await send_refusal(send, 400, missing)
             return None
-        session = self._sessions.find(session_id)
+        session = view.sessions.find(session_id)
         if session is None:
-            await _refuse(send, 404, Refusal(INVALID_REQUEST, "Session not found: open with initialize."))
+            gone = Refusal(INVALID_REQUEST, "Session not found: open with initialize.")
+            await send_refusal(send, 404, gone)
         return session
 
-    async def _listen(self, headers: Headers, receive: Receive, send: Send) -> None:
-        """The stream on which a legacy client is told of changes; one for each session."""
-        session = await self._session(headers, send)
+    async def _listen(self, view: View, headers: Headers, receive: Receive, send: Send) -> None:
+        session = await self._session(view, headers, send)
         if session is None:
             return
         if session.outbox.queue is not None:
-            await _plain(send, 409, "This session already has a stream.")
+            await send_plain(send, 409, "This session already has a stream.")
             return
-        queue: asyncio.Queue[Message] = asyncio.Queue(MAX_UNHEARD)
-        session.outbox.queue = queue
-        hung_up = asyncio.ensure_future(_until_gone(receive))
-        try:
-            await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
-            await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
-            await _pour(queue, hung_up, send)
-        finally:
-            session.outbox.queue = None
-            hung_up.cancel()
+        await stream_changes(session, receive, send)
 
-    async def _leave(self, headers: Headers, send: Send) -> None:
-        session = await self._session(headers, send)
+    async def _leave(self, view: View, headers: Headers, send: Send) -> None:
+        session = await self._session(view, headers, send)
         if session is not None:
-            self._sessions.close(session)
-            await _plain(send, 200, "")
+            view.sessions.close(session)
+            await send_plain(send, 200, "")
 
 
-async def _pour(queue: asyncio.Queue[Message], hung_up: asyncio.Future[None], send: Send) -> None:
-    while not hung_up.done():
-        waiting = asyncio.ensure_future(queue.get())
-        waits: set[asyncio.Future[Any]] = {waiting, hung_up}
-        await asyncio.wait(waits, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
-        if hung_up.done():
-            waiting.cancel()
-            return
-        body = event(waiting.result()) if waiting.done() else b":\n\n"
-        waiting.cancel()
-        await send({"type": "http.response.body", "body": body, "more_body": True})
+def _check_parameters(view: View, message: Message, headers: Headers) -> None:
+    params = message["params"]
+    tool = view.gateway.find(params["name"]) if isinstance(params.get("name"), str) else None
+    if tool is not None:
+        check_parameters(tool, params.get("arguments"), headers)
 
 
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def _run(
+    view: View,
+    front: Front,
+    message: Message,
+    exchange: Exchange,
+    session: HttpSession | None,
+    receive: Receive,
+    send: Send,
+    extra: list[Any],
+) -> None:
+    answering = asyncio.create_task(view.respond(front, message, exchange, session))
+    # A legacy client that hangs up may come back; only a modern one cancels by it.
+    await exchange.run(answering, send, receive, extra, cancels=session is None)
 
 
-async def _body(headers: Headers, receive: Receive) -> bytes | None:
+async def _body(headers: Headers, receive: Receive, most: int) -> bytes | None:
     """The whole body, or None when it is larger than we take."""
     length = headers.get("content-length", "")
-    if length.isdigit() and int(length) > MAX_BODY:
+    if length.isdigit() and int(length) > most:
         return None
     part = await receive()
-    if not part.get("more_body"):
-        return bytes(part.get("body", b""))
-    parts, size = [part.get("body", b"")], len(part.get("body", b""))
-    while part.get("more_body"):
-        part = await receive()
-        parts.append(part.get("body", b""))
-        size += len(parts[-1])
-        if size > MAX_BODY:
-            return None
-    return b"".join(parts)
-
-
-async def _plain(send: Send, status: int, text: str) -> None:
-    body = text.encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def _refuse(send: Send, status: int, refusal: Refusal, request_id: Any = None) -> None:
-    body = to_json(refuse(request_id, refusal))
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    body = part.get("body", b"")
+    if part.get("more_body"):
+        body = bytearray(body)
+        while part.get("more_body") and len(body) <= most:
+            part = await receive()
+            body += part.get("body", b"")
+    return bytes(body) if len(body) <= most else None

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pydantic_core import to_json
-
 from toolcrib.gateway.questions import Questions
+from toolcrib.gateway.wire import encode
 from toolcrib.serverkit.protocol import Message
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 KEEP_ALIVE = 15.0
+UNWATCHED = 0.05
+"""Seconds in which a client of the modern era may hang up without its call being cancelled."""
 MAX_UNSENT = 1000
 """Notifications that wait for a client that does not read; the oldest are dropped beyond that."""
 _STATUS: dict[Any, int] = {-32022: 400, -32020: 400, -32700: 400, -32600: 400}
+_MODERN_STATUS: dict[Any, int] = {**_STATUS, -32021: 400, -32602: 400, -32601: 404}
 
 JSON_HEADERS = [(b"content-type", b"application/json")]
 STREAM_HEADERS = [
@@ -36,17 +39,14 @@ class Exchange:
     """The wire of one request over HTTP; the answers to `questions` come with requests of their own."""
 
     def __init__(self, questions: Questions) -> None:
-        self._unsent: asyncio.Queue[Message] = asyncio.Queue(MAX_UNSENT)
+        self._unsent: deque[Message] = deque(maxlen=MAX_UNSENT)
         self._questions = questions
+        self._pause: asyncio.Future[bool] | None = None
 
     def tell(self, message: Message) -> None:
         """Queue a notification for the stream."""
-        while True:
-            try:
-                self._unsent.put_nowait(message)
-                return
-            except asyncio.QueueFull:
-                self._unsent.get_nowait()
+        self._unsent.append(message)
+        self._wake()
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client on this request's stream; its answer comes as a POST of its own."""
@@ -61,79 +61,101 @@ class Exchange:
         *,
         cancels: bool,
     ) -> None:
-        """Send what is said and then the answer. `cancels`: a client that hangs up cancels its request."""
-        hung_up = asyncio.ensure_future(_hang_up(receive))
-        first = asyncio.ensure_future(self._unsent.get())
+        """Send what is said and then the answer. `cancels`, of the modern era: to hang up is to cancel."""
+        answering.add_done_callback(self._wake)
+        hung_up: asyncio.Future[None] | None = None
         try:
-            waits: set[asyncio.Future[Any]] = {answering, first, hung_up}
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            if answering.done() and not first.done() and self._unsent.empty():
-                await _send_json(send, answering.result(), headers)
-            elif not hung_up.done():
-                await self._stream(answering, first, hung_up, send, headers)
+            # Most answers come at once, and looking out for a client that hangs up costs more than they do.
+            await self._woken(UNWATCHED if cancels else None)
+            if not answering.done() and not self._unsent:
+                hung_up = self._watch(receive)
+                await self._woken()
+            if answering.done() and not self._unsent:
+                await _send_json(send, answering.result(), headers, modern=cancels)
+                return
+            hung_up = hung_up or self._watch(receive)
+            if not hung_up.done():
+                await self._stream(answering, hung_up, send, headers)
         finally:
-            first.cancel()
-            hung_up.cancel()
-            if cancels:
+            if hung_up is not None:
+                hung_up.cancel()
+            if cancels and not answering.done():
                 answering.cancel()
                 await asyncio.gather(answering, return_exceptions=True)
 
     async def _stream(
         self,
         answering: asyncio.Task[Message | None],
-        first: asyncio.Future[Message],
         hung_up: asyncio.Future[None],
         send: Send,
         headers: list[Any],
     ) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *headers]})
-        nextone = first
         while not hung_up.done():
-            waits: set[asyncio.Future[Any]] = {answering, nextone, hung_up}
-            await asyncio.wait(waits, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
-            if nextone.done():
-                await _send_event(send, nextone.result())
-                nextone = asyncio.ensure_future(self._unsent.get())
-                continue
-            if answering.done():
-                nextone.cancel()
+            if self._unsent:
+                await _send_event(send, self._unsent.popleft())
+            elif answering.done():
                 answer = answering.result()
                 if answer is not None:
                     await _send_event(send, answer)
                 break
-            if not hung_up.done():
+            elif not await self._woken(KEEP_ALIVE):
                 await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
-        nextone.cancel()
         with contextlib.suppress(OSError):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _watch(self, receive: Receive) -> asyncio.Future[None]:
+        """Done when the client hangs up."""
+        hung_up = asyncio.ensure_future(_hang_up(receive))
+        hung_up.add_done_callback(self._wake)
+        return hung_up
+
+    async def _woken(self, within: float | None = None) -> bool:
+        """Wait until there is something to do; False when there was nothing for so many seconds."""
+        loop = asyncio.get_running_loop()
+        self._pause = loop.create_future()
+        timer = None if within is None else loop.call_later(within, self._end_pause, False)
+        try:
+            return await self._pause
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _wake(self, _: object = None) -> None:
+        self._end_pause(True)
+
+    def _end_pause(self, woken: bool) -> None:
+        if self._pause is not None and not self._pause.done():
+            self._pause.set_result(woken)
 
 
 def event(message: Message) -> bytes:
     """A message as one event of a stream."""
-    return b"event: message\ndata: " + to_json(message) + b"\n\n"
+    return b"event: message\ndata: " + encode(message) + b"\n\n"
 
 
 async def _send_event(send: Send, message: Message) -> None:
     await send({"type": "http.response.body", "body": event(message), "more_body": True})
 
 
-async def _send_json(send: Send, answer: Message | None, headers: list[Any]) -> None:
+async def _send_json(send: Send, answer: Message | None, headers: list[Any], *, modern: bool) -> None:
     if answer is None:
         await send({"type": "http.response.start", "status": 202, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
         return
-    body = to_json(answer)
+    body = encode(answer)
     length = (b"content-length", str(len(body)).encode())
-    status = status_of(answer)
+    status = status_of(answer, modern=modern)
     await send(
         {"type": "http.response.start", "status": status, "headers": [*JSON_HEADERS, length, *headers]}
     )
     await send({"type": "http.response.body", "body": body})
 
 
-def status_of(answer: Message) -> int:
-    """The HTTP status of an answer; errors of the modern era that concern the envelope have their own."""
-    return _STATUS.get((answer.get("error") or {}).get("code"), 200)
+def status_of(answer: Message, *, modern: bool) -> int:
+    """The HTTP status of an answer; errors of the modern era have their own."""
+    error = answer.get("error")
+    return 200 if error is None else (_MODERN_STATUS if modern else _STATUS).get(error.get("code"), 200)
 
 
 async def _hang_up(receive: Receive) -> None:

@@ -1,16 +1,19 @@
-"""Who may knock: the Host and Origin headers keep web pages out, a token keeps everybody else out.
+"""Who may knock: the Host and Origin headers keep web pages out; the views themselves ask for tokens.
 
 A page in a browser can send requests to loopback; it cannot forge `Host`, and cannot hide `Origin`.
 """
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"content-length"})
+"""Headers that decide something; given twice, they would say two things."""
+
+RawHeaders = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,30 +21,42 @@ class Guard:
     """The rules of one address. `hosts` are further names under which we may be called."""
 
     hosts: frozenset[str] = frozenset()
-    token: str | None = None
 
-    def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """Why a request is turned away, as status and sentence; None when it may come in."""
-        if not self._is_ours(_hostname(headers.get("host", ""))):
-            return 421, "This address is not served under that name."
+    def refusal(self, headers: Mapping[str, str], reached: str | None = None) -> tuple[int, str] | None:
+        """Why a request is turned away, as status and sentence; None when it may come in.
+
+        `reached` is our own address that the connection came to: calling us by it is no trick of a name.
+        """
+        if not self._is_ours(_hostname(headers.get("host", "")), reached):
+            return 421, "This address is not served under that name. It may be allowed with --allowed-host."
         origin = headers.get("origin")
-        if origin is not None and not self._is_ours(urlsplit(origin).hostname or ""):
+        if origin is not None and not self._is_ours(_origin(origin), reached):
             return 403, "Requests of this web page are not answered."
-        if self.token is not None and not self._has_token(headers.get("authorization", "")):
-            return 401, "A bearer token is needed."
         return None
 
-    def _is_ours(self, host: str) -> bool:
-        return host in LOOPBACK or host in self.hosts
+    def _is_ours(self, host: str, reached: str | None) -> bool:
+        return host in LOOPBACK or (host != "" and (host == reached or host in self.hosts))
 
-    def _has_token(self, authorization: str) -> bool:
-        scheme, _, token = authorization.partition(" ")
-        given = token.strip().encode("utf-8", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given, (self.token or "").encode())
+
+def read_headers(raw: RawHeaders) -> dict[str, str] | None:
+    """The headers by name; None when one that decides something is given twice."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    if len(headers) != len(raw):
+        names = [name for name, _ in raw]
+        if any(names.count(name) > 1 for name in _SINGLE):
+            return None
+    return headers
 
 
 def _hostname(host: str) -> str:
     """The name in a Host header, without its port."""
     if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()
+
+
+def _origin(origin: str) -> str:
+    try:
+        return urlsplit(origin).hostname or ""
+    except ValueError:
+        return ""

@@ -4,13 +4,38 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
+from typing import Any
 
-from toolcrib.serverkit.protocol import Message, Refusal
-from toolcrib.servers.remote.headers import standard_headers
+from toolcrib.schema.tools import Tool
+from toolcrib.serverkit.protocol import MODERN_VERSIONS, Message, Refusal
+from toolcrib.servers.remote.headers import (
+    InvalidMark,
+    Path,
+    marked_parameters,
+    modern_version,
+    parameter_headers,
+    standard_headers,
+)
 
 HEADER_MISMATCH = -32020
+PARAMETER = "mcp-param-"
 _WRAPPING = ("=?base64?", "?=")
+_MOST_KNOWN = 10_000
+_known_marks: dict[str, Mapping[Path, str]] = {}
+"""What each definition, by its hash, wants to be mirrored: too much to look for with every call."""
+_PLAIN = re.compile(r"[\x20-\x7e\t]*")
+
+
+def version_of(message: Message, headers: Mapping[str, str]) -> str | None:
+    """The modern version that a request is made in, by its body or else by its header; None for a legacy one.
+
+    A body that lacks what the header promises is then refused as the modern request that it is.
+    """
+    version = modern_version(message)
+    stated = headers.get("mcp-protocol-version", "").strip()
+    return stated if version is None and stated in MODERN_VERSIONS else version
 
 
 def check_headers(message: Message, version: str, headers: Mapping[str, str]) -> None:
@@ -19,16 +44,62 @@ def check_headers(message: Message, version: str, headers: Mapping[str, str]) ->
         given = headers.get(name.lower())
         if given is None:
             raise Refusal(HEADER_MISMATCH, f"The header {name} is missing.")
-        if _unwrapped(given) != _unwrapped(expected):
-            raise Refusal(HEADER_MISMATCH, f"The header {name} does not say what the request says.")
+        if _unwrapped(given.strip()) != _unwrapped(expected):
+            raise _mismatch(name)
 
 
-def _unwrapped(value: str) -> str:
-    """The text of a header value, which is in base64 where it would not be plain ASCII."""
+def check_parameters(tool: Tool, arguments: Any, headers: Mapping[str, str]) -> None:
+    """Raise a refusal when the headers that mirror a tool's arguments contradict them, or one is missing."""
+    marks = _marks_of(tool)
+    if not marks:
+        return
+    expected = {name.lower(): value for name, value in parameter_headers(marks, arguments).items()}
+    for mark in marks.values():
+        name = f"{PARAMETER}{mark.lower()}"
+        given = headers.get(name)
+        if (given is None) != (name not in expected):
+            raise _mismatch(name)
+        if given is not None and not _is_same(given.strip(), expected[name]):
+            raise _mismatch(name)
+
+
+def _marks_of(tool: Tool) -> Mapping[Path, str]:
+    marks = _known_marks.get(tool.hash)
+    if marks is None:
+        if len(_known_marks) >= _MOST_KNOWN:
+            _known_marks.clear()
+        try:
+            marks = marked_parameters(tool.definition.input_schema)
+        except InvalidMark:
+            marks = {}  # such a tool mirrors nothing
+        _known_marks[tool.hash] = marks
+    return marks
+
+
+def _is_same(given: str, expected: str) -> bool:
+    if not _PLAIN.fullmatch(given):
+        return False
+    one, other = _unwrapped(given), _unwrapped(expected)
+    return one is not None and (one == other or _is_same_number(one, other))
+
+
+def _is_same_number(one: str, other: str | None) -> bool:
+    try:
+        return other is not None and other.lstrip("-").isdigit() and float(one) == int(other)
+    except (ValueError, OverflowError):
+        return False
+
+
+def _mismatch(name: str) -> Refusal:
+    return Refusal(HEADER_MISMATCH, f"The header {name} does not say what the request says.")
+
+
+def _unwrapped(value: str) -> str | None:
+    """The text of a header value, which is in base64 where it would not be plain ASCII; None for neither."""
     opening, closing = _WRAPPING
     if not (value.startswith(opening) and value.endswith(closing)):
         return value
     try:
         return base64.b64decode(value[len(opening) : -len(closing)], validate=True).decode()
     except (binascii.Error, ValueError):
-        return value
+        return None

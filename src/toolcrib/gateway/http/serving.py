@@ -1,70 +1,75 @@
-"""Runs the application on an address of this machine, for as long as a block lasts."""
+"""Runs the application on an address of this machine, for as long as a block lasts.
+
+The end is bounded: calls under way have a few seconds to finish, then are answered with an error.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
-from urllib.parse import quote
 
-from toolcrib.errors import UsageError
-from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.http.address import bind, shown_name
 from toolcrib.gateway.http.application import Application
 from toolcrib.gateway.http.guard import Guard
+from toolcrib.gateway.http.protocol import bounded_protocol
+from toolcrib.gateway.http.views import Views
+from toolcrib.gateway.offer import Offer, offer_all
+from toolcrib.host import Host
 
-GRACE = 3
+GRACE = 3.0
 """Seconds that requests under way have when the gateway ends."""
+SENDING = 2
+"""Seconds more, for the answers to be sent."""
 
 
 @asynccontextmanager
 async def serve_http(
-    gateway: Gateway, *, host: str = "127.0.0.1", port: int = 0, guard: Guard | None = None
-) -> AsyncIterator[str]:
-    """Serve the gateway; yields its address."""
+    host: Host,
+    offer: Offer | None = None,
+    *,
+    address: str = "127.0.0.1",
+    port: int = 0,
+    allowed_hosts: Iterable[str] = (),
+) -> AsyncIterator[tuple[str, Views]]:
+    """Serve views of the host, all of them unless told otherwise; yields the base address and the views.
+
+    On an address that other machines reach, every view must have a token; raises `UsageError`.
+    """
     import uvicorn
 
-    path = f"/mcp/{quote(gateway.profile.name, safe='')}" if gateway.profile.name else "/mcp"
-    application = Application(gateway, guard, path=path)
-    listening = _bind(host, port)
-    config = uvicorn.Config(
-        application,
-        lifespan="off",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=GRACE,
-    )
-    server = _server(uvicorn.Server)(config)
-    serving = asyncio.create_task(server.serve(sockets=[listening]), name="gateway")
-    address = listening.getsockname()
-    try:
-        async with gateway.following():
-            yield f"http://{address[0]}:{address[1]}{path}"
-    finally:
-        application.close()
-        server.should_exit = True
-        with contextlib.suppress(asyncio.CancelledError):
-            await serving
-        listening.close()
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio sends small packets at once only where it can see that it is TCP.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        raise UsageError(
-            f"The address {host}:{port} cannot be used: {error.strerror}.", hint="Choose another with --port."
-        ) from None
-    return listening
+    listening, public = bind(address, port)
+    with contextlib.closing(listening):
+        views = Views(host, offer or offer_all(), public=public)
+        views.check()
+        names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
+        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)))
+        config = uvicorn.Config(
+            application,
+            http=bounded_protocol(views.load),
+            ws="none",
+            lifespan="off",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=int(GRACE) + SENDING,
+        )
+        server = _server(uvicorn.Server)(config)
+        async with views.following():
+            # Now, not when the server gets to it: whoever is told the address may come at once.
+            listening.listen(config.backlog)
+            serving = asyncio.create_task(server.serve(sockets=[listening]), name="gateway")
+            try:
+                yield f"http://{shown_name(listening, allowed_hosts)}", views
+            finally:
+                server.should_exit = True
+                await views.drain(GRACE)
+                with contextlib.suppress(asyncio.CancelledError):
+                    await serving
 
 
 def _server(base: type[Any]) -> type[Any]:

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 
 from toolcrib.gateway.front import Front
 from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.http.load import Load
 from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message
 
-MAX_SESSIONS = 1000
-IDLE_LIMIT = 1800.0
 MAX_UNHEARD = 1000
+
+Unheard = asyncio.Queue[Message | None]
 
 
 class Outbox:
     """What a client is told outside its requests; kept only while it listens."""
 
     def __init__(self) -> None:
-        self.queue: asyncio.Queue[Message] | None = None
+        self.queue: Unheard | None = None
 
     def push(self, message: Message) -> None:
         """Tell the client, if it listens; one that does not read loses the newest."""
         if self.queue is not None and not self.queue.full():
             self.queue.put_nowait(message)
+
+    def end(self) -> None:
+        """There is no more to come: the stream ends."""
+        if self.queue is None:
+            return
+        if self.queue.full():
+            with contextlib.suppress(asyncio.QueueEmpty):
+                self.queue.get_nowait()
+        self.queue.put_nowait(None)
 
 
 class HttpSession:
@@ -39,43 +50,64 @@ class HttpSession:
         self.questions = Questions()
         """What servers asked the client."""
         self.last_used = time.monotonic()
+        self.calls = 0
+        """Requests under way."""
+
+    def is_idle(self, now: float, limit: float) -> bool:
+        """True when nothing connects the client with us any more."""
+        return not self.calls and self.outbox.queue is None and now - self.last_used > limit
 
 
 class Sessions:
-    """All of them; too many are refused."""
+    """Those of one view; too many are refused."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, load: Load) -> None:
         self._gateway = gateway
+        self._load = load
         self._sessions: dict[str, HttpSession] = {}
 
     def open(self, principal: Principal) -> HttpSession | None:
         """A new session, or None when there are too many."""
-        self._sweep()
-        if len(self._sessions) >= MAX_SESSIONS:
+        if not self._load.has_room_for_client:
             return None
         session = HttpSession(self._gateway, principal)
         self._sessions[session.id] = session
+        self._load.clients += 1
         return session
 
     def find(self, session_id: str) -> HttpSession | None:
         """The session of this id, which is now in use."""
         session = self._sessions.get(session_id)
-        if session is not None:
-            session.last_used = time.monotonic()
+        if session is None:
+            return None
+        now = time.monotonic()
+        if session.is_idle(now, self._load.limits.session_idle):
+            self.close(session)
+            return None
+        session.last_used = now
         return session
 
     def close(self, session: HttpSession) -> None:
-        """Forget a session; what it asked for is cancelled."""
-        self._sessions.pop(session.id, None)
+        """Forget a session; what it asked for is cancelled, and its stream ends."""
+        if self._sessions.pop(session.id, None) is None:
+            return
+        self._load.clients -= 1
         session.questions.give_up()
         session.front.close()
+        session.outbox.end()
 
     def close_all(self) -> None:
         """Forget everybody."""
         for session in list(self._sessions.values()):
             self.close(session)
 
-    def _sweep(self) -> None:
-        oldest = time.monotonic() - IDLE_LIMIT
-        for session in [s for s in self._sessions.values() if s.last_used < oldest]:
+    def end_streams(self) -> None:
+        """Nobody is told of changes any more; requests go on."""
+        for session in self._sessions.values():
+            session.outbox.end()
+
+    def sweep(self) -> None:
+        """Forget those that are idle for too long."""
+        now, limit = time.monotonic(), self._load.limits.session_idle
+        for session in [one for one in self._sessions.values() if one.is_idle(now, limit)]:
             self.close(session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.gateway.catalog import PROMPTS, TEMPLATES
+from toolcrib.gateway.kinds import PROMPTS, TEMPLATES
 from toolcrib.gateway.relaying import as_refusal, pass_on
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request
@@ -21,9 +21,9 @@ async def complete(front: Front, request: Request, wire: Wire) -> dict[str, Any]
     if not isinstance(reference, dict):
         raise Refusal(INVALID_PARAMS, "ref is missing.")
     server, own = await _resolve(front.gateway, reference)
-    if server not in [session.server for session in front.gateway.catalog.sessions("completions")]:
-        return {"completion": {"values": [], "total": 0, "hasMore": False}}
     try:
+        if not (await front.gateway.catalog.session(server)).offers("completions"):
+            return {"completion": {"values": [], "total": 0, "hasMore": False}}
         return await pass_on(front, request, wire, server, {"ref": own})
     except ToolcribError as error:
         raise as_refusal(error) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.gateway.catalog import PROMPTS
+from toolcrib.gateway.kinds import PROMPTS
 from toolcrib.gateway.relaying import as_refusal, pass_on
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError
-from toolcrib.gateway.catalog import RESOURCES, TEMPLATES
+from toolcrib.gateway.kinds import RESOURCES, TEMPLATES
 from toolcrib.gateway.relaying import as_refusal, fitted, pass_on
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, Refusal, Request
@@ -87,10 +87,14 @@ async def _try(session: Session, uri: str) -> dict[str, Any] | None:
 
 
 def _cacheable(request: Request, result: dict[str, Any]) -> dict[str, Any]:
-    """How long a server says that it stays the same holds; whom else it may be shown, we cannot know."""
+    """With how long it stays the same and for whom, as its server says; else for no time, and nobody else."""
     if not request.modern or result.get("resultType") == "input_required":
         return result
-    return {"ttlMs": 0, **result, "cacheScope": "private"}
+    ttl, scope = result.get("ttlMs"), result.get("cacheScope")
+    answered = "requestState" in request.params or "inputResponses" in request.params
+    sound = isinstance(ttl, int) and not isinstance(ttl, bool) and ttl >= 0 and not answered
+    shared = scope == "public" and not answered
+    return {**result, "ttlMs": ttl if sound else 0, "cacheScope": "public" if shared else "private"}
 
 
 def _is_unknown(error: ToolcribError) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.errors import InvalidArguments, PeerError, ToolcribError, UnknownTool
+from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.gateway.bridge import RelayedCall, current
-from toolcrib.gateway.relaying import relay
+from toolcrib.gateway.relaying import completed, fitted, relay
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
@@ -21,24 +21,28 @@ async def list_tools(front: Front, request: Request, wire: Wire) -> dict[str, An
     """All of them on one page: the registry has them at hand."""
     if request.params.get("cursor") is not None:
         raise Refusal(INVALID_PARAMS, "Invalid cursor: the list has one page.")
-    await front.gateway.settled()
-    tools = {"tools": front.gateway.definitions()}
-    return {**tools, "ttlMs": 0, "cacheScope": "private"} if request.modern else tools
+    gateway = front.gateway
+    await gateway.settled()
+
+    def make() -> dict[str, Any]:
+        tools = {"tools": gateway.definitions()}
+        return completed({**tools, "ttlMs": 0, "cacheScope": "private"}) if request.modern else tools
+
+    return gateway.listing.page(gateway.host.registry.snapshot, gateway.profile, make, modern=request.modern)
 
 
 async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
-    """Call one; a failure is a result that a model can read, except where the request itself is wrong."""
+    """Call one; a failure is a result that a model can read, so that it can mend a wrong name or argument too
+    (as with the official servers), except where the request itself is wrong."""
     name, arguments = request.params.get("name"), request.params.get("arguments")
     if not isinstance(name, str):
         raise Refusal(INVALID_PARAMS, "The name of the tool is missing.")
 
     async def work(call: RelayedCall) -> ToolResult:
-        return await _call(front, name, arguments, _progress(request, call))
+        return fitted(request, await _call(front, name, arguments, _progress(request, call)))
 
     try:
         return await relay(front, request, wire, work)
-    except (InvalidArguments, UnknownTool) as error:
-        raise Refusal(INVALID_PARAMS, f"{error.message} {error.hint}".strip()) from None
     except PeerError as error:
         raise Refusal(error.code, error.message, error.data) from None
     except ToolcribError as error:
@@ -60,15 +64,16 @@ async def _visible_call(
     front: Front, name: str, arguments: Any, on_progress: OnProgress | None
 ) -> ToolResult:
     gateway = front.gateway
-    if gateway.find(name) is None:
-        await gateway.settled()
-    tool = gateway.find(name)
+    tool = await gateway.find_soon(name)
     if tool is None:
-        raise Refusal(INVALID_PARAMS, f"Unknown tool: {name}")
-    with gateway.logs.hearing(tool.server, current.get()):
-        return await gateway.host.caller.call(
-            name, arguments, principal=front.principal, on_progress=on_progress
+        raise gateway.missing(name)
+    call = current.get()
+    with gateway.logs.hearing(tool.server, call):
+        result = await gateway.host.caller.call(
+            tool.name, arguments, principal=front.principal, on_progress=on_progress
         )
+        await gateway.logs.last_words(call)
+    return result
 
 
 def _progress(request: Request, call: RelayedCall) -> OnProgress | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
@@ -18,13 +19,18 @@ from typing import Any
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.servers.link import Inbox, Link
+from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.listening import listen
 from toolcrib.servers.sessions.negotiation import META, Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND, OnProgress, Peer
+from toolcrib.telemetry.passing import carried
 
 logger = logging.getLogger(__name__)
 
+HEADER_MISMATCH = -32020
+RELIST_TIMEOUT = 30.0
+MAX_FRESH_MS = 86_400_000
 MAX_INPUT_ROUNDS = 10
 MAX_PAGES = 1000
 MAX_LISTED = 20_000
@@ -44,6 +50,8 @@ class Session:
         self.server = server
         self.agreement = agreement
         self.pid: int | None = None
+        self.fresh_until: dict[str, float] = {}
+        """Until when, by the loop's clock, the server says that a list stays as it was; by its method."""
         self._peer = peer
         self._handlers = handlers
         modern = agreement.era == "modern"
@@ -102,17 +110,38 @@ class Session:
         params: dict[str, Any] = {"name": name, "arguments": arguments}
         if meta:
             params["_meta"] = meta
-        result = await self.request("tools/call", params, timeout=timeout, on_progress=on_progress)
-        if result.get("resultType") == "input_required":
-            result = await self._with_input("tools/call", params, result, timeout, on_progress)
-        return result if isinstance(result.get("content"), list) else {**result, "content": []}
+        result = await self._asked("tools/call", params, timeout, on_progress)
+        if isinstance(result.get("content"), list) or result.get("resultType") == "input_required":
+            return result
+        return {**result, "content": []}
 
     async def ask(self, method: str, params: dict[str, Any], *, timeout: float | None) -> dict[str, Any]:
         """A request that the server may answer with questions first: `prompts/get`, `resources/read`."""
-        result = await self.request(method, params, timeout=timeout)
-        if result.get("resultType") == "input_required":
-            return await self._with_input(method, params, result, timeout, None)
-        return result
+        return await self._asked(method, params, timeout, None)
+
+    async def _asked(
+        self, method: str, params: dict[str, Any], timeout: float | None, on_progress: OnProgress | None
+    ) -> dict[str, Any]:
+        trace = carried.get()
+        if trace is not None:
+            params = {**params, "_meta": {**params.get("_meta", {}), **trace}}
+        client = behalf.get()
+        if client is not None:
+            params = client.stamp(self.server, params, modern=self._meta is not None)
+        try:
+            result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+        except PeerError as error:
+            if error.code != HEADER_MISMATCH or method != "tools/call":
+                raise
+            # The tool wants other arguments mirrored in headers now; the link learns it from the list.
+            await self.list_tools(timeout=timeout or RELIST_TIMEOUT)
+            result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+        if result.get("resultType") != "input_required":
+            return result
+        handed_back = None if client is None else client.hand_back(self.server, result)
+        if handed_back is not None:
+            return handed_back
+        return await self._with_input(method, params, result, timeout, on_progress)
 
     async def list_all(self, kind: str, *, timeout: float, key: str | None = None) -> list[Any]:
         """Every page of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""
@@ -146,14 +175,17 @@ class Session:
         items: list[Any] = []
         cursor: Any = None
         seen: set[str] = set()
+        fresh_until = math.inf
         for _ in range(MAX_PAGES):
             page = await self.request(method, {"cursor": cursor} if cursor else None, timeout=timeout)
             found = page.get(key)
             items.extend(found if isinstance(found, list) else [])
+            fresh_until = min(fresh_until, _fresh_until(page))
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or not cursor or cursor in seen or len(items) >= MAX_LISTED:
                 break
             seen.add(cursor)
+        self.fresh_until[method] = fresh_until
         return items[:MAX_LISTED]
 
     async def _with_input(
@@ -199,6 +231,13 @@ class Session:
             for task in tasks:  # one refusal ends the call: the person is not asked the rest
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _fresh_until(page: dict[str, Any]) -> float:
+    """Where a server does not say how long its answer holds, it is old at once."""
+    ttl = page.get("ttlMs")
+    milliseconds = ttl if isinstance(ttl, int) and not isinstance(ttl, bool) and ttl > 0 else 0
+    return asyncio.get_running_loop().time() + min(milliseconds, MAX_FRESH_MS) / 1000
 
 
 class _Answerer:

@@ -1,0 +1,102 @@
+"""One path of an address: a gateway, the clients it has, and the token that they need.
+
+When a view ends, so do its sessions and streams; a request under way is answered with an error.
+"""
+
+from __future__ import annotations
+
+from toolcrib.config.tokens import fits
+from toolcrib.gateway.front import Front
+from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.http.answers import BUSY
+from toolcrib.gateway.http.load import Load
+from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
+from toolcrib.gateway.wire import Wire
+from toolcrib.schema.tools import Principal
+from toolcrib.serverkit.protocol import Message, Refusal, refuse
+
+LISTEN = "subscriptions/listen"
+ENDED = Refusal(
+    BUSY, "The gateway ended before there was an answer; what was asked for may or may not have been done."
+)
+
+
+class View:
+    """A gateway as its clients reach it. `closed` lets nobody in who has no token, even where none is set."""
+
+    def __init__(self, gateway: Gateway, load: Load, *, token_hash: str = "", closed: bool = False) -> None:
+        self.gateway = gateway
+        self.token_hash = token_hash
+        self.load = load
+        self.sessions = Sessions(gateway, load)
+        self._closed = closed
+        self._standing: dict[Front, bool] = {}
+        """Modern requests under way; true for those that only listen."""
+        self._ended = False
+        name = gateway.profile.name
+        self.principal = Principal(name=f"gateway:{name}" if name else "gateway")
+
+    def admits(self, authorization: str | None) -> bool:
+        """True for whoever has the token of this view, and for everybody where none is needed."""
+        if not self.token_hash:
+            return not self._closed
+        scheme, _, token = (authorization or "").partition(" ")
+        return scheme.lower() == "bearer" and fits(token.strip(), self.token_hash)
+
+    def modern_front(self) -> Front:
+        """A client for one request of the modern era."""
+        return Front(self.gateway, Outbox(), self.principal)
+
+    async def respond(
+        self, front: Front, message: Message, wire: Wire, session: HttpSession | None = None
+    ) -> Message | None:
+        """The answer to one message, counted while it is under way."""
+        if "id" not in message:
+            return await front.respond(message, wire)
+        listens = message.get("method") == LISTEN
+        self._begin(front, session, listens)
+        try:
+            answer = await front.respond(message, wire)
+        finally:
+            self._finish(front, session, listens)
+        if answer is None and self._ended and not listens:
+            return refuse(message["id"], ENDED)
+        return answer
+
+    def stop_streams(self) -> None:
+        """End what would never end by itself; requests go on."""
+        self.sessions.end_streams()
+        for front in [front for front, listens in self._standing.items() if listens]:
+            front.close()
+
+    def end(self) -> None:
+        """Forget every client; whoever waits for an answer gets an error."""
+        self._ended = True
+        self.sessions.close_all()
+        for front in list(self._standing):
+            front.close()
+
+    async def close(self) -> None:
+        """End, and let go of what was begun for clients."""
+        self.end()
+        await self.gateway.close()
+
+    def _begin(self, front: Front, session: HttpSession | None, listens: bool) -> None:
+        if session is None:
+            self._standing[front] = listens
+        else:
+            session.calls += 1
+        if listens:
+            self.load.clients += 1
+        else:
+            self.load.begin_call()
+
+    def _finish(self, front: Front, session: HttpSession | None, listens: bool) -> None:
+        if session is None:
+            self._standing.pop(front, None)
+        else:
+            session.calls -= 1
+        if listens:
+            self.load.clients -= 1
+        else:
+            self.load.end_call()
