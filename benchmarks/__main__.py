@@ -1,6 +1,6 @@
 """All measurements in one run: `make bench`. Writes `benchmarks/results/latest.json`.
 
-python -m benchmarks [call] [http] [fleet] [--rounds N] [--json]
+python -m benchmarks [call] [http] [fleet] [start] [gateway] [--rounds N] [--json]
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import call, fleet
+from benchmarks import call, fleet, start
+from benchmarks.gateway import suite as gateway
+from benchmarks.gateway.table import table
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-PARTS = ("call", "http", "fleet")
+PARTS = ("call", "http", "fleet", "start", "gateway")
 TITLES = {
     "call": "A call over stdio",
     "http": "A call over streamable HTTP",
     "fleet": "Starting a host",
+    "start": "Starting an installed server",
+    "gateway": "Gateways",
 }
 
 
@@ -52,6 +56,12 @@ def run(part: str, rounds: int) -> tuple[Any, str]:
     if part == "fleet":
         started = fleet.measure(max(3, rounds // 4))
         return started, fleet.table(started)
+    if part == "start":
+        installed = start.measure(max(3, rounds // 4))
+        return installed, start.table(installed)
+    if part == "gateway":
+        gateways = gateway.measure(rounds)
+        return gateways, table(gateways)
     scores = call.measure("http" if part == "http" else "stdio", rounds)
     return [score.summary() for score in scores], call.table(scores)
 

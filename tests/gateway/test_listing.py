@@ -1,4 +1,4 @@
-"""The list of tools is made once for all who ask and never out of date; a call does not wait for all of it."""
+"""The list of tools is made once for all who ask and never out of date; a call does not wait for it."""
 
 from __future__ import annotations
 

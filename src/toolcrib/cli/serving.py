@@ -6,80 +6,91 @@ import asyncio
 import json
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass
 
 from toolcrib.cli.ending import Ending, heeding
 from toolcrib.cli.host_log import keep_log
-from toolcrib.cli.hosting import loop_factory
+from toolcrib.cli.hosting import collect_rarely, loop_factory
 from toolcrib.cli.surface import Surface
+from toolcrib.config.profiles import unknown_profile
+from toolcrib.config.settings import Settings
 from toolcrib.control.server import serve
-from toolcrib.errors import NotFound
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.http.views import Views, path_of
+from toolcrib.gateway.offer import offer_all, offer_one
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.stdio import serve_stdio
-from toolcrib.host import Host, open_host
+from toolcrib.host import open_host
 from toolcrib.serverkit.stdio import claim_streams
-from toolcrib.suggestions import did_you_mean
 
 
-def serve_gateway(surface: Surface, profile: Profile, *, stdio: bool, port: int) -> int:
-    """Until a signal, or the end of the client, ends it; returns the exit code."""
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the gateway is reached over HTTP."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    allowed_hosts: tuple[str, ...] = ()
+
+
+def serve_gateway(surface: Surface, profile: Profile, place: Place | None) -> int:
+    """Until a signal, or the end of the client, ends it; over stdio where there is no place."""
+    collect_rarely()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_over_stdio(surface, profile) if stdio else _over_http(surface, profile, port))
+        runner.run(_over_stdio(surface, profile) if place is None else _over_http(surface, profile, place))
     return 0
 
 
-def view(host: Host, asked: Profile) -> Gateway:
-    """The gateway of the named profile, narrowed by what was asked for besides."""
-    if not asked.name:
-        return Gateway(host, asked)
-    known = host.settings.profiles
-    if asked.name not in known:
-        hint = did_you_mean(
-            asked.name, known, otherwise="They stand under toolcrib.profiles in the config file."
-        )
-        raise NotFound(f"There is no profile called {asked.name!r}.", hint=hint)
-    named = known[asked.name]
-    narrowed = replace(
-        asked,
-        servers=asked.servers or tuple(named.servers),
-        tools=asked.tools or tuple(named.tools),
-        read_only=asked.read_only or named.read_only,
-        search=asked.search or named.search,
-    )
-    return Gateway(host, narrowed)
+def _is_one_view(asked: Profile) -> bool:
+    """True when a part of the crib was asked for; the others are then not served beside it."""
+    return bool(asked.name or asked.servers or asked.tools or asked.read_only)
 
 
-async def _over_http(surface: Surface, profile: Profile, port: int) -> None:
+def _check_profile(settings: Settings, name: str) -> None:
+    if name and name not in settings.profiles:
+        raise unknown_profile(name, settings.profiles)
+
+
+async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
     ending = Ending()
+    whole = offer_all(search=asked.search, plain_names=asked.plain_names)
+    offer = offer_one(asked) if _is_one_view(asked) else whole
     with heeding(ending):
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log")
-            async with serve(host), serve_http(view(host, profile), port=port) as url:
-                _announce(surface, url)
+            _check_profile(host.settings, asked.name)
+            serving = serve_http(
+                host, offer, address=place.host, port=place.port, allowed_hosts=place.allowed_hosts
+            )
+            async with serve(host), serving as (base, views):
+                _announce(surface, base, views)
                 await ending.wait()
 
 
-def _announce(surface: Surface, url: str) -> None:
+def _announce(surface: Surface, base: str, views: Views) -> None:
+    first, *others = (f"{base}{path_of(name)}" for name in views.names)
     if surface.json:
-        sys.stdout.write(json.dumps({"url": url, "pid": os.getpid()}) + "\n")
+        sys.stdout.write(json.dumps({"url": first, "pid": os.getpid()}) + "\n")
     else:
-        sys.stdout.write(f"{url}\n")
-        sys.stderr.write("Point an MCP client at this address. Ctrl-C ends it.\n")
+        sys.stdout.write(f"{first}\n")
+        profiles = f" Profiles: {' '.join(others)}" if others else ""
+        sys.stderr.write(f"Point an MCP client at this address.{profiles} Ctrl-C ends it.\n")
     sys.stdout.flush()
 
 
-async def _over_stdio(surface: Surface, profile: Profile) -> None:
+async def _over_stdio(surface: Surface, asked: Profile) -> None:
     """Beside a host that may be running: the client's servers are its own, and end with it."""
     incoming, outgoing = claim_streams()
     ending = Ending()
     with heeding(ending):
         async with open_host(surface.home, exclusive=False, handlers=bridge_handlers()) as host:
             ending.host = host
-            serving = asyncio.create_task(serve_stdio(view(host, profile), incoming, outgoing))
+            _check_profile(host.settings, asked.name)
+            gateway = Gateway(host, offer_one(asked)(host.settings)[asked.name].profile)
+            serving = asyncio.create_task(serve_stdio(gateway, incoming, outgoing))
             waiting = asyncio.create_task(ending.wait())
             await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
             for task in (serving, waiting):

@@ -103,6 +103,10 @@ class RelayedCall:
             return {**params, "_meta": meta} if meta else params
         return {**params, **self._brought, "_meta": {**meta, CLIENT_CAPABILITIES: self._capabilities}}
 
+    def break_off(self) -> None:
+        """The server closed its stream and goes on working."""
+        self.wire.break_off()
+
     def hand_back(self, server: str, result: dict[str, Any]) -> dict[str, Any] | None:
         """What a modern server asks, for a modern client; its state is bound to it."""
         if not self._modern:

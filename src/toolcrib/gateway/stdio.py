@@ -53,6 +53,9 @@ class StdioClient:
 
     push = tell
 
+    def break_off(self) -> None:
+        """There is only one stream here, and it stays."""
+
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client and wait for its answer."""
         return await self._questions.ask(self.tell, method, params)

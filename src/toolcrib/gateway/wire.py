@@ -17,6 +17,9 @@ class Wire(Protocol):
     def tell(self, message: Message) -> None:
         """Send a notification that belongs to the request, before its answer."""
 
+    def break_off(self) -> None:
+        """The server closed its stream and goes on working; where the client can come back, so may we."""
+
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client something (legacy era only) and wait for its result; raises `PeerError`."""
 

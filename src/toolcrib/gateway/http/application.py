@@ -28,7 +28,7 @@ from toolcrib.gateway.http.guard import Guard, read_headers
 from toolcrib.gateway.http.headers import check_headers, check_parameters, version_of
 from toolcrib.gateway.http.health import health
 from toolcrib.gateway.http.sessions import HttpSession
-from toolcrib.gateway.http.streams import stream_changes
+from toolcrib.gateway.http.streams import resume, stream_changes
 from toolcrib.gateway.http.view import LISTEN, View
 from toolcrib.gateway.http.views import ENDPOINT, Views
 from toolcrib.gateway.questions import Questions
@@ -142,8 +142,9 @@ class Application:
             text = f"{session.calls} requests of this client are under way; try again shortly."
             await send_busy(send, 429, text, SOON, message["id"])
         else:
-            exchange = Exchange(session.questions)
-            await _run(view, session.front, message, exchange, session, receive, send, [])
+            exchange = Exchange(session.questions, session.kept.open if session.resumes else None)
+            streams = session.resumes and "id" in message and _prefers_stream(headers)
+            await _run(view, session.front, message, exchange, session, receive, send, [], streams=streams)
 
     async def _open(self, view: View, message: Message, receive: Receive, send: Send) -> None:
         session = view.sessions.open(view.principal)
@@ -181,6 +182,10 @@ class Application:
         session = await self._session(view, headers, send)
         if session is None:
             return
+        kept = session.kept.find(headers.get("last-event-id", ""))
+        if kept is not None:
+            await resume(*kept, receive, send)
+            return
         if session.outbox.queue is not None:
             await send_plain(send, 409, "This session already has a stream.")
             return
@@ -209,10 +214,18 @@ async def _run(
     receive: Receive,
     send: Send,
     extra: list[Any],
+    *,
+    streams: bool = False,
 ) -> None:
     answering = asyncio.create_task(view.respond(front, message, exchange, session))
     # A legacy client that hangs up may come back; only a modern one cancels by it.
-    await exchange.run(answering, send, receive, extra, cancels=session is None)
+    await exchange.run(answering, send, receive, extra, cancels=session is None, streams=streams)
+
+
+def _prefers_stream(headers: Headers) -> bool:
+    """Clients name both kinds of answer; one that names the stream first would rather have that."""
+    first = headers.get("accept", "").partition(",")[0]
+    return first.strip().lower() == "text/event-stream"
 
 
 async def _body(headers: Headers, receive: Receive, most: int) -> bytes | None:

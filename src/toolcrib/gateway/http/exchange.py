@@ -1,7 +1,8 @@
 """One POST: the client's message in, one JSON object out, or a stream when there is more to say.
 
 Nothing is said before most answers, and those go out as plain JSON. The first notification, or the first
-question of a server, turns the answer into an event stream.
+question of a server, turns the answer into an event stream; so does an answer that takes long, where the
+client can ask for the rest of a stream that was cut.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from toolcrib.gateway.http.kept import KeptStream
 from toolcrib.gateway.questions import Questions
 from toolcrib.gateway.wire import encode
 from toolcrib.serverkit.protocol import Message
@@ -20,6 +22,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 KEEP_ALIVE = 15.0
+STREAM_AFTER = 2.0
+"""Seconds after which an answer that can be resumed becomes a stream: what takes long may be cut."""
 UNWATCHED = 0.05
 """Seconds in which a client of the modern era may hang up without its call being cancelled."""
 MAX_UNSENT = 1000
@@ -38,9 +42,11 @@ STREAM_HEADERS = [
 class Exchange:
     """The wire of one request over HTTP; the answers to `questions` come with requests of their own."""
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: Questions, keep: Callable[[], KeptStream] | None = None) -> None:
         self._unsent: deque[Message] = deque(maxlen=MAX_UNSENT)
         self._questions = questions
+        self._keep = keep
+        self._broken_off = False
         self._pause: asyncio.Future[bool] | None = None
 
     def tell(self, message: Message) -> None:
@@ -52,6 +58,11 @@ class Exchange:
         """Ask the client on this request's stream; its answer comes as a POST of its own."""
         return await self._questions.ask(self.tell, method, params)
 
+    def break_off(self) -> None:
+        """Close the stream before the answer, if it is kept: the client comes back for the rest."""
+        self._broken_off = True
+        self._wake()
+
     async def run(
         self,
         answering: asyncio.Task[Message | None],
@@ -60,21 +71,26 @@ class Exchange:
         headers: list[Any],
         *,
         cancels: bool,
+        streams: bool = False,
     ) -> None:
-        """Send what is said and then the answer. `cancels`, of the modern era: to hang up is to cancel."""
+        """Send what is said and then the answer. `cancels`, of the modern era: to hang up is to cancel.
+
+        `streams`: the client would rather have a stream than one object.
+        """
         answering.add_done_callback(self._wake)
         hung_up: asyncio.Future[None] | None = None
         try:
             # Most answers come at once, and looking out for a client that hangs up costs more than they do.
-            await self._woken(UNWATCHED if cancels else None)
-            if not answering.done() and not self._unsent:
+            if not streams:
+                await self._woken(UNWATCHED if cancels else STREAM_AFTER if self._keep else None)
+            if cancels and not answering.done() and not self._unsent and not streams:
                 hung_up = self._watch(receive)
                 await self._woken()
-            if answering.done() and not self._unsent:
+            if answering.done() and not self._unsent and not streams:
                 await _send_json(send, answering.result(), headers, modern=cancels)
                 return
             hung_up = hung_up or self._watch(receive)
-            if not hung_up.done():
+            if not hung_up.done() or self._keep is not None:
                 await self._stream(answering, hung_up, send, headers)
         finally:
             if hung_up is not None:
@@ -90,19 +106,39 @@ class Exchange:
         send: Send,
         headers: list[Any],
     ) -> None:
+        kept = self._keep() if self._keep is not None else None
+        say = event if kept is None else kept.add
         await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *headers]})
-        while not hung_up.done():
+        if kept is not None:
+            await _send_part(send, kept.opening())
+        while not hung_up.done() and not (self._broken_off and kept is not None):
             if self._unsent:
-                await _send_event(send, self._unsent.popleft())
+                await _send_part(send, say(self._unsent.popleft()))
             elif answering.done():
                 answer = answering.result()
                 if answer is not None:
-                    await _send_event(send, answer)
+                    await _send_part(send, say(answer))
+                if kept is not None:
+                    kept.finish()
                 break
             elif not await self._woken(KEEP_ALIVE):
-                await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
+                await _send_part(send, b":\n\n")
         with contextlib.suppress(OSError):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+        if kept is not None and not kept.done:
+            await self._keep_rest(kept, answering)
+
+    async def _keep_rest(self, kept: KeptStream, answering: asyncio.Task[Message | None]) -> None:
+        """What is said from now on waits for the client to come back."""
+        while self._unsent or not answering.done():
+            while self._unsent:
+                kept.add(self._unsent.popleft())
+            if not answering.done():
+                await self._woken()
+        answer = answering.result()
+        if answer is not None:
+            kept.add(answer)
+        kept.finish()
 
     def _watch(self, receive: Receive) -> asyncio.Future[None]:
         """Done when the client hangs up."""
@@ -134,8 +170,8 @@ def event(message: Message) -> bytes:
     return b"event: message\ndata: " + encode(message) + b"\n\n"
 
 
-async def _send_event(send: Send, message: Message) -> None:
-    await send({"type": "http.response.body", "body": event(message), "more_body": True})
+async def _send_part(send: Send, part: bytes) -> None:
+    await send({"type": "http.response.body", "body": part, "more_body": True})
 
 
 async def _send_json(send: Send, answer: Message | None, headers: list[Any], *, modern: bool) -> None:

@@ -9,6 +9,7 @@ import time
 
 from toolcrib.gateway.front import Front
 from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.http.kept import SINCE, KeptStreams
 from toolcrib.gateway.http.load import Load
 from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal
@@ -49,9 +50,16 @@ class HttpSession:
         self.front = Front(gateway, self.outbox, principal)
         self.questions = Questions()
         """What servers asked the client."""
+        self.kept = KeptStreams()
+        """Answers that the client may ask for again."""
         self.last_used = time.monotonic()
         self.calls = 0
         """Requests under way."""
+
+    @property
+    def resumes(self) -> bool:
+        """Whether the client can come back for the rest of an answer."""
+        return (self.front.version or "") >= SINCE
 
     def is_idle(self, now: float, limit: float) -> bool:
         """True when nothing connects the client with us any more."""

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from toolcrib.gateway.http.exchange import KEEP_ALIVE, STREAM_HEADERS, Receive, Send, event
+from toolcrib.gateway.http.kept import KeptStream
 from toolcrib.gateway.http.sessions import MAX_UNHEARD, HttpSession, Unheard
 
 
@@ -20,6 +21,28 @@ async def stream_changes(session: HttpSession, receive: Receive, send: Send) -> 
         await _pour(queue, hung_up, send)
     finally:
         session.outbox.queue = None
+        hung_up.cancel()
+
+
+async def resume(stream: KeptStream, number: int, receive: Receive, send: Send) -> None:
+    """The rest of an answer's stream, after the event of this number, to its end."""
+    hung_up = asyncio.ensure_future(_until_gone(receive))
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
+        while not hung_up.done():
+            for event_ in stream.after(number):
+                number += 1
+                await send({"type": "http.response.body", "body": event_, "more_body": True})
+            if stream.done:
+                break
+            news = asyncio.ensure_future(stream.news())
+            waits: set[asyncio.Future[Any]] = {news, hung_up}
+            await asyncio.wait(waits, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
+            if not news.done():
+                news.cancel()
+                await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
         hung_up.cancel()
 
 

@@ -18,6 +18,9 @@ class Behalf(Protocol):
     def stamp(self, server: str, params: Payload, *, modern: bool) -> Payload:
         """The parameters with what the client's own request carries besides; raises `ToolcribError`."""
 
+    def break_off(self) -> None:
+        """The server closed its stream and goes on working: it will be asked for the rest."""
+
     def hand_back(self, server: str, result: Payload) -> Payload | None:
         """The result for the client, when it is to answer a server's questions itself; None when we are."""
 

@@ -32,6 +32,7 @@ from toolcrib.servers.remote.event_stream import Event, EventStreamReader
 from toolcrib.servers.remote.failures import INVALID_REQUEST
 from toolcrib.servers.remote.listener import Listener
 from toolcrib.servers.remote.reconnect import Reconnect
+from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
 
 PARSE_ERROR = -32700
@@ -122,6 +123,7 @@ class HttpLink:
                 async with self._endpoint.exchange("POST", headers, encode(message)) as response:
                     await self._take_answer(response, exchange)
                 while not exchange.answered:
+                    _break_off(exchange)
                     await self._resume(exchange)
         except (TimeoutError, ToolcribError):
             if not exchange.answered:  # else the answer came on another stream, and waiting was cut short
@@ -306,3 +308,10 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
             yield link
         finally:
             await link.close()
+
+
+def _break_off(exchange: _Exchange) -> None:
+    """A server that closes a stream on purpose spares its client a connection; so may we ours."""
+    client = behalf.get()
+    if client is not None and exchange.cut is None and exchange.last_event_id is not None:
+        client.break_off()

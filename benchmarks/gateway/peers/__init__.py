@@ -1,0 +1,1 @@
+"""One gateway a file; what a file offers is in `benchmarks.gateway.contract.Peer`."""
