@@ -81,7 +81,10 @@ async def start(fleet: Fleet) -> dict[str, Any]:
         (home / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
         good = [name for name in entries if name.startswith("good")]
         began = time.perf_counter()
-        async with asyncio.timeout(DEADLINE), open_host(home=home, only=list(entries)) as host:
+        async with (
+            asyncio.timeout(DEADLINE),
+            open_host(home=home, only=list(entries), trust_config=True) as host,
+        ):
             tool = await _first_tool(host, good)
             await host.call(tool, {"text": "hello"})
             first = time.perf_counter() - began

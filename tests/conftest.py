@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,6 +17,7 @@ import pytest
 import toolcrib
 
 DEADLINE = 30.0
+os.environ["TOOLCRIB_TRUST_CONFIG"] = "1"  # whoever writes the config file in a test also starts the host
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A run in the background of a shell ignores Ctrl-C, and so would every program that the tests interrupt.

@@ -33,7 +33,7 @@ async def connect(target: Target) -> AsyncIterator[Call]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         (home / "mcp.json").write_text(json.dumps({"mcpServers": {"tiny": entry(target)}}))
-        async with open_host(home=home) as host:
+        async with open_host(home=home, trust_config=True) as host:
             await host.ready()
 
             async def call(tool: str, arguments: dict[str, Any]) -> Any:

@@ -12,6 +12,8 @@
     │   ├── UnknownServer
     │   └── UnknownTool
     ├── Denied                  a rule or a person said no
+    ├── NotTrusted              a person has to agree to what would run
+    ├── InstallFailed           a server could not be installed; what was there before still is
     ├── ServerUnavailable       the server cannot take the call now
     │   ├── ServerNotReady      starting, restarting or stopped
     │   ├── SpawnFailed         the command cannot be run at all
@@ -20,10 +22,17 @@
     │   │   └── NotDelivered    … before the message was handed over
     │   ├── RemoteUnreachable   nobody answers at that address
     │   └── AuthRequired        the server wants a sign-in
-    └── CallFailed              the server was reached and the call did not succeed
-        ├── CallTimeout
-        ├── ResultTooLarge
-        └── PeerError           a JSON-RPC error, with its code and data
+    ├── CallFailed              the server was reached and the call did not succeed
+    │   ├── CallTimeout
+    │   ├── ResultTooLarge
+    │   └── PeerError           a JSON-RPC error, with its code and data
+    └── ModelError              a language model did not answer
+        ├── NoModel             none was chosen, or there is none of that name
+        ├── ModelKeyRefused     no key, or one that the vendor does not take
+        ├── ModelBusy           too many requests, or the vendor is overloaded
+        ├── ModelUnreachable    nobody answers at that address
+        ├── AnswerCut           the answer broke off
+        └── ContextTooLong      more was sent than the model can hold
 
 The class tells the supervisor what comes next (`recovery`) and a surface what to exit with (`exit_code`).
 """
@@ -133,6 +142,22 @@ class Denied(ToolcribError):
     exit_code = 4
 
 
+class NotTrusted(ToolcribError):
+    """A person has not agreed to what the server would run."""
+
+    kind = "needs_trust"
+    exit_code = 4
+    recovery = "configure"
+
+
+class InstallFailed(ToolcribError):
+    """A server could not be installed; whatever was in place before is untouched."""
+
+    kind = "install_failed"
+    exit_code = 5
+    retryable = True
+
+
 class ServerUnavailable(ToolcribError):
     """The server cannot take the call now."""
 
@@ -215,3 +240,56 @@ class PeerError(CallFailed):
         super().__init__(message, hint=hint)
         self.code = code
         self.data = data
+
+
+class ModelError(ToolcribError):
+    """A language model was asked and did not answer."""
+
+    kind = "model_error"
+    exit_code = 5
+
+
+class NoModel(ModelError):
+    """No model was chosen, or there is none of that name."""
+
+    kind = "no_model"
+    exit_code = 2
+
+
+class ModelKeyRefused(ModelError):
+    """There is no key, or the vendor does not take it."""
+
+    kind = "model_key"
+    exit_code = 4
+
+
+class ModelBusy(ModelError):
+    """Too many requests, or the vendor has too much to do."""
+
+    kind = "model_busy"
+    retryable = True
+
+    def __init__(self, message: str, *, hint: str = "", wait: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.wait = wait
+        """Seconds after which the vendor wants to be asked again, where it says so."""
+
+
+class ModelUnreachable(ModelError):
+    """Nobody answers at the model's address."""
+
+    kind = "model_unreachable"
+    retryable = True
+
+
+class AnswerCut(ModelError):
+    """The answer broke off before its end."""
+
+    kind = "answer_cut"
+    retryable = True
+
+
+class ContextTooLong(ModelError):
+    """More was sent than the model can hold."""
+
+    kind = "context_too_long"

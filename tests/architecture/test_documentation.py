@@ -128,4 +128,4 @@ def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
 def test_every_command_is_documented(command: str) -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
-    assert f"toolcrib {command}" in page
+    assert f"toolcrib {command.rstrip('_').replace('_', '-')}" in page

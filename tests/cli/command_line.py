@@ -51,6 +51,7 @@ class CommandLine:
         """Little of our own, so that nothing on the machine decides a test."""
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TMPDIR") if key in os.environ}
         ours = {"TOOLCRIB_HOME": str(self.home), "TOOLCRIB_KEYRING": "off", "PYTHONUTF8": "1"}
+        ours["TOOLCRIB_TRUST_CONFIG"] = "1"
         return {**kept, **ours, **self.extra}
 
     def __call__(self, *words: str, stdin: str = "", **environment: str) -> Answer:

@@ -25,7 +25,7 @@ TOOLS = [
             },
         },
     },
-    {"name": "fail", "description": "Fails.", "inputSchema": {"type": "object"}},
+    {"name": "fail", "description": "Ends in an error.", "inputSchema": {"type": "object"}},
     {"name": "picture", "description": "An image.", "inputSchema": {"type": "object"}},
     {"name": "colours", "description": "Escape sequences.", "inputSchema": {"type": "object"}},
     {"name": "never", "description": "Never answers.", "inputSchema": {"type": "object"}},
@@ -33,9 +33,14 @@ TOOLS = [
     {
         "name": "variable",
         "description": "The value of a variable.",
-        "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+        "inputSchema": {
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": "Of the environment."}},
+        },
     },
 ]
+for _schema in TOOLS[0]["inputSchema"]["properties"].values():
+    _schema["description"] = "Given back."
 UNTIDY = {"name": "untidy", "inputSchema": {"type": "object", "properties": {"x": {}}}}
 
 

@@ -105,7 +105,7 @@ def test_a_secret_header_is_kept_as_one(toolcrib: CommandLine) -> None:
 
     entry = toolcrib.config()["mcpServers"]["docs"]
     assert entry["headers"] == {"Authorization": "${secret:docs.Authorization}"}
-    (secret,) = toolcrib("secrets", "--json").json
+    (secret,) = toolcrib("secret", "--json").json
     assert (secret["name"], secret["servers"]) == ("docs.Authorization", ["docs"])
 
 
@@ -114,7 +114,7 @@ def test_a_refused_server_leaves_no_secret_behind(toolcrib: CommandLine) -> None
 
     assert answer.code == 2
     assert "--replace" in answer.error["hint"]
-    assert toolcrib("secrets", "--json").json == []
+    assert toolcrib("secret", "--json").json == []
 
 
 def test_a_server_is_replaced_on_request(toolcrib: CommandLine) -> None:
@@ -139,10 +139,10 @@ def test_a_relative_path_is_tied_to_the_folder_it_was_typed_in(toolcrib: Command
 
 
 def test_forgotten_dashes_are_pointed_out(toolcrib: CommandLine) -> None:
-    answer = toolcrib("add", "git", "uvx", "mcp-server-git", "--repository", "x", "--json")
+    answer = toolcrib("add", "git", "my-server", "here", "--repository", "x", "--json")
 
     assert answer.code == 2
-    assert "add git -- uvx" in answer.error["hint"]
+    assert "add git -- my-server" in answer.error["hint"]
 
 
 def test_nothing_to_run_is_wrong_use(toolcrib: CommandLine) -> None:

@@ -43,7 +43,7 @@ def test_the_shell_in_use_is_the_default(toolcrib: CommandLine) -> None:
 def test_commands_and_options_are_completed(toolcrib: CommandLine) -> None:
     assert complete(toolcrib, "serv") == ["serve", "servers"]
     assert "--json" in complete(toolcrib, "servers", "--")
-    assert set(complete(toolcrib, "secrets", "")) >= {"list", "set", "remove"}
+    assert set(complete(toolcrib, "secret", "")) >= {"list", "set", "remove"}
 
 
 def test_servers_tools_and_parameters_are_completed(toolcrib: CommandLine) -> None:
@@ -77,4 +77,4 @@ def test_a_broken_home_is_silent(toolcrib: CommandLine) -> None:
 
     assert complete(toolcrib, "test", "") == []
     assert complete(toolcrib, "call", "") == []
-    assert complete(toolcrib, "secrets", "remove", "") == []
+    assert complete(toolcrib, "secret", "remove", "") == []

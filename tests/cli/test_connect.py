@@ -18,10 +18,12 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "connect.md"
 CLIENTS = [
     "claude-code",
     "claude-desktop",
+    "cline",
     "codex",
     "cursor",
     "gemini",
     "goose",
+    "librechat",
     "vscode",
     "windsurf",
     "zed",
@@ -185,6 +187,45 @@ def test_a_token_stays_in_the_environment_where_the_client_can_read_it_there(
     assert entry("cursor")["entry"]["headers"] == {"Authorization": "Bearer ${env:CRIB_TOKEN}"}
     assert entry("codex")["entry"]["bearer_token_env_var"] == "CRIB_TOKEN"
     assert "--token" in entry("zed")["error"]["hint"]
+
+
+def test_the_entry_of_a_profile_has_its_address_and_its_token(toolcrib: CommandLine, person: Path) -> None:
+    toolcrib("profiles", "add", "work", "--read-only")
+    token = toolcrib("profiles", "token", "work").out.strip()
+    words = ("connect", "cursor", "--http", URL, "--profile", "work", "--token", "--print", "--show-token")
+
+    answer = toolcrib(*words, "--json", stdin=token)
+
+    assert answer.err == ""
+    assert answer.json["entry"] == {
+        "url": f"{URL}/work",
+        "headers": {"Authorization": f"Bearer {token}"},
+    }
+    assert token not in (toolcrib.home / "mcp.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "warning"),
+    [
+        (("--profile", "wrok"), "Did you mean work?"),
+        (("--profile", "work", "--http", URL), "add --token or --token-env"),
+        (("--profile", "work", "--http", URL, "--token"), "toolcrib profiles token work"),
+        (("--profile", "work", "--http", "https://crib.example/mcp"), ""),
+        (("--profile", "work", "--http", URL, "--token-env", "CRIB_TOKEN"), ""),
+        (("--profile", "work"), ""),
+    ],
+)
+def test_what_would_not_work_is_said_beforehand(
+    toolcrib: CommandLine, person: Path, words: tuple[str, ...], warning: str
+) -> None:
+    toolcrib("profiles", "add", "work")
+    toolcrib("profiles", "token", "work")
+
+    answer = toolcrib("connect", "cursor", "--print", "--json", *words, stdin="another-token")
+
+    assert answer.code == 0
+    assert warning in answer.err
+    assert bool(answer.err) == bool(warning)
 
 
 def test_a_file_that_cannot_be_edited_stays_and_the_entry_is_told(

@@ -34,7 +34,7 @@ def shape(value: Any) -> Any:
         ("servers", ("servers",)),
         ("tools", ("tools", "demo")),
         ("test", ("test", "demo")),
-        ("add", ("add", "time", "--yes", "--", "uvx", "mcp-server-time")),
+        ("add", ("add", "time", "--yes", "--as-is", "--", "uvx", "mcp-server-time")),
         ("remove", ("remove", "demo", "--yes")),
         ("enable", ("enable", "demo")),
         ("enable", ("disable", "demo")),
@@ -44,6 +44,7 @@ def shape(value: Any) -> Any:
         ("doctor", ("doctor",)),
         ("version", ("version",)),
         ("completion", ("completion", "bash")),
+        ("search-servers", ("search-servers", "git")),
         ("Errors", ("call", "demo__ad")),
     ],
 )
@@ -72,12 +73,57 @@ def test_calls_and_their_record_are_as_documented(toolcrib: CommandLine) -> None
     assert shape(toolcrib("audit", "--json").json) == shape(examples("audit")[0])
 
 
-def test_secrets_are_as_documented(toolcrib: CommandLine) -> None:
-    listed, stored, removed = examples("secrets")
+def test_the_counts_of_calls_are_as_documented(toolcrib: CommandLine, up: Process) -> None:
+    toolcrib("call", "demo__add", "a=1", "b=2", "--json")
+    calls = toolcrib("servers", "--json").json[0]["calls"]
+    documented = examples("servers")[0][0]["calls"]
 
-    assert shape(toolcrib("secrets", "set", "TOKEN", "--json", stdin="x").json) == shape(stored)
-    assert shape(toolcrib("secrets", "--json").json) == shape(listed)
-    assert shape(toolcrib("secrets", "remove", "TOKEN", "--yes", "--json").json) == shape(removed)
+    assert shape(calls) == shape(documented)
+    assert shape(calls["tools"]) == shape(documented["tools"])
+
+
+def test_imports_and_exports_are_as_documented(toolcrib: CommandLine, tmp_path: Path) -> None:
+    text = (DOCUMENT.parent / "import.md").read_text()
+    found, taken, exported = map(json.loads, re.findall(r"```json\n(.*?)```", text, re.DOTALL))
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"mcpServers": {"git": {"command": "uvx", "args": ["mcp-server-git"]}}}))
+    toolcrib.extra["HOME"] = str(tmp_path)
+
+    assert shape(toolcrib("import", "--json").json) == shape(found)
+    (outcome,) = toolcrib("import", "cursor", "--yes", "--json").json
+    assert shape(outcome) == shape(taken[0])
+    assert shape(outcome["servers"]) == shape(taken[0]["servers"])
+    assert outcome["servers"][0]["install"] == taken[0]["servers"][0]["install"]
+    answer = toolcrib("export", "cursor", "--json").json
+    assert shape(answer) == shape(exported)
+    assert shape(answer["servers"]) == shape(exported["servers"])
+
+
+def test_a_new_server_is_as_documented(toolcrib: CommandLine, tmp_path: Path) -> None:
+    (example,) = examples("new")
+    answer = toolcrib("new", "notes", "--folder", str(tmp_path / "notes"), "--json").json
+
+    assert answer == {**example, "folder": str(tmp_path / "notes")}
+    assert sorted(one.name for one in (tmp_path / "notes").iterdir()) == answer["files"]
+    assert toolcrib("new", "notes", "--folder", str(tmp_path / "notes"), "--json").code == 2
+
+
+def test_secrets_are_as_documented(toolcrib: CommandLine) -> None:
+    listed, stored, removed = examples("secret")
+
+    assert shape(toolcrib("secret", "set", "TOKEN", "--json", stdin="x").json) == shape(stored)
+    assert shape(toolcrib("secret", "--json").json) == shape(listed)
+    assert shape(toolcrib("secret", "remove", "TOKEN", "--yes", "--json").json) == shape(removed)
+
+
+def test_profiles_are_as_documented(toolcrib: CommandLine) -> None:
+    listed, made, removed = examples("profiles")
+
+    assert [shape(toolcrib("profiles", "add", "quiet", "--json").json)] == shape(listed)
+    assert shape(toolcrib("profiles", "--json").json) == shape(listed)
+    assert shape(toolcrib("profiles", "token", "quiet", "--json").json) == shape(made)
+    assert shape(toolcrib("profiles", "remove", "quiet", "--yes", "--json").json) == shape(removed)
 
 
 def test_the_running_host_prints_the_same(toolcrib: CommandLine, up: Process) -> None:

@@ -36,7 +36,7 @@ def started(tmp_path: Path):
 def test_the_address_is_printed_and_answers_until_asked_to_end(started) -> None:
     process = started()
     url = process.stdout.readline().strip()
-    assert httpx2.get(url.replace("/mcp", "/healthz"), trust_env=False).text == "ok"
+    assert httpx2.get(url.replace("/mcp", "/healthz"), trust_env=False).json()["status"] == "ok"
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=10) == 0
 

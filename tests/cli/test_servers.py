@@ -88,6 +88,25 @@ def test_a_running_host_is_asked_instead(toolcrib: CommandLine, up: Process) -> 
     assert "PID" in toolcrib("servers").out
 
 
+def test_calls_of_the_running_host_are_counted_by_server_and_tool(toolcrib: CommandLine, up: Process) -> None:
+    before = toolcrib("servers").out.splitlines()[0].split()
+    for arguments in (("a=1", "b=2"), ("a=2", "b=2"), ("a=1",)):
+        toolcrib("call", "demo__add", *arguments, "--json")
+
+    demo, filesystem = toolcrib("servers", "--json").json
+    shown = toolcrib("servers").out.splitlines()
+
+    (add,) = demo["calls"]["tools"]
+    assert (add["name"], add["total"], add["errors"], add["in_flight"]) == ("demo__add", 3, 1, 0)
+    assert (demo["calls"]["total"], filesystem["calls"]["total"]) == (3, 0)
+    assert 0 < add["p50_ms"] <= add["p95_ms"] <= add["max_ms"]
+    untimed = [filesystem["calls"][key] for key in ("p50_ms", "p95_ms", "max_ms", "tools")]
+    assert untimed == [None, None, None, []]
+    assert "CALLS" not in before
+    assert shown[0].split()[5:] == ["PID", "CALLS", "ERRORS", "P95", "REASON"]
+    assert shown[1].split()[6:8] == ["3", "1"]
+
+
 def test_a_killed_server_comes_back_in_the_running_host(toolcrib: CommandLine, up: Process) -> None:
     toolcrib.add("small")
     before = toolcrib("servers", "--json").json[-1]

@@ -129,12 +129,12 @@ def test_a_person_may_keep_a_key_in_the_file(toolcrib: CommandLine) -> None:
 
 
 def test_a_secret_is_typed_unseen(toolcrib: CommandLine) -> None:
-    with terminal(toolcrib, "secrets", "set", "TOKEN") as screen:
+    with terminal(toolcrib, "secret", "set", "TOKEN") as screen:
         screen.expect("Value of TOKEN")
         screen.type("open sesame\n")
         assert screen.wait() == 0
         assert "open sesame" not in screen.seen
-    assert toolcrib("secrets", "--json").json[0]["name"] == "TOKEN"
+    assert toolcrib("secret", "--json").json[0]["name"] == "TOKEN"
 
 
 def test_an_interrupted_question_is_no_yes(toolcrib: CommandLine) -> None:

@@ -28,7 +28,7 @@ def test_the_json_has_the_promised_keys_in_order_of_name(toolcrib: CommandLine) 
     echo = next(tool for tool in tools if tool["name"] == "small__echo")
     assert list(echo)[: len(PROMISED)] == PROMISED
     assert (echo["server"], echo["original_name"], echo["origin"]) == ("small", "echo", "mcp")
-    assert echo["inputSchema"]["properties"]["count"] == {"type": "integer"}
+    assert echo["inputSchema"]["properties"]["count"]["type"] == "integer"
     assert echo["tokens"] > 0
     assert echo["first_seen"] == echo["last_changed"]
 

@@ -175,6 +175,7 @@ def test_our_own_keys_are_read() -> None:
         timeout=9,
         envAllow=["A", "B"],
         isolation="session",
+        era="legacy",
         tools={"include": ["a*"], "exclude": ["b"]},
         includeTools=["c", "a*"],
         lazy=True,
@@ -185,6 +186,7 @@ def test_our_own_keys_are_read() -> None:
     assert (entry.start_timeout, entry.call_timeout) == (5, 1.5)
     assert entry.env_allow == ("A", "B")
     assert entry.isolation == "session"
+    assert entry.era == "legacy"
     assert (entry.include_tools, entry.exclude_tools) == (("a*", "c"), ("b",))
     assert entry.lazy
     assert entry.restart == RestartPolicy(
@@ -234,6 +236,7 @@ def test_off_in_either_word_is_off() -> None:
         ("timeouts", 5),
         ("envAllow", "PATH"),
         ("isolation", "none"),
+        ("era", "ancient"),
         ("tools", "a"),
         ("includeTools", [1]),
         ("lazy", 1),

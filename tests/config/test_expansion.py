@@ -96,7 +96,7 @@ def test_env_is_text_and_null_takes_a_name_out() -> None:
 def test_an_unset_variable_is_named_with_its_place() -> None:
     with pytest.raises(MissingVariable, match=r"env\.TOKEN needs the variable NOPE") as caught:
         expand({"command": "x", "env": {"TOKEN": "${NOPE}"}}, ENVIRON, SECRETS.get)
-    assert "toolcrib secrets set NOPE" in caught.value.hint
+    assert "toolcrib secret set NOPE" in caught.value.hint
     with pytest.raises(MissingVariable, match=r"args\[1\] needs"):
         expand({"command": "x", "args": ["a", "${NOPE}"]}, ENVIRON, SECRETS.get)
 
@@ -104,7 +104,7 @@ def test_an_unset_variable_is_named_with_its_place() -> None:
 def test_a_secret_that_is_not_stored_is_named_with_its_place() -> None:
     with pytest.raises(MissingSecret, match=r"headers\.Authorization needs the secret NOPE") as caught:
         expand({"url": "u", "headers": {"Authorization": "Bearer ${secret:NOPE}"}}, ENVIRON, SECRETS.get)
-    assert caught.value.hint == "Store it with: toolcrib secrets set NOPE"
+    assert caught.value.hint == "Store it with: toolcrib secret set NOPE"
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ def test_a_keyring_that_was_lost_is_named_as_the_reason(paths: Paths, working: M
 
     with pytest.raises(MissingSecret, match="keyring") as caught:
         store.get("KEY")
-    assert "toolcrib secrets set KEY" in caught.value.hint
+    assert "toolcrib secret set KEY" in caught.value.hint
     with pytest.raises(ConfigError, match="keyring"):
         store.delete("KEY")
     with pytest.raises(MissingSecret):

@@ -55,3 +55,44 @@ def test_a_wrong_setting_is_named_with_its_line(text: str, says: str, line: int)
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
         Settings().audit_days = 1
+
+
+def test_profiles_search_and_gateway_have_settings_of_their_own() -> None:
+    settings = read_settings(
+        parse_document(
+            '{"toolcrib": {"retrieval": {"k": 3, "alwaysOn": ["a__*"]}, "gateway": {"maxSessions": 2},'
+            ' "profiles": {"p": {"readOnly": true, "alwaysOn": [], "tokenHash": "sha256:aa:bb"}}}}'
+        )
+    )
+
+    profile = settings.profiles["p"]
+    assert (settings.retrieval.k, settings.retrieval.always_on, settings.gateway.max_sessions) == (
+        3,
+        ["a__*"],
+        2,
+    )
+    assert (profile.read_only, profile.k, profile.always_on, profile.token_hash) == (
+        True,
+        None,
+        [],
+        "sha256:aa:bb",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            '{"toolcrib": {"profiles": {\n"p": {"token": "s3cret"}}}}',
+            "toolcrib.profiles.p: a token does not stand",
+        ),
+        ('{"toolcrib": {\n"gateway": {"token": "s3cret"}}}', "toolcrib profiles token"),
+        ('{"toolcrib": {"gateway": {\n"maxSessions": 0}}}', "toolcrib.gateway.maxSessions"),
+        ('{"toolcrib": {"profiles": {"p": {\n"readOnly": "yes"}}}}', "toolcrib.profiles.p.readOnly"),
+    ],
+)
+def test_what_is_wrong_inside_a_part_is_named_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as caught:
+        read_settings(parse_document(text))
+    assert caught.value.line == 2
+    assert "s3cret" not in str(caught.value)

@@ -15,7 +15,17 @@ from toolcrib.control.needs import Needs
 from toolcrib.control.operations.doctor import CHECKS
 from toolcrib.errors import NotFound
 
-EXAMPLE = {"name": "demo", "tool": "demo__add", "entry": {"command": "x"}, "value": "x", "server": "demo"}
+EXAMPLE = {
+    "name": "demo",
+    "tool": "demo__add",
+    "entry": {"command": "x"},
+    "value": "x",
+    "server": "demo",
+    "host": "cursor",
+    "file": "/x/mcp.json",
+    "folder": "/x",
+    "digest": "0",
+}
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -48,5 +58,6 @@ def test_what_is_no_operation_is_not_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", plugins.names("toolcrib.cli.commands"))
 def test_every_command_is_documented(name: str) -> None:
-    assert re.search(rf"`toolcrib {name}\b", (DOCS / "command-line.md").read_text())
-    assert re.search(rf"^## `{name}`", (DOCS / "json-output.md").read_text(), re.MULTILINE)
+    word = name.rstrip("_").replace("_", "-")
+    assert re.search(rf"`toolcrib {word}\b", (DOCS / "command-line.md").read_text())
+    assert re.search(rf"^## `{word}`", (DOCS / "json-output.md").read_text(), re.MULTILINE)

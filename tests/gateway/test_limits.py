@@ -321,5 +321,5 @@ async def test_the_process_ends_in_bounded_time_and_answers_what_it_cuts_short(c
 
 def _pipes() -> dict[str, object]:
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    environment = {**kept, "TOOLCRIB_KEYRING": "off"}
+    environment = {**kept, "TOOLCRIB_KEYRING": "off", "TOOLCRIB_TRUST_CONFIG": "1"}
     return {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE, "env": environment}

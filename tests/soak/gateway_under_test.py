@@ -70,6 +70,7 @@ class Serving:
 def environment(folder: Path) -> dict[str, str]:
     """What the gateway is started with."""
     own = {"TOOLCRIB_HOME": str(folder / "home"), "TOOLCRIB_KEYRING": "off", "PROBE": str(folder / "probe")}
+    own["TOOLCRIB_TRUST_CONFIG"] = "1"
     return {**os.environ, **own}
 
 

@@ -21,6 +21,7 @@ _OF_STATE = {
     "failed": "red",
     "needs-auth": "red",
     "needs-config": "red",
+    "needs-trust": "yellow",
     "disabled": "dim",
 }
 

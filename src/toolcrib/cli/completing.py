@@ -43,6 +43,13 @@ def secrets(context: click.Context, parameter: click.Parameter, incomplete: str)
     return sorted(name for name in names if name.startswith(incomplete))
 
 
+def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The profiles of the config file."""
+    settings = _config(_home(context)).get("toolcrib")
+    found = settings.get("profiles") if isinstance(settings, dict) else None
+    return [str(name) for name in (found if isinstance(found, dict) else ()) if name.startswith(incomplete)]
+
+
 def tool_names(home: Path | None) -> list[str]:
     """The public names of the last known tools."""
     return sorted(_definitions(home))

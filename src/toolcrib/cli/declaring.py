@@ -12,7 +12,7 @@ import click
 from toolcrib.cli.failing import OutputClosed
 from toolcrib.cli.surface import Surface
 
-SECTIONS = ("Host", "Servers", "Tools", "Housekeeping")
+SECTIONS = ("Models", "Host", "Servers", "Tools", "Housekeeping")
 """In this order in the help; a command of another section comes after them."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from typing import Any
 
 import click
@@ -40,13 +41,15 @@ class FolderGroup(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names; nothing is imported."""
-        return [name.replace("_", "-") for name in plugins.names(self._folder)]
+        return [name.rstrip("_").replace("_", "-") for name in plugins.names(self._folder)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one; None when there is no such module."""
         module_name = cmd_name.replace("-", "_")
         if not module_name.isidentifier():
             return None
+        if keyword.iskeyword(module_name):
+            module_name += "_"  # No module can be called `import`.
         try:
             command = plugins.find(self._folder, module_name).command
         except NotFound:

@@ -36,7 +36,13 @@ PAUSE = 0.1
 """Seconds between two drawings at least: fifty servers that start at once are not fifty drawings."""
 AROUND = 9
 """Lines besides the rows of the table."""
-_URGENT = (ServerState.FAILED, ServerState.NEEDS_AUTH, ServerState.NEEDS_CONFIG, ServerState.BACKOFF)
+_URGENT = (
+    ServerState.FAILED,
+    ServerState.NEEDS_AUTH,
+    ServerState.NEEDS_CONFIG,
+    ServerState.NEEDS_TRUST,
+    ServerState.BACKOFF,
+)
 _COLOURS = {"dim": "bright_black"}
 _HEADERS = ("NAME", "STATE", "TOOLS", "PROTOCOL", "PID")
 _JUSTIFY: dict[str, JustifyMethod] = {"TOOLS": "right", "PID": "right"}

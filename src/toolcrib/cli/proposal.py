@@ -43,21 +43,21 @@ def make_entry(
             hint="Give a command or an address: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
         )
     remote = kind in _REMOTE if kind else len(target) == 1 and _URL.match(target[0]) is not None
-    entry = _remote(target, kind or "http", headers) if remote else _local(target, kind, headers)
+    entry = _remote(target, kind, headers) if remote else _local(target, kind, headers)
     if env:
         entry["env"] = dict(env)
-    folder = cwd or (None if remote else _needed_folder(target))
+    folder = cwd or (None if remote else needed_folder(target))
     if folder:
         entry["cwd"] = str(Path(folder).expanduser().absolute())
     return entry
 
 
-def _remote(target: tuple[str, ...], kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
+def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
     if len(target) > 1 or not (_URL.match(target[0]) or "${" in target[0]):
         raise UsageError(
-            f"A server of type {kind} wants one address.", hint="Such as https://example.com/mcp."
+            f"A server of type {kind or 'http'} wants one address.", hint="Such as https://example.com/mcp."
         )
-    entry: dict[str, Any] = {"type": kind, "url": target[0]}
+    entry: dict[str, Any] = {"type": kind, "url": target[0]} if kind else {"url": target[0]}
     if headers:
         entry["headers"] = dict(headers)
     return entry
@@ -73,7 +73,7 @@ def _local(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]
     return entry
 
 
-def _needed_folder(target: tuple[str, ...]) -> str | None:
+def needed_folder(target: tuple[str, ...]) -> str | None:
     """This folder, when a word names a file in it: a host may be started from anywhere."""
     here = Path.cwd()
     for word in target:
@@ -99,19 +99,18 @@ def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, s
     return pairs
 
 
-_EXAMPLES = {"--env": "LOG_LEVEL=debug", "--header": "'Authorization: Bearer …'"}
+_EXAMPLES = {"--set": "path=/srv/notes", "--env": "LOG_LEVEL=debug", "--header": "'Authorization: Bearer …'"}
 
 
 def secret_keys(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The keys of env and headers whose values look like secrets, as (section, key)."""
-    from toolcrib.tools.masking import Masker, is_secret_key
+    from toolcrib.control.secret_marks import looks_secret
 
-    masker = Masker()
     return [
         (section, key)
         for section in ("env", "headers")
         for key, value in (entry.get(section) or {}).items()
-        if value and "${" not in value and (is_secret_key(key) or masker.text(value) != value)
+        if isinstance(value, str) and value and "${" not in value and looks_secret(key, value)
     ]
 
 
@@ -139,6 +138,10 @@ def describe(proposal: Proposal) -> list[str]:
         lines.append(f"  {'in':<8} {revealed(str(entry['cwd']))}")
     for section in ("env", "headers"):
         for key, value in (entry.get(section) or {}).items():
-            shown = "(not shown)" if f"{section}.{key}" in proposal.exposed else revealed(value)
+            shown = "(not shown)" if f"{section}.{key}" in proposal.exposed else revealed(_text(value))
             lines.append(f"  {section:<8} {revealed(key)} = {shown}")
     return lines
+
+
+def _text(value: Any) -> str:
+    return "(unset)" if value is None else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -21,10 +21,26 @@ def confirm(question: str, *, default: bool = False) -> bool:
         return click.confirm(question, default=default, err=True)
 
 
-def ask_unseen(question: str) -> str:
-    """A text that is not shown while it is typed."""
+def ask_unseen(question: str, *, empty: bool = False) -> str:
+    """A text that is not shown while it is typed; `empty` lets it be left out."""
     with _signals_as_usual():
-        return str(click.prompt(question, hide_input=True, err=True))
+        return str(
+            click.prompt(
+                question, default="" if empty else None, show_default=False, hide_input=True, err=True
+            )
+        )
+
+
+def ask(question: str, default: str = "") -> str:
+    """A text; may be left out."""
+    with _signals_as_usual():
+        return str(click.prompt(question, default=default, show_default=bool(default), err=True))
+
+
+def choose(question: str, choices: Sequence[str]) -> str:
+    """One of these; the first when nothing is typed."""
+    with _signals_as_usual():
+        return str(click.prompt(question, type=click.Choice(choices), default=choices[0], err=True))
 
 
 @contextmanager

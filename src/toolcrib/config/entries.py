@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from toolcrib.config.aliases import URL_KEYS, type_of
 from toolcrib.config.fields import EntryError, Fields, describe
-from toolcrib.schema.servers import Isolation, RestartPolicy, ServerEntry
+from toolcrib.schema.servers import Era, Isolation, RestartPolicy, ServerEntry
 
 MAX_NAME = 100
 LONGEST_TIMEOUT = 86_400.0
@@ -46,7 +46,9 @@ def parse_entry(name: str, raw: object) -> ServerEntry:
         isolation=_isolation(fields),
         include_tools=include,
         exclude_tools=exclude,
+        era=_era(fields),
         lazy=fields.flag(False, "lazy"),
+        watch=_watch(fields),
         restart=_restart(fields),
         **_memory(fields),
     )
@@ -121,6 +123,20 @@ def _isolation(fields: Fields) -> Isolation:
     if value not in ("shared", "session"):
         fields.fail("isolation", 'text: "shared" or "session"')
     return cast("Isolation", value)
+
+
+def _era(fields: Fields) -> Era | None:
+    value = fields.text("era")
+    if value not in (None, "legacy", "modern"):
+        fields.fail("era", 'text: "legacy" or "modern"')
+    return cast("Era | None", value)
+
+
+def _watch(fields: Fields) -> tuple[str, ...]:
+    """Patterns; `true` means every file of its folder."""
+    if fields.kind("watch") == "true or false":
+        return ("*",) if fields.flag(False, "watch") else ()
+    return fields.texts("watch")
 
 
 def _memory(fields: Fields) -> dict[str, int]:

@@ -67,7 +67,7 @@ class SecretStore:
             return value
         raise MissingSecret(
             f"The secret {name} lies in the system keyring, which does not give it out.",
-            hint=f"Unlock the keyring, or store it again with: toolcrib secrets set {name}",
+            hint=f"Unlock the keyring, or store it again with: toolcrib secret set {name}",
         )
 
     def set(self, name: str, value: str) -> Place:
@@ -92,7 +92,7 @@ class SecretStore:
             close = difflib.get_close_matches(name, self.names(), n=1)
             raise NotFound(
                 f"No secret is called {name!r}.",
-                hint=f"Did you mean {close[0]!r}?" if close else "List them with: toolcrib secrets",
+                hint=f"Did you mean {close[0]!r}?" if close else "List them with: toolcrib secret",
             )
         if name in content.keyring:
             self._from_keyring(name)

@@ -87,6 +87,51 @@ class GatewaySettings(Guarded):
     """Seconds after which a client that asks for nothing and does not listen is forgotten."""
 
 
+class EndpointSettings(Section):
+    """An address where models are asked that is no vendor's own: `NAME:model` asks there."""
+
+    url: str = Field(pattern=r"^https?://\S+$")
+    protocol: str = "openai"
+    """Whose protocol is spoken there: a vendor's name."""
+    key: str = ""
+    """The name of the secret or of the environment variable with the key; none where none is needed."""
+    context_tokens: int | None = Field(default=None, ge=1024)
+
+
+class PriceSettings(Section):
+    """What a model costs: dollars for a million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+
+class AgentSettings(Section):
+    """How questions are answered."""
+
+    model: str = ""
+    """`vendor:model`; asked where nobody says otherwise."""
+    max_rounds: int = Field(default=30, ge=1, le=1000)
+    """Requests to the model for one question; the last goes without tools."""
+    max_result_chars: int = Field(default=20_000, ge=500)
+    """Of a tool's answer, what the model is shown at once; it can read on."""
+    max_parallel_calls: int = Field(default=8, ge=1, le=100)
+    offer_all: int = Field(default=20, ge=0, le=1000)
+    """Up to so many tools, all of them are offered; above, those that the question needs."""
+    max_tokens: int | None = Field(default=None, ge=16)
+    """The most that one answer of the model may have."""
+    context_tokens: int | None = Field(default=None, ge=1024)
+    """What the model can hold, where it is not what is assumed."""
+    instructions: str = ""
+    """What the model is told before everything else, besides how tools work."""
+    sampling: Literal["ask", "allow", "deny"] = "ask"
+    """Whether servers may ask the model of the chat that called them."""
+    endpoints: dict[str, EndpointSettings] = {}
+    """Addresses that speak a vendor's protocol, by the name they have here."""
+    prices: dict[str, PriceSettings] = {}
+    """By the beginning of a model's name."""
+
+
 class Settings(Section):
     """The host's settings."""
 
@@ -114,6 +159,7 @@ class Settings(Section):
     """Views of the crib for clients of the gateway, by name."""
     retrieval: RetrievalSettings = RetrievalSettings()
     gateway: GatewaySettings = GatewaySettings()
+    agent: AgentSettings = AgentSettings()
 
 
 def read_settings(document: Document) -> Settings:

@@ -56,7 +56,7 @@ async def find_tool(host: Host, name: str) -> Tool:
         while True:
             try:
                 return host.registry.resolve(name)
-            except UnknownTool as error:
+            except (UnknownTool, ServerNotReady) as error:
                 states = [host.servers.status(owner).state for owner in owners]
                 if ServerState.STARTING not in states or loop.time() >= deadline:
                     raise _why(host, name, owners, error) from None
@@ -67,12 +67,12 @@ async def find_tool(host: Host, name: str) -> Tool:
                 continue
 
 
-def _why(host: Host, name: str, owners: list[str], error: UnknownTool) -> ToolcribError:
+def _why(host: Host, name: str, owners: list[str], error: ToolcribError) -> ToolcribError:
     if len(owners) == 1:
         status = host.servers.status(owners[0])
         if status.state not in UP:
             return not_up(status, switched_on=host.config.settings.global_enabled)
-    if error.hint.startswith("Did you mean"):
+    if isinstance(error, ServerNotReady) or error.hint.startswith("Did you mean"):
         return error
     known = [tool.name for tool in host.tools()]
     return UnknownTool(error.message, hint=did_you_mean(name, known, otherwise=error.hint))

@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
+from toolcrib.config.settings import ProfileSettings, Settings
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import CallRecord, Tool, ToolResult
 from toolcrib.servers.trial import Step
+from toolcrib.tools.counts import Counts, ServerCounted
 
 
-def server_json(status: ServerStatus) -> dict[str, Any]:
-    """A server and how it is doing."""
-    return {**asdict(status), "state": status.state.value}
+def server_json(status: ServerStatus, counts: Counts | None = None) -> dict[str, Any]:
+    """A server, how it is doing, and how its calls went."""
+    calls = ServerCounted() if counts is None else counts.of(status.name)
+    shown = {**asdict(status), "state": status.state.value, "calls": asdict(calls)}
+    shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
+    return shown
 
 
 def tool_json(tool: Tool) -> dict[str, Any]:
@@ -71,6 +77,24 @@ def step_json(step: Step) -> dict[str, Any]:
     """One step of a trial."""
     shown = {"name": step.name, "ok": step.ok, "ms": step.ms, "detail": step.detail}
     return {**shown, "hint": step.hint} if step.hint else shown
+
+
+def profile_json(settings: Settings, name: str) -> dict[str, Any]:
+    """A view of the gateway; the one without a name is the whole crib."""
+    own = settings.profiles[name] if name else ProfileSettings(token_hash=settings.gateway.token_hash)
+    always_on = settings.retrieval.always_on if own.always_on is None else own.always_on
+    return {
+        "name": name,
+        "path": f"/mcp/{quote(name, safe='')}" if name else "/mcp",
+        "servers": own.servers,
+        "tools": own.tools,
+        "read_only": own.read_only,
+        "search": own.search,
+        "plain_names": own.plain_names,
+        "k": own.k or settings.retrieval.k,
+        "always_on": always_on,
+        "token": bool(own.token_hash),
+    }
 
 
 def moment(time: datetime) -> str:

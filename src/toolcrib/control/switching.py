@@ -31,7 +31,9 @@ async def set_master_switch(host: Host, enabled: bool) -> dict[str, Any]:
 
 def status_json(host: Host, name: str) -> dict[str, Any] | None:
     """How the server is doing in this host; None where this host does not run it."""
-    return server_json(host.servers.status(name)) if name in host.servers else None
+    if name not in host.servers:
+        return None
+    return server_json(host.servers.status(name), host.caller.counts)
 
 
 async def settled(host: Host, name: str, within: float | None = None) -> ServerStatus:
@@ -48,7 +50,7 @@ async def started(host: Host, name: str) -> dict[str, Any]:
     """The server's status after a start; raises `ServerNotReady` with the reason when it failed."""
     status = await settled(host, name)
     if status.state in (ServerState.READY, ServerState.DEGRADED, ServerState.STARTING):
-        return server_json(status)
+        return server_json(status, host.caller.counts)
     raise not_up(status)
 
 

@@ -7,8 +7,10 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from toolcrib.agent.desk import Desk
+from toolcrib.agent.offering import Forms
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
@@ -17,6 +19,8 @@ from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
+from toolcrib.host.room import ToolRoom
+from toolcrib.llm.opening import Models
 from toolcrib.retrieval import Index
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Principal, Tool, ToolResult
@@ -26,6 +30,7 @@ from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.signin.credentials import CredentialStore
 from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
+from toolcrib.store.chats import Chats
 from toolcrib.store.tool_pins import ToolPins
 from toolcrib.store.trust import Trust
 from toolcrib.suggestions import did_you_mean
@@ -35,6 +40,11 @@ from toolcrib.tools.registry import Registry
 from toolcrib.tools.review import review
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
 from toolcrib.tools.sources.native import NativeTools
+
+if TYPE_CHECKING:
+    from toolcrib.agent import Agent
+    from toolcrib.agent.ports import Person
+    from toolcrib.llm.model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,6 +73,12 @@ class Host:
     """Which tool definitions a person has approved."""
     native: NativeTools
     inline: InlineTools
+    models: Models = field(repr=False)
+    """The language models that can be asked."""
+    chats: Chats = field(repr=False)
+    """What was asked and answered."""
+    desk: Desk = field(repr=False)
+    """Answers what servers ask while they work for a chat."""
     credentials: CredentialStore = field(repr=False)
     """What sign-ins to remote servers left behind."""
     workshop: Workshop = field(repr=False)
@@ -70,6 +86,7 @@ class Host:
     only: frozenset[str] | None = None
     index: Index = field(default_factory=Index, repr=False)
     """The tools, ready to be searched; whoever searches lets it follow the registry first."""
+    _forms: Forms = field(default_factory=Forms, repr=False)
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
@@ -116,6 +133,36 @@ class Host:
         """Offer the tools of an inline server, under its name and with no process behind them."""
         self.inline.add(server)
         self.registry.put(server.name, "inline", self.inline.tools()[server.name])
+
+    def agent(
+        self, model: str | Model | None = None, *, person: Person | None = None, max_rounds: int | None = None
+    ) -> Agent:
+        """Something that answers questions with a model and these tools.
+
+        `model` is a name such as `anthropic:claude-…`, or a model; without it, that of `TOOLCRIB_MODEL` or of
+        the settings. `person` is asked when a server wants something. Raises `NoModel`.
+        """
+        from toolcrib.agent import Agent
+
+        settings = self.settings.agent
+        if max_rounds is not None:
+            settings = settings.model_copy(update={"max_rounds": max_rounds})
+        return Agent(
+            model=self._model(model),
+            door=self.caller,
+            room=ToolRoom(self.tools, self.index, lambda: self.settings.retrieval),
+            chats=self.chats,
+            settings=settings,
+            forms=self._forms,
+            clock=self.models.context.clock,
+            person=person,
+            watch=self.desk.watch,
+        )
+
+    def _model(self, model: str | Model | None) -> Model:
+        if model is None or isinstance(model, str):
+            return self.models.get(self.models.choose(model))
+        return model
 
     @asynccontextmanager
     async def session(self, name: str = "agent") -> AsyncIterator[Principal]:
@@ -174,6 +221,7 @@ class Host:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
         self.config = config
         self.caller.settings = config.settings
+        self.models.settings = config.settings.agent
         entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
         self.fortunes.entries = {entry.name: entry for entry in entries}
         for name in self.fortunes.entries:

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+from toolcrib.agent.desk import Desk
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.contents import SERVERS, Config
@@ -25,6 +26,8 @@ from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
+from toolcrib.llm.context import ModelContext
+from toolcrib.llm.opening import Models
 from toolcrib.schema.events import Event
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
@@ -34,6 +37,7 @@ from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.signin.credentials import CredentialStore
 from toolcrib.servers.starts import StartSlots
 from toolcrib.store.audit import AuditLog
+from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
@@ -62,19 +66,20 @@ async def open_host(
     handlers: Handlers | None = None,
     gate: Gate | None = None,
     clock: Clock | None = None,
+    trust_config: bool = False,
 ) -> AsyncIterator[Host]:
     """A running host on `home` (default: `TOOLCRIB_HOME`, else the platform's folders).
 
     `exclusive` holds the home, so that a second host is refused with a pointer to the first. `lazy` starts a
     server only when one of its tools is called, once its tool list is known. `only` leaves all other servers
     alone. `watch` follows edits of the config file. `handlers` answer what servers ask of us, `gate` decides
-    which calls may run.
+    which calls may run. `trust_config` takes the config file at its word: for programs that write it themselves.
     """
     paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
     async with AsyncExitStack() as stack:
         if exclusive:
             stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
-        host = await _assemble(stack, paths, lazy, only, handlers, gate, clock or SystemClock())
+        host = await _assemble(stack, paths, lazy, only, handlers, gate, clock or SystemClock(), trust_config)
         stack.push_async_callback(host.servers.close)
         await host.apply(host.config)
         if watch:
@@ -91,6 +96,7 @@ async def _assemble(
     handlers: Handlers | None,
     gate: Gate | None,
     clock: Clock,
+    trust_config: bool,
 ) -> Host:
     store = ConfigStore(paths.config_file, paths.files)
     config: Config = await asyncio.to_thread(store.read)
@@ -101,13 +107,17 @@ async def _assemble(
     lists = await ToolLists.open(database)
     pins = await ToolPins.open(database, clock=clock)
     ours = new_document(paths.files)[SERVERS]
-    trust = await Trust.open(database, ours, clock=clock, everything=os.environ.get(EVERYTHING, "1") == "1")
+    everything = trust_config or os.environ.get(EVERYTHING) == "1"
+    trust = await Trust.open(database, ours, clock=clock, everything=everything)
     guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
     settings = config.settings
     secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, pins, prefix=config.settings.tool_prefix)
     masker = Masker()
+    models = Models(ModelContext(secret=partial(_secret, secrets, masker), clock=clock), settings.agent)
+    stack.push_async_callback(models.close)
+    desk = Desk(partial(_server_of, registry), lambda: models.settings, handlers)
     fortunes = Fortunes(registry, lists, bus, clock, telemetry)
     credentials = CredentialStore(secrets, masker.learn)
     workshop = Workshop(
@@ -116,7 +126,7 @@ async def _assemble(
         secret=secrets.get,
         log_path=paths.server_log,
         installs=paths.data / "servers",
-        handlers=handlers or Handlers(),
+        handlers=desk.handlers(),
         max_message_bytes=settings.max_message_bytes,
         learn_secrets=masker.learn,
         auth=partial(_signed_in, credentials),
@@ -155,11 +165,27 @@ async def _assemble(
         pins=pins,
         native=native,
         inline=inline,
+        models=models,
+        chats=Chats(database, clock),
+        desk=desk,
         credentials=credentials,
         workshop=workshop,
         fortunes=fortunes,
         only=frozenset(only) if only is not None else None,
     )
+
+
+def _server_of(registry: Registry, tool: str) -> str | None:
+    found = registry.snapshot.get(tool)
+    return None if found is None else found.server
+
+
+def _secret(secrets: SecretStore, masker: Masker, name: str) -> str | None:
+    """A model's key; from now on it is hidden in whatever is written down."""
+    value = secrets.get(name)
+    if value is not None:
+        masker.learn([value])
+    return value
 
 
 def _signed_in(credentials: CredentialStore, server: str, url: str) -> object | None:

@@ -74,7 +74,8 @@ def _answer_json(answer: ToolAnswer) -> Json:
     return {
         "id": answer.id,
         "name": answer.name,
-        "failed": answer.failed,
+        "outcome": answer.outcome,
+        "ms": round(answer.ms, 1),
         "parts": [_part_json(part) for part in answer.parts],
     }
 
@@ -84,6 +85,7 @@ def _read_answer(data: Mapping[str, Any]) -> ToolAnswer:
     return ToolAnswer(
         id=data["id"],
         name=data["name"],
-        failed=data["failed"],
+        outcome=data.get("outcome", "ok"),
+        ms=data.get("ms", 0.0),
         parts=tuple(part for part in parts if isinstance(part, Text | Image)),
     )

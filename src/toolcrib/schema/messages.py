@@ -51,7 +51,14 @@ class ToolAnswer:
     id: str
     name: str
     parts: tuple[Text | Image, ...]
-    failed: bool = False
+    outcome: str = "ok"
+    """As the door calls it: ok, tool_error, invalid, denied, timeout, cancelled, unavailable, failed."""
+    ms: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """True when it is told as an error."""
+        return self.outcome != "ok"
 
     @property
     def text(self) -> str:

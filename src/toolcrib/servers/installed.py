@@ -6,7 +6,9 @@ arguments, by absolute path. Starting reads that file and nothing else; it never
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from toolcrib.servers.link import LinkContext
 from toolcrib.servers.transports import stdio
 
 LAUNCH_FILE = "launch.json"
+CURRENT = "current"
 
 
 class InstalledSpec(BaseModel):
@@ -34,19 +37,30 @@ def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
     """The command the installer noted, with the entry's arguments behind; None when nothing is installed."""
     if context.installs is None:
         return None
-    noted = _read(context.installs / context.server / "current" / LAUNCH_FILE, context.server)
+    noted = _read(server_folder(context.installs, context.server) / CURRENT / LAUNCH_FILE, context.server)
     if noted is None:
         return None
     return stdio.Spec(
-        command=noted.command, args=noted.args + spec.args, env={**noted.env, **spec.env}, cwd=spec.cwd
+        command=noted.command,
+        args=noted.args + spec.args,
+        env={**noted.env, **spec.env},
+        cwd=spec.cwd or noted.cwd,
     )
+
+
+def server_folder(installs: Path, name: str) -> Path:
+    """Where a server's versions lie; any name gives one plain folder of its own."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
+    if plain != name:
+        plain = f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+    return installs / plain
 
 
 def not_installed(server: str, what: str) -> ConfigError:
     """The error for a server whose package is not in place."""
     return ConfigError(
         f"{what} is not installed for {server}.",
-        hint="Install it, or give the entry a `command` that starts it.",
+        hint=f"Install it with: toolcrib install {server}; or give the entry a `command` that starts it.",
     )
 
 

@@ -76,6 +76,48 @@ STEPS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        """
+        CREATE TABLE approval_rules (
+            id TEXT PRIMARY KEY,
+            rule TEXT NOT NULL,  -- JSON
+            made_at INTEGER NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE approval_requests (
+            id TEXT PRIMARY KEY,
+            digest TEXT NOT NULL,  -- the same for the same call of the same session
+            question TEXT NOT NULL,  -- JSON
+            asked_at INTEGER NOT NULL,
+            answer TEXT  -- JSON; null while nobody has answered
+        )
+        """,
+        "CREATE INDEX approval_requests_by_digest ON approval_requests (digest)",
+    ),
+    (
+        """
+        CREATE TABLE chats (
+            id TEXT PRIMARY KEY,
+            title TEXT NOT NULL,
+            model TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            parent TEXT  -- the chat it was forked from
+        )
+        """,
+        "CREATE INDEX chats_by_time ON chats (updated)",
+        """
+        CREATE TABLE chat_entries (
+            chat TEXT NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            body TEXT NOT NULL,  -- JSON
+            PRIMARY KEY (chat, position)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 
 

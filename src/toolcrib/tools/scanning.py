@@ -45,7 +45,7 @@ _ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "wants private files or keys read",
-            r"(?:~|\$HOME|/home/|/root/|/etc/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
+            r"(?:~|\$HOME|/(?:home|root|etc)/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
             r"credentials|mcp\.json|\.gnupg)|\b(?:read|send|pass|include|attach)\b.{0,60}(?:\bid_rsa\b|\.ssh/|"
             r"\bprivate key|\bapi[ _-]?keys?\b.{0,20}\b(?:as|in|to)\b)",
         ),

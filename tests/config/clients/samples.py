@@ -123,6 +123,37 @@ prompts:
 - one
 - two
 """
+CLINE = """{
+  "mcpServers": {
+    "l": {
+      "command": "node",
+      "args": ["s.js"],
+      "disabled": false,
+      "autoApprove": ["read"],
+      "timeout": 60
+    }
+  }
+}
+"""
+LIBRECHAT = """version: 1.2.1
+cache: true
+mcpServers:
+  # Files of the team.
+  fs:
+    type: stdio
+    command: npx
+    args:
+      - -y
+      - "@modelcontextprotocol/server-filesystem"
+      - /data
+    timeout: 30000
+    serverInstructions: |
+      Only read.
+endpoints:
+  custom:
+    - name: groq
+      apiKey: "${GROQ_API_KEY}"
+"""
 FILES = {
     "claude-desktop": CLAUDE_DESKTOP,
     "claude-code": CLAUDE_CODE,
@@ -133,6 +164,8 @@ FILES = {
     "gemini": GEMINI,
     "codex": CODEX,
     "goose": GOOSE,
+    "cline": CLINE,
+    "librechat": LIBRECHAT,
 }
 BROKEN = {
     "claude-desktop": '{"mcpServers": {',
@@ -144,5 +177,7 @@ BROKEN = {
     "gemini": '{"mcpServers": "none"}',
     "codex": "mcp_servers = { fs = { command = 'x' } }\n",
     "goose": "extensions: {git: {enabled: true}}\n",
+    "cline": '{"mcpServers": {"l": }}',
+    "librechat": "mcpServers: {fs: {type: stdio}}\n",
 }
 """Files that are wrong, or written in a way that cannot be added to."""

@@ -19,6 +19,7 @@ from toolcrib.errors import UsageError
         ("http://127.0.0.1:8765/", "work", "http://127.0.0.1:8765/mcp/work"),
         ("http://127.0.0.1:8765/mcp/", "", "http://127.0.0.1:8765/mcp"),
         ("http://127.0.0.1:8765/mcp/work", "work", "http://127.0.0.1:8765/mcp/work"),
+        ("http://127.0.0.1:8765/mcp", "mcp", "http://127.0.0.1:8765/mcp/mcp"),
         ("https://crib.example/tools/mcp", "work", "https://crib.example/tools/mcp/work"),
         ("http://[::1]:8765/mcp", "", "http://[::1]:8765/mcp"),
     ],

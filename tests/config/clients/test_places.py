@@ -11,6 +11,7 @@ from toolcrib.config.connecting.places import Places
 
 HOME = Path("/home/ada")
 SUPPORT = "Library/Application Support"
+CLINE = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,13 @@ SUPPORT = "Library/Application Support"
             f"{SUPPORT}/Claude/claude_desktop_config.json",
             "AppData/Roaming/Claude/claude_desktop_config.json",
         ),
+        (
+            "cline",
+            f".config/{CLINE}",
+            f"{SUPPORT}/{CLINE}",
+            f"AppData/Roaming/{CLINE}",
+        ),
+        ("librechat", *["LibreChat/librechat.yaml"] * 3),
         ("codex", ".codex/config.toml", ".codex/config.toml", ".codex/config.toml"),
         ("cursor", ".cursor/mcp.json", ".cursor/mcp.json", ".cursor/mcp.json"),
         ("gemini", ".gemini/settings.json", ".gemini/settings.json", ".gemini/settings.json"),

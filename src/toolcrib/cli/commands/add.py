@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
+from toolcrib.cli import installing, paste
+from toolcrib.cli.adding import extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import label, note, say
-from toolcrib.cli.proposal import Proposal, describe, keep_secrets, make_entry, read_pairs, secret_keys
+from toolcrib.cli.proposal import Proposal, describe, keep_secrets, needed_folder, read_pairs, secret_keys
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
+from toolcrib.config.pasting.pasted import Document, Install
 from toolcrib.control.needs import Crib
 
 START_PATIENCE = 10.0
@@ -24,8 +27,14 @@ class AddCommand(Command):
     """Says where the two dashes are missing."""
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """The two forms."""
-        return ["NAME", "[OPTIONS]", "-- COMMAND [ARGS]...  |  NAME [OPTIONS] URL"]
+        """A name may stand before whatever was pasted."""
+        return ["[NAME]", "[OPTIONS]", "PACKAGE | URL | FILE | JSON | [--] COMMAND [ARGS]..."]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """A command line that was pasted is taken whole: none of its options is one of ours."""
+        args = paste.find_dashes(self, args)
+        paste.note_dashes(ctx, args)
+        return super().parse_args(ctx, args)
 
     def advise(self, option: str, args: list[str]) -> str:
         """An unknown option is most likely one of the server's command."""
@@ -54,18 +63,36 @@ class AddCommand(Command):
 @click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
 @click.option("--disabled", is_flag=True, help="Add it switched off.")
 @click.option("--replace", is_flag=True, help="Put it in the place of a server of the same name.")
+@click.option("--as-is", is_flag=True, help="Run npx and uvx as they are; install nothing.")
+@click.option("--program", metavar="NAME", help="Which program of a package is the server.")
+@click.option("--python", metavar="VERSION", help="Which Python a package gets.")
+@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
+@click.option("--set", "answers", multiple=True, metavar="KEY=VALUE", help="An answer to what it asks.")
+@installing.options
 @click.option("--test/--no-test", "test", default=None, help="Try it afterwards; the default on a terminal.")
 async def command(surface: Surface, name: str, test: bool | None, replace: bool, **given: Any) -> None:
-    """Add the server NAME: a command, or an address.
+    """Add the server NAME: a command, an address, or a package to install.
 
     Adding a server means running its code: the exact command is shown first, and nothing is written or
     started without a yes.
 
     \b
-    toolcrib add time -- uvx mcp-server-time
+    toolcrib add time pypi:mcp-server-time
+    toolcrib add npx -y @modelcontextprotocol/server-memory
+    toolcrib add build -- ./tools/server.py --fast
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
-    entry = _entry(given)
+    name, found = understood(name, given)
+    if isinstance(found, Document):
+        name, found = await read_document(surface, name, found, given)
+    if found is None:
+        return
+    if isinstance(found, Install):
+        await _install(surface, name or found.name, found, test, replace, given)
+        return
+    entry = found
+    probe = "url" in entry and "type" not in entry and not given["disabled"]
+    entry = {"type": "http", **entry} if "url" in entry else entry
     proposal = _consider_secrets(surface, name, entry)
     _show(proposal)
     where = "Connect to this address" if "url" in entry else "Run this command"
@@ -78,32 +105,44 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
                 "entry": proposal.entry,
                 "secrets": proposal.secrets,
                 "replace": replace,
+                "probe": probe,
                 "wait": START_PATIENCE if crib.running and not given["disabled"] else 0.0,
             },
         )
         if surface.answer(outcome):
             return
+        if probe:
+            words = {"http": "streamable HTTP", "sse": "the older SSE"}
+            silent = [one for one in outcome["remarks"] if one.startswith("Nobody answers")]
+            note(silent[0] if silent else f"{name} is spoken to over {words[outcome['type']]}.")
         await _tell(surface, crib, outcome, can_ask() if test is None else test)
 
 
-def _entry(given: dict[str, Any]) -> dict[str, Any]:
-    kind = given["kind"] or given["transport"]
-    env = read_pairs(given["env"], "=", "--env")
-    headers = read_pairs(given["headers"], ":", "--header")
-    entry = make_entry(given["target"], kind, env, headers, given["cwd"])
-    timeouts = {"start": given["start_timeout"], "call": given["call_timeout"]}
-    filters = {"include": list(given["include"]), "exclude": list(given["exclude"])}
-    extra = {
-        "envAllow": list(given["env_allow"]),
-        "isolation": given["isolation"],
-        "timeouts": {key: value for key, value in timeouts.items() if value is not None},
-        "tools": {key: value for key, value in filters.items() if value},
-        "lazy": given["lazy"],
+async def _install(
+    surface: Surface, name: str, found: Install, test: bool | None, replace: bool, given: dict[str, Any]
+) -> None:
+    env = {"env": {**found.env, **read_pairs(given["env"], "=", "--env")}}
+    keys = secret_keys(env)
+    proposal = keep_secrets(name, env, keys)
+    options = {key: given[key] for key in ("program", "python", "also", *installing.RULES)}
+    options.update({key: options[key] or getattr(found, key) for key in ("program", "python")})
+    folder = given["cwd"] or found.cwd or needed_folder(found.args)
+    params = {
+        **options,
+        "name": proposal.name,
+        "reference": found.reference,
+        "args": list(found.args),
+        "env": dict(proposal.entry["env"]),
+        "secrets": dict(proposal.secrets),
+        "extra": {**extra_keys(given), **({"cwd": folder} if folder else {})},
+        "replace": replace,
     }
-    entry.update({key: value for key, value in extra.items() if value})
-    if given["disabled"]:
-        entry["enabled"] = False
-    return entry
+    async with surface.reach() as crib:
+        params["wait"] = START_PATIENCE if crib.running and not given["disabled"] else 0.0
+        answers = installing.read_answers(given["answers"])
+        outcome = await installing.install(surface, crib, params, answers, dry_run=given["dry_run"])
+        if outcome is not None and not surface.answer(outcome):
+            await _tell(surface, crib, outcome, can_ask() if test is None else test)
 
 
 def _consider_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Proposal:

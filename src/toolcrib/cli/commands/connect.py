@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolcrib.cli import completing
 from toolcrib.cli.client_list import show_clients
 from toolcrib.cli.declaring import declare
 from toolcrib.cli.output import label, note, say
@@ -65,7 +66,13 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option("--print", "only_print", is_flag=True, help="Print the entry; write nothing.")
 @click.option("--remove", is_flag=True, help="Take the entry out again.")
 @click.option("--name", default="toolcrib", show_default=True, help="What the client calls this crib.")
-@click.option("--profile", default="", metavar="PROFILE", help="Only what this profile shows.")
+@click.option(
+    "--profile",
+    default="",
+    metavar="PROFILE",
+    shell_complete=completing.profiles,
+    help="Only what this profile shows.",
+)
 @click.option("--http", "url", metavar="URL", help="By address, such as http://127.0.0.1:8765/mcp.")
 @click.option("--token", "with_token", is_flag=True, help="Send a token, from a hidden prompt or stdin.")
 @click.option("--token-env", "variable", default="", metavar="VAR", help="The client finds the token in VAR.")
@@ -93,12 +100,15 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
 
 
 def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, Any]) -> Asked:
+    from toolcrib.cli.profile_advice import advise
     from toolcrib.config.connecting.client import find_client
     from toolcrib.config.connecting.gateway import Address
     from toolcrib.config.connecting.places import find_places
 
     client = find_client(name)
     gateway = _gateway(surface, options)
+    if not options["remove"]:
+        advise(surface.paths, options["profile"], gateway)
     hidden = gateway.hidden() if isinstance(gateway, Address) and not options["show_token"] else gateway
     shown = client.entry(entry_name, hidden)
     file = options["file"].absolute() if options["file"] else client.file(find_places())

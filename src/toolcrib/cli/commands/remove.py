@@ -26,4 +26,4 @@ async def command(surface: Surface, name: str) -> None:
         return
     say(f"{name} is removed. To undo, take its entry from {outcome['backup']}.")
     for secret in outcome["unused_secrets"]:
-        note(f"The secret {secret} is kept, and no server uses it: toolcrib secrets remove {secret}")
+        note(f"The secret {secret} is kept, and no server uses it: toolcrib secret remove {secret}")

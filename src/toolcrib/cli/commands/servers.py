@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -37,14 +38,15 @@ def _show(found: list[dict[str, Any]], *, running: bool) -> None:
     if not found:
         note("No servers yet. Add one with: toolcrib add NAME -- COMMAND")
         return
-    headers = ["NAME", "STATE", "TOOLS", "PROTOCOL", "RESTARTS", "PID", "REASON"]
-    rows = [_row(server) for server in found]
-    if not running:
-        # These processes ended with the check.
-        headers.pop(5)
-        for row in rows:
-            row.pop(5)
-    show_table(headers, rows, colour=lambda column, text: of_state(text) if column == 1 else "", right=(2, 4))
+    columns = [column for column in _COLUMNS if running or column not in _OF_A_RUNNING_HOST]
+    if not any(server["calls"]["total"] for server in found):
+        columns = [column for column in columns if column not in _OF_CALLS]
+    show_table(
+        columns,
+        [[_COLUMNS[column](server) for column in columns] for server in found],
+        colour=lambda column, text: of_state(text) if columns[column] == "STATE" else "",
+        right=[number for number, column in enumerate(columns) if column in _NUMBERS],
+    )
     for server in found:
         if server["hint"] and server["state"] not in ("ready", "disabled"):
             note(f"{server['name']}: {server['hint']}")
@@ -52,22 +54,35 @@ def _show(found: list[dict[str, Any]], *, running: bool) -> None:
         note("No host is running: each server was started for this look only. To keep them: toolcrib up")
 
 
-def _row(server: dict[str, Any]) -> list[str]:
-    return [
-        server["name"],
-        server["state"],
-        str(server["tools"]) if server["tools"] else "-",
-        server["era"] or "-",
-        str(server["restarts"]) if server["restarts"] else "-",
-        str(server["pid"] or "-"),
-        reason(server),
-    ]
-
-
 def reason(server: dict[str, Any]) -> str:
     """Why the server is in its state, and when it is tried again."""
     again = f"tries again {until(server['retry_at'])}" if server["retry_at"] else ""
     return "; ".join(part for part in (server["reason"], again) if part)
+
+
+def _p95(server: dict[str, Any]) -> str:
+    ms = server["calls"]["p95_ms"]
+    if ms is None:
+        return "-"
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.3g} ms"
+
+
+_COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "NAME": lambda server: server["name"],
+    "STATE": lambda server: server["state"],
+    "TOOLS": lambda server: str(server["tools"] or "-"),
+    "PROTOCOL": lambda server: server["era"] or "-",
+    "RESTARTS": lambda server: str(server["restarts"] or "-"),
+    "PID": lambda server: str(server["pid"] or "-"),
+    "CALLS": lambda server: str(server["calls"]["total"] or "-"),
+    "ERRORS": lambda server: str(server["calls"]["errors"] or "-"),
+    "P95": _p95,
+    "REASON": reason,
+}
+_OF_CALLS = frozenset({"CALLS", "ERRORS", "P95"})
+_OF_A_RUNNING_HOST = _OF_CALLS | {"PID"}
+"""Without one, the processes ended with the look, and nobody called."""
+_NUMBERS = _OF_CALLS | {"TOOLS", "RESTARTS"}
 
 
 def _show_change(surface: Surface, event: dict[str, Any]) -> None:

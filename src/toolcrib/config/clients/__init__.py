@@ -1,4 +1,4 @@
-"""The MCP clients that we can connect, one file each: where its config file is, and how an entry of it looks.
+"""The MCP clients that we know, one file each: where its config file is, and how an entry of it looks.
 
-A module offers `client`, a `toolcrib.config.connecting.client.Client`.
+A module offers `client`, a `connecting.client.Client`, from which connecting, importing and exporting work.
 """

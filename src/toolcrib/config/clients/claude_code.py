@@ -8,6 +8,7 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import MILLISECONDS, Dialect, Timer
 
 
 def _file(places: Places) -> Path:
@@ -37,4 +38,11 @@ client = Client(
     expands=True,
     sign=_sign,
     afterwards="It takes effect in new sessions of Claude Code.",
+    dialect=Dialect(
+        types={"stdio": "stdio", "http": "http", "sse": "sse"},
+        defaults=True,
+        call=(Timer(key="timeout", unit=MILLISECONDS),),
+    ),
+    project=(".mcp.json",),
+    inner_tables=lambda folder: (("projects", str(folder), "mcpServers"),),
 )

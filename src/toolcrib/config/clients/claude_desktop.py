@@ -8,6 +8,7 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect
 
 
 def _file(places: Places) -> Path:
@@ -25,4 +26,5 @@ client = Client(
     file=_file,
     by_program=_by_program,
     afterwards="It takes effect when Claude Desktop is quit and started again.",
+    dialect=Dialect(remote=False, fills=False),
 )

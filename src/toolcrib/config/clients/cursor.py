@@ -8,6 +8,7 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect
 
 
 def _file(places: Places) -> Path:
@@ -31,4 +32,6 @@ client = Client(
     by_address=_by_address,
     expands=True,
     afterwards="It takes effect at once; Cursor lists it in its settings, under MCP.",
+    dialect=Dialect(types={"sse": "sse"}, variable="${env:NAME}"),
+    project=(".cursor/mcp.json",),
 )

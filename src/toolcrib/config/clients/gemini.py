@@ -8,6 +8,7 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import MILLISECONDS, Dialect, Timer
 
 
 def _file(places: Places) -> Path:
@@ -31,4 +32,14 @@ client = Client(
     by_address=_by_address,
     expands=True,
     afterwards="It takes effect in new sessions of Gemini CLI.",
+    dialect=Dialect(
+        addresses={"httpUrl": "http", "url": "sse"},
+        bare=True,
+        call=(Timer(key="timeout", unit=MILLISECONDS),),
+        include="includeTools",
+        exclude="excludeTools",
+        folder=True,
+        grants=frozenset({"trust"}),
+    ),
+    project=(".gemini/settings.json",),
 )

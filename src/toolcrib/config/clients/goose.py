@@ -8,6 +8,7 @@ from toolcrib.config.connecting import yaml_text
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect, NotAServer, Timer, take_list, take_table
 
 DESCRIPTION = "Every server of the tool crib"
 TIMEOUT = 300
@@ -31,6 +32,22 @@ def _by_address(name: str, address: Address) -> Entry:
     return {"enabled": True, "name": name, "description": DESCRIPTION, **how, "timeout": TIMEOUT}
 
 
+def _read(entry: Entry) -> Entry:
+    """Values that lie in its keyring are asked for: no other program may read them there."""
+    if entry.get("type") not in (None, "stdio", "streamable_http", "sse"):
+        raise NotAServer(f"it is part of Goose itself (type {entry['type']})")
+    asked = {str(key): f"${{answer:{key}}}" for key in take_list(entry, "env_keys")}
+    return {**entry, "envs": {**take_table(entry, "envs"), **asked}}
+
+
+def _write(name: str, entry: Entry) -> Entry:
+    envs = entry.pop("envs", {})
+    keys = [key for key, value in envs.items() if value == f"${{{key}}}"]
+    plain = {key: value for key, value in envs.items() if key not in keys}
+    base = {"enabled": True, "name": name, "description": "", "timeout": TIMEOUT}
+    return {**base, **entry, "envs": plain, "env_keys": keys}
+
+
 client = Client(
     title="Goose",
     syntax=yaml_text,
@@ -39,4 +56,17 @@ client = Client(
     by_program=_by_program,
     by_address=_by_address,
     afterwards="It takes effect in new sessions of Goose.",
+    dialect=Dialect(
+        command="cmd",
+        env="envs",
+        addresses={"uri": "http"},
+        types={"stdio": "stdio", "http": "streamable_http"},
+        fills=False,
+        forwards=True,
+        off="enabled",
+        call=(Timer(key="timeout"),),
+        include="available_tools",
+        read=_read,
+        write=_write,
+    ),
 )

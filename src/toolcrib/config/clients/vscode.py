@@ -8,6 +8,8 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect
+from toolcrib.config.importing.questions import Question
 
 
 def _file(places: Places) -> Path:
@@ -22,6 +24,24 @@ def _by_address(name: str, address: Address) -> Entry:
     return {"type": "http", "url": address.url, **address.headers("${env:NAME}")}
 
 
+def _questions(text: str) -> dict[str, Question]:
+    """Its `inputs`: a text to type or a choice; what a command of the editor would answer is asked too."""
+    asked = jsonc.entries(text, ()).get("inputs")
+    known = [one for one in asked if isinstance(one, dict)] if isinstance(asked, list) else []
+    return {one["id"]: _question(one) for one in known if isinstance(one.get("id"), str)}
+
+
+def _question(one: Entry) -> Question:
+    options = one["options"] if isinstance(one.get("options"), list) else ()
+    return Question(
+        id=str(one["id"]),
+        text=str(one.get("description") or one["id"]),
+        secret=bool(one.get("password")),
+        default=str(one.get("default") or ""),
+        choices=tuple(str(o.get("value") if isinstance(o, dict) else o) for o in options),
+    )
+
+
 client = Client(
     title="VS Code",
     syntax=jsonc,
@@ -31,4 +51,13 @@ client = Client(
     by_address=_by_address,
     expands=True,
     afterwards="It takes effect at once; VS Code asks before it starts a server for the first time.",
+    dialect=Dialect(
+        types={"stdio": "stdio", "http": "http", "sse": "sse"},
+        variable="${env:NAME}",
+        folder=True,
+        nulls=True,
+    ),
+    questions=_questions,
+    project=(".vscode/mcp.json",),
+    elsewhere=lambda places: (places.applications / "Code - Insiders" / "User" / "mcp.json",),
 )

@@ -8,6 +8,7 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect
 
 
 def _file(places: Places) -> Path:
@@ -31,4 +32,12 @@ client = Client(
     by_address=_by_address,
     expands=True,
     afterwards="It takes effect when you refresh Windsurf's MCP panel.",
+    dialect=Dialect(
+        addresses={"serverUrl": "http", "url": "http"},
+        types={"sse": "sse"},
+        variable="${env:NAME}",
+        off="disabled",
+        exclude="disabledTools",
+        grants=frozenset({"alwaysAllow", "autoApprove"}),
+    ),
 )

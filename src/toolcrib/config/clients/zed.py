@@ -8,6 +8,7 @@ from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect, NotAServer
 
 
 def _file(places: Places) -> Path:
@@ -27,6 +28,20 @@ def _by_address(name: str, address: Address) -> Entry:
     return {"url": address.url, **address.headers()}
 
 
+def _read(entry: Entry) -> Entry:
+    command = entry.get("command")
+    if isinstance(command, dict):  # As older versions write it.
+        entry = {**entry, **command, "command": command.get("path")}
+        entry.pop("path", None)
+    if entry.pop("source", "custom") == "extension" or ("settings" in entry and "command" not in entry):
+        raise NotAServer("it belongs to an extension of Zed")
+    return entry
+
+
+def _write(name: str, entry: Entry) -> Entry:
+    return {"source": "custom", **entry} if "command" in entry else entry
+
+
 client = Client(
     title="Zed",
     syntax=jsonc,
@@ -35,4 +50,6 @@ client = Client(
     by_program=_by_program,
     by_address=_by_address,
     afterwards="It takes effect at once.",
+    dialect=Dialect(fills=False, off="enabled", read=_read, write=_write),
+    project=(".zed/settings.json",),
 )

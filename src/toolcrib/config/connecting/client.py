@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.config.connecting.gateway import Address, Program
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.dialect import Dialect
+from toolcrib.config.importing.questions import Question
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.suggestions import did_you_mean
 
@@ -56,6 +58,16 @@ class Client:
     """What is there when the client is; the folder of its file unless told otherwise."""
     afterwards: str = ""
     """When a change takes effect."""
+    dialect: Dialect = field(default_factory=Dialect)
+    """How it words the servers of others, for import and export."""
+    project: tuple[str, ...] = ()
+    """Its files in the folder of a project."""
+    elsewhere: Callable[[Places], tuple[Path, ...]] = lambda places: ()
+    """Files of other editions and older versions, that are read too."""
+    questions: Callable[[str], Mapping[str, Question]] = lambda text: {}
+    """What its file says is to be asked, by name."""
+    inner_tables: Callable[[Path], tuple[Table, ...]] = lambda folder: ()
+    """Tables of its own file that hold the servers of the project in a folder."""
 
     def is_here(self, places: Places) -> bool:
         """Whether the client seems to be installed."""

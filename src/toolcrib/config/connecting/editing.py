@@ -48,6 +48,12 @@ def read_entries(client: Client, file: Path) -> Mapping[str, Any]:
     return client.syntax.entries(_decoded(_content(file) or b"", file)[0], client.table)
 
 
+def read_text(file: Path) -> str | None:
+    """The text of a config file; None when there is no such file. Raises `ConfigError`."""
+    content = _content(file)
+    return None if content is None else _decoded(content, file)[0]
+
+
 def is_ours(name: str, entry: Any) -> bool:
     """Whether an entry points at a crib's gateway: by its name, or because it starts one."""
     if name == NAME:
@@ -66,6 +72,24 @@ def plan_connection(client: Client, file: Path, name: str, entry: Entry) -> Chan
     edited = client.syntax.put(text, client.table, name, wanted)
     _check(client, text, edited, name, wanted)
     return Change(file=target, before=before, after=shape.encoded(edited), replaces=old is not None)
+
+
+def plan_entries(client: Client, file: Path, wanted: Mapping[str, Entry], own: frozenset[str]) -> Change:
+    """The file with all these entries; keys besides `own` that a person added to those there are kept."""
+    target, before, text, shape = _opened(file)
+    known = client.syntax.entries(text, client.table)
+    replaces = False
+    edited = text
+    for name, entry in wanted.items():
+        old = known.get(name)
+        merged = _merged(old, entry, own) if isinstance(old, Mapping) else entry
+        if old == merged:
+            continue
+        previous, edited = edited, client.syntax.put(edited, client.table, name, merged)
+        _check(client, previous, edited, name, merged)
+        replaces = replaces or old is not None
+    after = before if edited == text else shape.encoded(edited)
+    return Change(file=target, before=before, after=after, replaces=replaces)
 
 
 def plan_removal(client: Client, file: Path, name: str) -> Change:

@@ -82,6 +82,6 @@ def make_address(url: str, profile: str = "", *, token: str = "", token_variable
             hint="Give a token with --token or --token-env.",
         )
     path = parts.path.rstrip("/") or ENDPOINT
-    if profile and path.rpartition("/")[2] != profile:
+    if profile and not path.endswith(f"{ENDPOINT}/{profile}"):
         path = f"{path}/{profile}"
     return Address(url=urlunsplit(parts._replace(path=path)), token=token, token_variable=token_variable)

@@ -18,6 +18,8 @@ from toolcrib.errors import ConfigError
 STEP = "  "
 _OPEN_QUOTE = re.compile(r"""\s*(?:-\s+)*(?:[^\s#'"][^'"#]*?:\s+)?(?:"(?:[^"\\]|\\.)*|'(?:[^']|'')*)$""")
 
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+
 
 @dataclass
 class _Group:
@@ -127,12 +129,16 @@ def _kept(field: _Group, changed: set[str]) -> list[str]:
 
 
 def _render(name: str, entry: Entry, lead: str, step: str) -> list[str]:
-    return [f"{lead}{name}:\n", *(_field(key, value, lead + step) for key, value in entry.items())]
+    return [f"{lead}{_key(name)}:\n", *(_field(key, value, lead + step) for key, value in entry.items())]
 
 
 def _field(key: str, value: Any, lead: str) -> str:
     # JSON on one line is YAML; characters are not escaped, since YAML knows no halves of pairs.
-    return f"{lead}{key}: {json.dumps(value, ensure_ascii=False)}\n"
+    return f"{lead}{_key(key)}: {json.dumps(value, ensure_ascii=False)}\n"
+
+
+def _key(key: str) -> str:
+    return key if _PLAIN_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _groups(text: str, indent: int) -> list[_Group]:

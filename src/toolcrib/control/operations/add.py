@@ -11,11 +11,14 @@ from toolcrib.config.entries import parse_entry
 from toolcrib.config.review import review_entry
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.probing import find_kind
 from toolcrib.control.shapes import server_json
 from toolcrib.control.switching import settled
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.servers.connecting import find_transport
+
+SILENCE = "Nobody answers at this address now; streamable HTTP is assumed."
 
 
 class Params(OperationParams):
@@ -25,6 +28,8 @@ class Params(OperationParams):
     entry: dict[str, Any]
     secrets: dict[str, str] = Field(default_factory=dict, repr=False)
     replace: bool = False
+    probe: bool = False
+    """The entry has an address: its type is found by trying."""
     wait: float = Field(default=0.0, ge=0, le=3600)
 
 
@@ -44,24 +49,32 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
         )
     for name, value in params.secrets.items():
         await asyncio.to_thread(host.secrets.set, name, value)
-    entry = await asyncio.to_thread(
-        host.config_store.add_server, params.name, params.entry, replace=params.replace
-    )
+    raw, silence = await _typed(host, params)
+    entry = await asyncio.to_thread(host.config_store.add_server, params.name, raw, replace=params.replace)
+    host.trust.accept(entry)  # whoever adds it has been shown what it runs
     await host.reload()
     return {
         "name": params.name,
         "type": entry.type,
         "enabled": entry.enabled,
-        "entry": params.entry,
-        "remarks": list(review_entry(params.entry)),
+        "entry": raw,
+        "remarks": [*review_entry(raw), *silence],
         "secrets": sorted(params.secrets),
         "server": await _status(host, params),
     }
+
+
+async def _typed(host: Host, params: Params) -> tuple[dict[str, Any], list[str]]:
+    """The entry with its type, and what is to be said where nobody could tell it."""
+    if not params.probe:
+        return params.entry, []
+    kind = await find_kind(host, params.name, params.entry)
+    return {**params.entry, "type": kind or "http"}, [] if kind else [SILENCE]
 
 
 async def _status(host: Host, params: Params) -> dict[str, Any] | None:
     if params.name not in host.servers:
         return None
     if params.wait:
-        return server_json(await settled(host, params.name, params.wait))
-    return server_json(host.servers.status(params.name))
+        return server_json(await settled(host, params.name, params.wait), host.caller.counts)
+    return server_json(host.servers.status(params.name), host.caller.counts)

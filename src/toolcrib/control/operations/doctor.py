@@ -61,11 +61,14 @@ def _judge(status: ServerStatus) -> Finding:
     name = f"server {status.name}"
     if status.state is ServerState.READY:
         junk = f"; {status.junk_lines} lines on its stdout were no messages" if status.junk_lines else ""
-        return (odd if junk else well)(name, f"{status.reason or 'ready'}, {status.tools} tools{junk}")
+        failed = f"; it failed at {status.last_failure}" if status.last_failure else ""
+        said = f"{status.reason or 'ready'}, {status.tools} tools{junk}{failed}"
+        hint = f"See what it said then with: toolcrib logs {status.name}" if failed else ""
+        return odd(name, said, hint) if junk or failed else well(name, said)
     detail = f"{status.state}: {status.reason}" if status.reason else status.state.value
     if status.state is ServerState.DISABLED:
         return well(name, detail)
-    if status.state in (ServerState.DEGRADED, ServerState.STARTING):
+    if status.state in (ServerState.DEGRADED, ServerState.STARTING, ServerState.NEEDS_TRUST):
         return odd(name, detail, status.hint)
     return broken(name, detail, status.hint or f"See what it says with: toolcrib logs {status.name}")
 

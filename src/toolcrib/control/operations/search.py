@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Any
 
 from pydantic import Field
@@ -11,13 +13,15 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.host import Host
 from toolcrib.retrieval import Pick, follow
+from toolcrib.schema.tools import Tool
 
 
 class Params(OperationParams):
     """What to look for, how many to return, and how long to wait for servers that start."""
 
     query: str = ""
-    k: int = Field(default=5, ge=1, le=1000)
+    k: int | None = Field(default=None, ge=1, le=1000)
+    """As the settings say when it is left out."""
     wait: float = Field(default=20.0, ge=0, le=3600)
 
 
@@ -34,13 +38,19 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
     except TimeoutError:
         pass
     await follow(host.index, host.tools)
-    selection = host.index.select(params.query, params.k)
+    retrieval = host.settings.retrieval
+    always_on = [tool.name for tool in host.tools() if _fits(tool, retrieval.always_on)]
+    selection = host.index.select(params.query, params.k or retrieval.k, always_on=always_on)
     return {
         "query": params.query,
         "tools": [_pick_json(pick) for pick in selection],
         "searched": len(host.index),
         "note": selection.note,
     }
+
+
+def _fits(tool: Tool, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(tool.name, pattern) for pattern in patterns)
 
 
 def _pick_json(pick: Pick) -> dict[str, Any]:

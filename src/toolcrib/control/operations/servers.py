@@ -31,4 +31,4 @@ async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
             await host.servers.settle()
     except TimeoutError:
         pass
-    return [server_json(status) for status in host.servers.statuses()]
+    return [server_json(status, host.caller.counts) for status in host.servers.statuses()]

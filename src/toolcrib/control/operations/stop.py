@@ -26,4 +26,4 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
     """The server once nothing of it runs."""
     check_server(host, params.name)
     await host.servers[params.name].stop()
-    return server_json(host.servers.status(params.name))
+    return server_json(host.servers.status(params.name), host.caller.counts)

@@ -24,16 +24,16 @@ async def run(host: Host, params: Params, emit: Emit) -> None:
     """Emits `{"server": …}`, `{"removed": NAME}` and `{"config_error": …}`; ends with its listener."""
     with host.events.subscribe() as news:
         for status in host.servers.statuses():
-            await emit({"server": server_json(status)})
+            await emit({"server": server_json(status, host.caller.counts)})
         async for event in news:
-            shown = _shown(event)
+            shown = _shown(host, event)
             if shown is not None:
                 await emit(shown)
 
 
-def _shown(event: Event) -> dict[str, Any] | None:
+def _shown(host: Host, event: Event) -> dict[str, Any] | None:
     if isinstance(event, ServerChanged):
-        return {"server": server_json(event.status)}
+        return {"server": server_json(event.status, host.caller.counts)}
     if isinstance(event, ServerRemoved):
         return {"removed": event.name}
     if isinstance(event, ConfigChanged) and event.error is not None:

@@ -17,11 +17,11 @@ BRIEF = 2.0
 
 @declare()
 @click.argument("question", nargs=-1, required=True)
-@click.option("-k", "count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many.")
+@click.option("-k", "count", type=click.IntRange(1, 1000), help="How many; 5 unless the settings differ.")
 @click.option("--explain", is_flag=True, help="Say which words were found where.")
 @click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
 async def command(
-    surface: Surface, question: tuple[str, ...], count: int, explain: bool, wait: float | None
+    surface: Surface, question: tuple[str, ...], count: int | None, explain: bool, wait: float | None
 ) -> None:
     """Find the tools that fit QUESTION best, the best first.
 
@@ -54,7 +54,8 @@ def _show(found: dict[str, Any], explain: bool) -> None:
 
 def _row(tool: dict[str, Any], explain: bool) -> list[str]:
     told = _reasons(tool) if explain else _first_line(tool["description"])
-    return [tool["name"], f"{tool['score']:.1f}", told]
+    score = "always on" if tool["kind"] == "always on" else f"{tool['score']:.1f}"
+    return [tool["name"], score, told]
 
 
 def _reasons(tool: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""`toolcrib secrets`: values that servers need and no file should show."""
+"""`toolcrib secret`: values that servers need and no file should show."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def list_(surface: Surface) -> None:
     if surface.answer(found):
         return
     if not found:
-        note("No secrets yet. Store one with: toolcrib secrets set NAME")
+        note("No secrets yet. Store one with: toolcrib secret set NAME")
         return
     show_table(["NAME", "PLACE", "SERVERS"], [_row(secret) for secret in found], colour=_colour)
 
@@ -95,7 +95,7 @@ def _begin(context: click.Context, /, **values: Any) -> Any:
 
 
 command = Group(
-    "secrets",
+    "secret",
     help="Keep what servers need and no file should show.",
     callback=_begin,
     invoke_without_command=True,

@@ -1,0 +1,121 @@
+"""The words after `toolcrib add`: which is the name, and what the rest means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toolcrib.cli.installing import is_reference
+from toolcrib.cli.proposal import needed_folder
+
+if TYPE_CHECKING:
+    from toolcrib.config.pasting.pasted import Install, Pasted
+
+_DASHES = "toolcrib.words_after_dashes"
+
+
+def find_dashes(command: click.Command, args: list[str]) -> list[str]:
+    """The words with `--` before a pasted command line: its options are not ours, whatever they look like."""
+    from toolcrib.config.pasting.understanding import begins_command
+
+    if "--" in args:
+        return args
+    place, words = 0, 0
+    options = {name: one for one in command.params if isinstance(one, click.Option) for name in one.opts}
+    while place < len(args) and words < 2:
+        word = args[place]
+        if word.startswith("-") and len(word) > 1:
+            option = options.get(word)
+            if option is None and "=" not in word:
+                return args
+            place += 2 if option is not None and not option.is_flag else 1
+            continue
+        if place + 1 < len(args) and begins_command(word, args[place + 1]):
+            return [*args[:place], "--", *args[place:]]
+        place, words = place + 1, words + 1
+    return args
+
+
+def note_dashes(context: click.Context, args: list[str]) -> None:
+    """Remember how many words stand after the dashes."""
+    if "--" in args:
+        context.meta[_DASHES] = len(args) - args.index("--") - 1
+
+
+def parted(first: str, rest: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The name, or '', and what is to be added."""
+    from toolcrib.config.pasting.understanding import is_beginning
+
+    after = click.get_current_context().meta.get(_DASHES)
+    words = (first, *rest)
+    if after is not None:
+        # `npm:PACKAGE -- --flag`: no server is called like a package or an archive.
+        return ("", words) if after >= len(words) or is_reference(first) else (first, tuple(rest))
+    if not rest or is_beginning(first):
+        return "", words
+    return first, tuple(rest)
+
+
+def understood(name: str, what: Sequence[str], *, as_is: bool = False) -> Pasted | None:
+    """What was pasted; None for a plain command, whose words are taken as they are."""
+    from toolcrib.config.pasting.pasted import Entries, Install
+    from toolcrib.config.pasting.understanding import as_command, is_beginning, understand
+
+    here = Path.cwd()
+    if name and len(what) == 1 and not _speaks_for_itself(what[0], here, is_beginning(what[0])):
+        return None
+    found = understand(what, here)
+    if as_is and isinstance(found, Install):
+        found = as_command(what, here)
+    plain = isinstance(found, Entries) and len(what) > 1 and name and not found.notes
+    return None if plain and _is_verbatim(found, what) else found
+
+
+def _speaks_for_itself(word: str, here: Path, begins: bool) -> bool:
+    """With a name before it, one word is a command, unless it can be nothing of that kind."""
+    path = here / Path(word).expanduser()
+    if path.is_file():
+        return path.suffix in (".json", ".toml", ".yaml", ".yml", ".mcpb", ".dxt", ".tgz", ".whl", ".gz")
+    return path.is_dir() or (begins and not word.startswith(("/", "./", "../", "~")))
+
+
+def _is_verbatim(found: Any, what: Sequence[str]) -> bool:
+    ((_, entry),) = found.servers.items()
+    return (entry["command"], *entry.get("args", ())) == tuple(what) and not entry.get("env")
+
+
+def entry_of(found: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    """An entry, tied to this folder when a word of it names a file here."""
+    folder = found.get("cwd") or needed_folder(tuple(words))
+    return {**found, "cwd": folder} if folder else found
+
+
+def as_install(entry: dict[str, Any]) -> Install | None:
+    """The package that an entry's command would fetch, where it is one of those."""
+    from toolcrib.config.pasting.pasted import Install
+    from toolcrib.config.pasting.understanding import is_launcher, understand
+
+    words = (str(entry.get("command", "")), *map(str, entry.get("args") or ()))
+    if "url" in entry or len(words) < 2 or not is_launcher(words[0]):
+        return None
+    found = understand(words, Path.cwd())
+    if not isinstance(found, Install):
+        return None
+    env = {key: str(value) for key, value in (entry.get("env") or {}).items() if value is not None}
+    return Install(**{**vars(found), "env": env, "cwd": entry.get("cwd")})
+
+
+def named(text: str, name: str) -> str:
+    """A document in which an entry that stood there alone has a name."""
+    from toolcrib.config.importing.finding import as_object
+    from toolcrib.config.importing.sources import REACHES
+
+    entry = as_object(text)
+    if entry is None or not any(isinstance(entry.get(key), str) for key in REACHES):
+        return text
+    package = as_install(dict(entry))
+    return json.dumps({"mcpServers": {name or (package.name if package else "server"): entry}})

@@ -1,0 +1,1 @@
+"""Servers out of other hosts' config files, and into them; `clients/` knows the hosts."""

@@ -1,0 +1,1 @@
+"""Understands what people paste after `toolcrib add`."""

@@ -1,0 +1,79 @@
+"""`ask`: answer a question with a model and the tools, in a new chat or in one that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.agent.events import TurnEnded, event_json
+from toolcrib.control.chat_shapes import answer_json
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import Configured, Emit, Needs
+from toolcrib.errors import NoModel
+from toolcrib.host import Host
+from toolcrib.llm.advice import no_model
+from toolcrib.schema.messages import Image
+
+
+class Picture(OperationParams):
+    """An image that belongs to the question."""
+
+    data: str
+    mime: str = "image/png"
+
+
+class Params(OperationParams):
+    """The question, who answers it, and where it belongs."""
+
+    text: str = Field(min_length=1)
+    model: str | None = None
+    """As the settings say when it is left out; in a chat that goes on, as before."""
+    chat: str | None = None
+    """A chat to go on with: its id, the beginning of it, or `last`."""
+    images: tuple[Picture, ...] = ()
+    max_rounds: int | None = Field(default=None, ge=1, le=1000)
+    person: bool = False
+    """Whether somebody is there who answers questions (`chat_reply`); else they are declined."""
+    keep: bool = False
+    """Whether servers of their own for this chat go on running, for the next question."""
+    wait: float = Field(default=20.0, ge=0, le=3600)
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """All servers; those with a known tool list start when they are called."""
+    return Needs(lazy=True)
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{answer, rounds, calls, usage, …}`; emits the events of the turn on the way."""
+    try:
+        async with asyncio.timeout(params.wait):
+            await host.servers.settle()
+    except TimeoutError:
+        pass
+    chat = await host.chats.load(params.chat) if params.chat else None
+    name = params.model or (chat.info.model if chat is not None else None)
+    try:
+        host.models.choose(name)
+    except NoModel:
+        raise await no_model(host.models) from None
+    person = host.desk.questions if params.person else None
+    agent = host.agent(name, person=person, max_rounds=params.max_rounds)
+    images = [Image(one.data, one.mime) for one in params.images]
+    session = chat.id if chat is not None else ""
+    try:
+        async with aclosing(agent.run(params.text, chat=chat, images=images)) as events:
+            async for event in events:
+                session = getattr(event, "chat", session)
+                if isinstance(event, TurnEnded):
+                    if event.failure is not None:
+                        raise event.failure
+                    return answer_json(event)
+                await emit(event_json(event))
+    finally:
+        if not params.keep:
+            await host.servers.end_session(session)
+    raise AssertionError("a turn ends with its end")

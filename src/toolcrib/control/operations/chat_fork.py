@@ -1,0 +1,30 @@
+"""`chat_fork`: a new chat that begins as another did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.control.chat_shapes import chat_info_json
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """Which, and how much of it."""
+
+    chat: str
+    entries: int | None = Field(default=None, ge=0)
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """No server."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """The new chat; raises `NotFound`."""
+    forked = await host.chats.fork(params.chat, params.entries)
+    return chat_info_json(forked.info)

@@ -1,0 +1,28 @@
+"""`chat_list`: the chats there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.control.chat_shapes import chat_info_json
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """How many."""
+
+    limit: int = Field(default=50, ge=1, le=10_000)
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """No server."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+    """The latest first."""
+    return [chat_info_json(info) for info in await host.chats.list(params.limit)]

@@ -1,0 +1,26 @@
+"""`chat_show`: a whole chat, to be read or exported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.chat_shapes import chat_json
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """Which."""
+
+    chat: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """No server."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """The chat with its entries; raises `NotFound`."""
+    return chat_json(await host.chats.load(params.chat))

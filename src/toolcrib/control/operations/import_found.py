@@ -1,0 +1,53 @@
+"""`import_found`: the files of other hosts that are here, and how many servers each names."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from toolcrib.config.connecting.client import find_client
+from toolcrib.config.connecting.places import find_places
+from toolcrib.config.importing.finding import Source, find_sources
+from toolcrib.config.importing.sources import read_source
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.errors import ConfigError
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The folder of a project whose files are looked at too."""
+
+    folder: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The configuration alone."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+    """An array of `{host, title, file, table, workspace, servers, new, problem}`."""
+    sources = await asyncio.to_thread(find_sources, find_places(), Path(params.folder))
+    told = [await asyncio.to_thread(_told, host, source) for source in sources]
+    return [one for one in told if one["servers"] or one["problem"]]
+
+
+def _told(host: Host, source: Source) -> dict[str, Any]:
+    problem, names = "", []
+    try:
+        names = [draft.name for draft in read_source(source).drafts]
+    except ConfigError as error:
+        problem = error.message
+    known = {*host.config.servers, *host.config.broken}
+    return {
+        "host": source.host,
+        "title": find_client(source.host).title,
+        "file": str(source.file),
+        "table": list(source.table),
+        "workspace": str(source.workspace) if source.workspace else None,
+        "servers": names,
+        "new": [name for name in names if name not in known],
+        "problem": problem,
+    }

@@ -1,0 +1,30 @@
+"""`import_plan`: what taking in the servers of another host's file would do; changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.taking_in import ImportParams, planned, planned_json, source_json
+from toolcrib.host import Host
+
+
+class Params(ImportParams):
+    """The source, and what a person decided so far."""
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The configuration alone."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{source, servers, refused, digest, written}`."""
+    reading, found = await planned(host, params)
+    return {
+        "source": source_json(reading),
+        "servers": [planned_json(one) for one in found],
+        "refused": dict(reading.refused),
+        "digest": reading.digest,
+        "written": False,
+    }

@@ -1,0 +1,52 @@
+"""`outdated`: which installed servers there is a newer version of; nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from toolcrib.control import failures
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.installing import installations_of, version_json
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.host import Host
+from toolcrib.servers.installing.installations import Installations
+
+AT_ONCE = 3
+
+
+class Params(OperationParams):
+    """One server, or all."""
+
+    name: str | None = None
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The installed versions alone."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+    """`[{name, …the active version, newest, outdated, error, kept}]`, by name."""
+    installations = installations_of(host)
+    names = [params.name] if params.name else await asyncio.to_thread(installations.names)
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def look(name: str) -> dict[str, Any]:
+        async with turns:
+            return await _look(installations, name)
+
+    return list(await asyncio.gather(*(look(name) for name in names)))
+
+
+async def _look(installations: Installations, name: str) -> dict[str, Any]:
+    found = await installations.newest(name)
+    versions = await asyncio.to_thread(installations.place(name).versions)
+    return {
+        "name": name,
+        **version_json(found.record),
+        "newest": found.newest,
+        "outdated": found.outdated,
+        "error": failures.to_json(found.error) if found.error else None,
+        "kept": [version_json(one) for one in versions if one.id != found.record.id],
+    }

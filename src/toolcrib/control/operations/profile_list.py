@@ -1,0 +1,24 @@
+"""`profile_list`: the views that a gateway serves, and which of them need a token; never the token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.shapes import profile_json
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """Nothing."""
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The file alone."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+    """An array of views: the one without a name, then the profiles."""
+    return [profile_json(host.settings, name) for name in ("", *host.settings.profiles)]

@@ -1,0 +1,29 @@
+"""`profile_remove`: take a view out of the config file; its clients are cut off, its token is void."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from toolcrib.config.profiles import remove_profile
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The view."""
+
+    name: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A change of the file."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{name, removed}`."""
+    await asyncio.to_thread(remove_profile, host.config_store, params.name)
+    await host.reload()
+    return {"name": params.name, "removed": True}

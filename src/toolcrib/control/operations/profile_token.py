@@ -1,0 +1,33 @@
+"""`profile_token`: keep a view for whoever has a token. Only its hash comes here, and only that is stored."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.config.profiles import set_token_hash
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.shapes import profile_json
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """The view, by name or without one, and the hash of its token; empty takes the token away."""
+
+    name: str = ""
+    token_hash: str = Field(default="", max_length=200, pattern=r"^(sha256:[0-9a-f]+:[0-9a-f]{64})?$")
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A change of the file."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """The view as `profile_list` shows it."""
+    await asyncio.to_thread(set_token_hash, host.config_store, params.name, params.token_hash)
+    await host.reload()
+    return profile_json(host.settings, params.name)

@@ -1,0 +1,206 @@
+"""A folder: an npm package, a Python project, an unpacked bundle, or a program with its files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from toolcrib.errors import InstallFailed, NotFound, UsageError
+from toolcrib.servers.installers import custom, npm, python
+from toolcrib.servers.installing import files, wheels
+from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.environments import compile_lock, make_environment
+from toolcrib.servers.installing.node import find_node
+from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
+from toolcrib.servers.installing.progress import Step
+from toolcrib.servers.installing.starter import write_starter
+from toolcrib.servers.installing.uv import find_uv, index_settings, reasons
+
+PROJECT = "project"
+
+
+def recognises(reference: str) -> bool:
+    """A folder that is there."""
+    return bool(reference) and Path(reference).is_dir()
+
+
+async def plan(request: Request, bench: Bench) -> Plan:
+    """Whatever the folder is."""
+    folder = Path(request.reference)
+    if (folder / "manifest.json").is_file():
+        from toolcrib.servers.installers import bundle
+
+        return await bundle.plan(request, bench)
+    if (folder / "package.json").is_file():
+        return await _plan_npm(request, bench, folder)
+    if (folder / "pyproject.toml").is_file():
+        return await _plan_project(request, bench, folder)
+    if (folder / "server.json").is_file():
+        from toolcrib.servers.installers import registry
+
+        inside = request.model_copy(update={"reference": str(folder / "server.json")})
+        return await registry.plan(inside, bench)
+    return await custom.plan_folder(request, bench, folder, _find_program(folder, request.options.program))
+
+
+async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+    """A package or project in a folder is made into an archive first, then installed as one."""
+    if plan.details["kind"] == "npm":
+        return await _apply_npm(plan, folder, bench)
+    source = folder / PROJECT
+    await asyncio.to_thread(files.copy, Path(plan.source), source, skip=files.SKIPPED)
+    await asyncio.to_thread(_check_unchanged, plan, source)
+    bench.progress(Step("build", plan.package))
+    built = await _build(bench, source, folder)
+    await make_environment(bench, folder, plan.lock, plan.options, wheel=built)
+    shutil.rmtree(source)
+    write_starter(folder, plan.details["program"], plan.details["target"])
+    return python.launch_of(folder, plan.details)
+
+
+async def newest(record: Record, bench: Bench) -> str | None:
+    """Nobody can know; `toolcrib update NAME` takes the folder as it is now."""
+    return None
+
+
+async def _plan_npm(request: Request, bench: Bench, folder: Path) -> Plan:
+    tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
+    with bench.scratch() as scratch, bench.scratch() as packed:
+        tarball = await _pack(bench, folder, packed)
+        found = await npm.plan_tarball(request, bench, scratch, tarball)
+    return found.model_copy(
+        update={
+            "installer": "folder",
+            "source": str(folder),
+            "copies": f"{folder} ({tree})",
+            "details": {**found.details, "kind": "npm"},
+        }
+    )
+
+
+async def _apply_npm(plan: Plan, folder: Path, bench: Bench) -> Launch:
+    with bench.scratch() as packed:
+        tarball = await _pack(bench, Path(plan.source), packed)
+        return await npm.apply(plan.model_copy(update={"source": str(tarball)}), folder, bench)
+
+
+async def _pack(bench: Bench, folder: Path, target: Path) -> Path:
+    """`npm pack` takes what the package would publish; none of its scripts run."""
+    node = await find_node(bench)
+    line = [
+        *node.npm,
+        "pack",
+        "--ignore-scripts",
+        "--pack-destination",
+        str(target),
+        "--loglevel=error",
+        "--json",
+    ]
+    # Not inside the folder: a .npmrc there is not the person's own setting.
+    done = await bench.runner.run([*line, "--", str(folder)], cwd=target)
+    found = files.matching(target, "*.tgz")
+    if done.code or len(found) != 1:
+        raise InstallFailed(f"npm could not pack {folder}. {reasons(done.errors)}")
+    return found[0]
+
+
+async def _plan_project(request: Request, bench: Bench, folder: Path) -> Plan:
+    project = _read_project(folder)
+    name, version = str(project.get("name", "")), str(project.get("version", "0"))
+    bench.progress(Step("resolve", name))
+    scripts = {key: str(target) for key, target in project.get("scripts", {}).items()}
+    content = wheels.Content(name, version, scripts, _runnable(folder))
+    python.read_reference(f"{python.PREFIX}{name}")
+    tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
+    wanted = [str(one) for one in project.get("dependencies", ())]
+    with bench.scratch() as scratch:
+        lock = await compile_lock(bench, scratch, "\n".join(wanted), request.options) if wanted else ""
+    found = python.make_plan(request, bench, name, version, lock, content)
+    return found.model_copy(
+        update={
+            "installer": "folder",
+            "fetches": found.fetches[1:],
+            "builds": (name, *found.builds),
+            "remarks": (f"{name} is built from its folder, which runs its build system's code.",),
+            "source": str(folder),
+            "digest_of_source": tree.digest,
+            "copies": f"{folder} ({tree})",
+            "details": {**found.details, "kind": "python"},
+        }
+    )
+
+
+def _read_project(folder: Path) -> dict[str, Any]:
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(
+            f"{folder}/pyproject.toml has no [project] that can be read ({error}).",
+            hint="Give it a name, a version and dependencies there.",
+        ) from None
+    if "dependencies" in project.get("dynamic", ()):
+        raise UsageError(
+            f"The dependencies of {folder.name} are only known once it is built.",
+            hint="Build a wheel yourself, and install that.",
+        )
+    return dict(project)
+
+
+def _runnable(folder: Path) -> tuple[str, ...]:
+    found = [*folder.glob("*/__main__.py"), *folder.glob("src/*/__main__.py")]
+    return tuple(sorted(path.parent.name for path in found))
+
+
+async def _build(bench: Bench, source: Path, folder: Path) -> Path:
+    offline = ["--offline"] if bench.offline else []
+    line = [find_uv(bench), "build", "--wheel", "--quiet", *offline, "--out-dir", str(folder), str(source)]
+    done = await bench.runner.run(line, cwd=source, env=index_settings(bench.runner.environ))
+    found = files.matching(folder, "*.whl")
+    if done.code or len(found) != 1:
+        raise InstallFailed(f"{source.name} could not be built. {reasons(done.errors)}")
+    return found[0]
+
+
+def _check_unchanged(plan: Plan, copied: Path) -> None:
+    if files.survey(copied).digest != plan.digest_of_source:
+        raise InstallFailed(f"{plan.source} has changed since the plan was made.", hint="Start again.")
+
+
+def _find_program(folder: Path, wanted: str | None) -> Path:
+    if wanted is not None:
+        program = folder / wanted
+        if not program.is_file() or not program.resolve().is_relative_to(folder.resolve()):
+            raise NotFound(f"{folder} has no file {wanted}.")
+        return program
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and os.access(path, os.X_OK)]
+    same = [path for path in found if path.stem == folder.name]
+    if len(found) == 1 or len(same) == 1:
+        return (same or found)[0]
+    listed = ", ".join(path.name for path in found)
+    raise UsageError(
+        f"{folder} holds several programs: {listed}."
+        if found
+        else f"{folder} holds nothing that can be installed.",
+        hint="Say which with --program NAME."
+        if found
+        else "A package.json, pyproject.toml or program is needed.",
+    )
+
+
+def manifest_name(folder: Path) -> str | None:
+    """What a folder calls itself, for a server's name; None when it does not say."""
+    for file in ("manifest.json", "package.json", "server.json"):
+        try:
+            found = json.loads((folder / file).read_text(encoding="utf-8"))
+            return str(found["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    try:
+        return str(_read_project(folder)["name"])
+    except (UsageError, KeyError):
+        return None

@@ -1,0 +1,103 @@
+"""Copies a folder of the person's into a private place: plain files and links that stay inside, bounded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.errors import NotFound, UsageError
+
+MOST_FILES = 20_000
+MOST_BYTES = 2 * 1024 * 1024 * 1024
+SKIPPED = frozenset(
+    {".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"}
+)
+"""Folders that a build makes anew, or that are nobody's program."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What a folder holds."""
+
+    files: int
+    size: int
+    digest: str
+
+    def __str__(self) -> str:
+        size = f"{self.size / 1e6:.1f} MB" if self.size >= 100_000 else f"{self.size} bytes"
+        return f"{self.files} file{'s' if self.files != 1 else ''}, {size}"
+
+
+def survey(folder: Path, *, only: Path | None = None, skip: frozenset[str] = frozenset()) -> Tree:
+    """Count and hash what would be copied; raises `UsageError` for what must not be."""
+    total, count = 0, 0
+    whole = hashlib.sha256()
+    for path in [only] if only else sorted(_walk(folder, skip)):
+        found = path.lstat()
+        count += 1
+        total += found.st_size
+        if count > MOST_FILES or total > MOST_BYTES:
+            raise UsageError(
+                f"{folder} holds more than {MOST_FILES} files or {MOST_BYTES >> 30} GB.",
+                hint="Put the server into a folder of its own, and name that.",
+            )
+        whole.update(f"{path.relative_to(folder)}\0{stat.S_IMODE(found.st_mode) & 0o111:o}\0".encode())
+        whole.update(os.fsencode(path.readlink()) if path.is_symlink() else file_digest(path).encode())
+    return Tree(count, total, whole.hexdigest())
+
+
+def copy(folder: Path, target: Path, *, only: Path | None = None, skip: frozenset[str] = frozenset()) -> None:
+    """Copy what `survey` counted; permissions become 0755 or 0644."""
+    for path in [only] if only else _walk(folder, skip):
+        place = target / path.relative_to(folder)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            place.symlink_to(path.readlink())
+            continue
+        shutil.copyfile(path, place)
+        place.chmod(0o755 if path.stat().st_mode & 0o111 else 0o644)
+
+
+def check_present(path: Path) -> None:
+    """Raise `NotFound` unless there is such a file or folder."""
+    if not path.exists():
+        raise NotFound(f"There is no file {path}.", hint="Check the path.")
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder that fit."""
+    return sorted(folder.glob(pattern))
+
+
+def file_digest(path: Path) -> str:
+    """The file's SHA-256."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _walk(folder: Path, skip: frozenset[str]) -> Iterator[Path]:
+    root = folder.resolve()
+    for current, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in skip]
+        linked = [name for name in folders if Path(current, name).is_symlink()]
+        folders[:] = [name for name in folders if name not in linked]
+        for name in (*names, *linked):
+            path = Path(current, name)
+            _check(path, root)
+            yield path
+
+
+def _check(path: Path, root: Path) -> None:
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        if path.readlink().is_absolute() or not path.resolve().is_relative_to(root):
+            raise UsageError(
+                f"{path} is a link that leads out of the folder.", hint="Put a copy in the place of the link."
+            )
+    elif not stat.S_ISREG(mode):
+        raise UsageError(f"{path} is neither a file nor a folder.", hint="Take it out of the folder.")

@@ -1,0 +1,73 @@
+"""Files are found where each host keeps them, those of a project too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolcrib.config.connecting.client import client_names, find_client
+from toolcrib.config.connecting.places import Places
+from toolcrib.config.importing.finding import find_sources, known_host
+from toolcrib.config.importing.sources import read_source
+from toolcrib.errors import NotFound
+
+
+def put(file: Path, text: str = "{}") -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+@pytest.mark.parametrize("host", client_names())
+def test_the_file_of_every_host_is_found_on_every_platform(host: str, platform: str, tmp_path: Path) -> None:
+    places = Places(home=tmp_path / "home", platform=platform)
+    file = put(find_client(host).file(places))
+
+    (found,) = find_sources(places, tmp_path, host)[:1]
+
+    assert (found.host, found.file, found.workspace) == (host, file, None)
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("claude-code", ".mcp.json"),
+        ("cursor", ".cursor/mcp.json"),
+        ("vscode", ".vscode/mcp.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("codex", ".codex/config.toml"),
+        ("zed", ".zed/settings.json"),
+        ("librechat", "librechat.yaml"),
+    ],
+)
+def test_the_files_of_a_project_are_found(host: str, name: str, tmp_path: Path) -> None:
+    file = put(tmp_path / "project" / name, "")
+
+    (found,) = find_sources(Places(home=tmp_path / "home"), tmp_path / "project")
+
+    assert (found.host, found.file, found.workspace) == (host, file, tmp_path / "project")
+
+
+def test_servers_that_claude_code_keeps_for_a_project_are_found_in_its_own_file(tmp_path: Path) -> None:
+    projects = {str(tmp_path): {"mcpServers": {"local": {"command": "run"}}}, "/other": {"mcpServers": {}}}
+    put(tmp_path / "home" / ".claude.json", json.dumps({"projects": projects}))
+
+    sources = find_sources(Places(home=tmp_path / "home"), tmp_path)
+
+    assert [[draft.name for draft in read_source(one).drafts] for one in sources] == [[], ["local"]]
+
+
+def test_a_file_is_found_once_even_from_the_home_folder(tmp_path: Path) -> None:
+    put(tmp_path / ".cursor" / "mcp.json")
+
+    assert len(find_sources(Places(home=tmp_path), tmp_path)) == 1
+
+
+def test_a_host_that_nobody_knows_is_guessed_at() -> None:
+    assert known_host("Claude Desktop") == "claude-desktop"
+    with pytest.raises(NotFound) as caught:
+        known_host("curser")
+    assert "cursor" in caught.value.hint
