@@ -1,11 +1,37 @@
-"""Decides whether a call may run. Until there are rules, every call may."""
+"""Decides whether a call may run, and asks a person where that is for a person to say.
+
+The judgement is pure (`judging`); here it meets the session, the person and the memory. A call that waits for
+an answer and is cancelled withdraws its question. One answer is for one call.
+"""
 
 from __future__ import annotations
 
-from toolcrib.schema.tools import ToolCall
+import itertools
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from toolcrib import plugins
+from toolcrib.approvals.facts import Facts, brings_outside, shell_argument
+from toolcrib.approvals.judging import conclude
+from toolcrib.approvals.matching import INERT, speaks_of
+from toolcrib.approvals.ports import RulesInMemory, RuleStore
+from toolcrib.approvals.question import Answer, Asker, Question
+from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.approvals.rules import protected_files, session_mode
+from toolcrib.approvals.sessions import Session, Sessions
+from toolcrib.config.settings import ApprovalSettings
+from toolcrib.schema.approvals import SCOPES, Finding, Judgement, Mode, Scope
+from toolcrib.schema.tools import Principal, Tool, ToolCall
+from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
 
+RULES = "toolcrib.approvals.rules"
 _ALLOWED = Decision(allowed=True)
+
+DEFAULT_MODES: Mapping[str, Mode] = {"cli": "off", "python": "off", "gateway": "on_rule"}
+"""A person who calls by hand has decided already; a client behind the gateway asks its own person."""
 
 
 class AllowAll:
@@ -14,3 +40,235 @@ class AllowAll:
     async def check(self, call: ToolCall) -> Decision:
         """Yes."""
         return _ALLOWED
+
+
+class RuleModule(Protocol):
+    """What a module of `rules/` offers."""
+
+    def check(self, call: ToolCall, facts: Facts) -> Finding | None:
+        """What it says of the call, if anything."""
+
+
+class Gate:
+    """The gate that all surfaces share.
+
+    `ours` tells tools that came with Toolcrib from those of others. `modes` are by the first word of the
+    principal's name, `mode` is for all others. `asker` is asked where a session has none of its own; without
+    one the answer is no.
+    """
+
+    def __init__(
+        self,
+        *,
+        rules: RuleStore | None = None,
+        ours: Callable[[Tool], bool] = lambda tool: False,
+        mode: Mode = "on_miss",
+        modes: Mapping[str, Mode] = DEFAULT_MODES,
+        asker: Asker | None = None,
+        protected: Sequence[Path] = (),
+    ) -> None:
+        self.mode = mode
+        self.modes = modes
+        self.asker = asker
+        self.rules: RuleStore = rules or RulesInMemory()
+        self.sessions = Sessions()
+        self._ours = ours
+        self._protected = tuple(protected)
+        self._plain = Facts(ours=False, protected=self._protected)
+        self._own = [(name, cast("RuleModule", plugins.find(RULES, name))) for name in plugins.names(RULES)]
+        self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
+
+    def adopt(self, settings: ApprovalSettings) -> None:
+        """Take over the modes of the settings."""
+        self.mode = settings.mode
+        self.modes = {**DEFAULT_MODES, **settings.modes}
+
+    def begin(
+        self, principal: Principal, *, asker: Asker | None = None, project: str = "", mode: Mode | None = None
+    ) -> Session:
+        """Say who is asked for a session, which folder it works in, and in which mode."""
+        session = self.sessions.of(principal)
+        session.asker, session.project, session.mode = asker, project, mode
+        return session
+
+    def end_turn(self, principal: Principal) -> None:
+        """A turn is over: what was granted for it is over too."""
+        self.sessions.of(principal).granted = None
+
+    def end(self, principal: Principal) -> None:
+        """A session is over."""
+        self.sessions.end(principal)
+
+    def project_of(self, session: str | None) -> str:
+        """The folder that an agent's session works in; empty when it is not known."""
+        return self.sessions.project(session)
+
+    def mode_of(self, principal: Principal) -> Mode:
+        """When this principal's person is asked."""
+        session = self.sessions.of(principal)
+        if session.granted is not None:
+            return "session"
+        return session.mode or self.modes.get(principal.name.partition(":")[0], self.mode)
+
+    def explain(self, tool: Tool, arguments: Mapping[str, Any], principal: Principal) -> Judgement:
+        """What would be decided about a call; nothing runs and nobody is asked."""
+        return self._judge(ToolCall("", tool, arguments, principal))
+
+    async def check(self, call: ToolCall) -> Decision:
+        """Decide, asking a person if need be."""
+        if call.tool.origin == "mcp" and not self.rules.all() and self._is_clear(call):
+            return _ALLOWED  # the common case of a person who calls by hand, or of a client, at little cost
+        judgement = self._judge(call)
+        if judgement.decision == "ask":
+            return await self._ask(call)
+        return self._decided(call, judgement)
+
+    def _is_clear(self, call: ToolCall) -> bool:
+        """Whether no rule of ours could have a say: those on commands and code are for our own tools."""
+        mode = self.mode_of(call.principal)
+        if mode != "on_rule" or self._ours(call.tool):
+            return mode == "off"
+        return protected_files.check(call, self._plain) is None
+
+    def _judge(self, call: ToolCall) -> Judgement:
+        mode = self.mode_of(call.principal)
+        session = self.sessions.of(call.principal)
+        theirs = self._findings_of_person(call, session)
+        facts = Facts(
+            ours=self._ours(call.tool),
+            untrusted=session.untrusted,
+            private=session.private,
+            lifted=session.lifted,
+            vouched=any(one.effect == "allow" for one in theirs),
+            protected=self._protected,
+        )
+        own = [found for _, rule in self._own if (found := rule.check(call, facts)) is not None]
+        return conclude(own, theirs, mode, declared_reading=call.tool.definition.read_only)
+
+    def _findings_of_person(self, call: ToolCall, session: Session) -> list[Finding]:
+        ours = self._ours(call.tool)
+        return [
+            _finding(rule)
+            for rule in self.rules.all()
+            if _in_scope(rule, call.principal, session)
+            and speaks_of(rule, call.tool, call.arguments, ours=ours)
+        ]
+
+    async def _ask(self, call: ToolCall) -> Decision:
+        session = self.sessions.of(call.principal)
+        asker = session.asker or self.asker
+        before = digest(dict(call.arguments))
+        async with session.asking:
+            judgement = self._judge(call)  # An answer to the question before may have settled this one.
+            if judgement.decision != "ask":
+                return self._decided(call, judgement)
+            if asker is None:
+                reason = f"{judgement.reasons[0]} Nobody is there to be asked"
+                return Decision(allowed=False, reason=reason, rule=judgement.rule)
+            question = self._question(call, judgement, session)
+            answer = await asker.ask(question)
+            if digest(dict(call.arguments)) != before:
+                return Decision(allowed=False, reason="its arguments changed while it was asked about")
+            return self._answered(call, judgement, question, answer)
+
+    def _answered(self, call: ToolCall, judgement: Judgement, question: Question, answer: Answer) -> Decision:
+        if not answer.allow:
+            reason = answer.message or "the person said no"
+            self._remember(question, answer, effect="deny")
+            return Decision(allowed=False, reason=reason, rule=judgement.rule)
+        session = self.sessions.of(call.principal)
+        session.lifted = session.lifted or answer.lift
+        if answer.whole_turn:
+            session.granted = "asked for in an answer"
+        self._remember(question, answer, effect="allow")
+        self._note(call)
+        return Decision(allowed=True, reason=f"a person allowed it ({answer.scope})", rule="asked")
+
+    def _remember(self, question: Question, answer: Answer, *, effect: str) -> None:
+        if answer.scope == "once" or question.session_mode:
+            return
+        within = {"chat": question.session or question.principal, "project": question.project}
+        rule = answer.rule or question.rule
+        changes = {"effect": effect, "scope": answer.scope, "within": within.get(answer.scope, "")}
+        self.rules.add(rule.model_copy(update=changes))
+
+    def _decided(self, call: ToolCall, judgement: Judgement) -> Decision:
+        allowed = judgement.decision == "allow"
+        if allowed:
+            self._note(call)
+        return Decision(allowed=allowed, reason=" ".join(judgement.reasons), rule=judgement.rule)
+
+    def _note(self, call: ToolCall) -> None:
+        """What a call that runs means for the calls after it."""
+        tool, session = call.tool, self.sessions.of(call.principal)
+        ours = self._ours(tool)
+        if ours and tool.server == session_mode.SERVER:
+            if tool.definition.name == session_mode.REQUEST:
+                session.granted = str(call.arguments.get("reason", ""))
+            elif tool.definition.name == session_mode.END:
+                session.granted = None
+        untrusted = brings_outside(call, ours=ours)
+        private = not untrusted and (tool.definition.read_only or shell_argument(tool, ours=ours) is not None)
+        session.saw(tool.name, untrusted=untrusted, private=private)
+
+    def _question(self, call: ToolCall, judgement: Judgement, session: Session) -> Question:
+        wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
+        scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
+        if not session.project:
+            scopes = [scope for scope in scopes if scope != "project"]
+        return Question(
+            id=next(self._ids),
+            principal=call.principal.name,
+            session=call.principal.session,
+            project=session.project,
+            tool=call.tool.name,
+            server=call.tool.server,
+            arguments=call.arguments,
+            reasons=judgement.reasons,
+            rule=exact_rule(call, ours=self._ours(call.tool)),
+            scopes=tuple(scopes),
+            flow=judgement.flow,
+            session_mode=wanted,
+            digest=digest(
+                [
+                    call.principal.name,
+                    call.principal.session,
+                    call.tool.name,
+                    call.tool.hash,
+                    dict(call.arguments),
+                ]
+            ),
+        )
+
+
+def exact_rule(call: ToolCall, *, ours: bool) -> Rule:
+    """The rule that allows just this call of just this tool, always."""
+    inert = INERT if shell_argument(call.tool, ours=ours) else frozenset[str]()
+    named = {
+        name: Pattern(equals=value)
+        for name, value in call.arguments.items()
+        if name not in inert and value is not None
+    }
+    return Rule(
+        effect="allow",
+        server=call.tool.server or "",
+        tool=call.tool.definition.name,
+        arguments=named,
+        closed=True,
+        definition=call.tool.hash,
+    )
+
+
+def _finding(rule: Rule) -> Finding:
+    told = rule.why or f"a rule of yours says {rule.effect}"
+    # A rule for a whole tool leaves the question of what a command does open; one for the command answers it.
+    firm = rule.effect != "allow" or bool(rule.arguments) or rule.closed
+    return Finding(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", firm=firm)
+
+
+def _in_scope(rule: Rule, principal: Principal, session: Session) -> bool:
+    if rule.scope == "chat":
+        return rule.within == (principal.session or principal.name)
+    if rule.scope == "project":
+        return bool(session.project) and rule.within == session.project
+    return True

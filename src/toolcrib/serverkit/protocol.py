@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolcrib.serverkit.context import LOG_LEVELS, LogLevel
 
@@ -39,9 +38,8 @@ class Refusal(Exception):
         self.data = data
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request whose envelope is in order."""
+class Request(NamedTuple):
+    """A request whose envelope is in order. A tuple: one is made for every call, several times as fast."""
 
     id: int | str
     method: str
@@ -95,7 +93,7 @@ def notification(method: str, params: dict[str, Any]) -> Message:
 
 def is_request_id(value: Any) -> bool:
     """MCP allows strings and integers, never null."""
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+    return type(value) is int or type(value) is str
 
 
 def _object(value: Any, name: str) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""What a rule may know of a call besides the call itself; pure data, gathered by the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolcrib.schema.tools import Tool, ToolCall
+
+_SHELL_TOOLS = {("terminal", "run_command"): "command", (None, "terminal"): "command"}
+_FETCHING = frozenset(
+    {
+        "aria2c",
+        "curl",
+        "ftp",
+        "gh",
+        "glab",
+        "http",
+        "https",
+        "lynx",
+        "nc",
+        "ncat",
+        "rsync",
+        "scp",
+        "sftp",
+        "ssh",
+    }
+    | {"telnet", "w3m", "wget", "xh", "yt-dlp"}
+)
+_CODE_TOOLS = {("terminal", "send_input"): "input_text", (None, "python"): "code"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The circumstances of one call."""
+
+    ours: bool
+    """The tool came with Toolcrib: what it declares of itself is true."""
+    untrusted: tuple[str, ...] = ()
+    """Tools of this session whose results came from outside."""
+    private: tuple[str, ...] = ()
+    """Tools of this session that read what belongs to the person."""
+    lifted: bool = False
+    """The person lets untrusted content act in this session."""
+    vouched: bool = False
+    """A person's rule allows just this tool as it is now."""
+    protected: tuple[Path, ...] = field(default=())
+    """Folders of Toolcrib itself."""
+
+
+def shell_argument(tool: Tool, *, ours: bool) -> str | None:
+    """The argument that is a shell command, where the tool is one of ours that runs one."""
+    return _SHELL_TOOLS.get((tool.server, tool.definition.name)) if ours else None
+
+
+def code_argument(tool: Tool, *, ours: bool) -> str | None:
+    """The argument that is run as it is, where the tool is one of ours that does so."""
+    return _CODE_TOOLS.get((tool.server, tool.definition.name)) if ours else None
+
+
+def brings_outside(call: ToolCall, *, ours: bool) -> bool:
+    """Whether what the call returns may have been written by a stranger.
+
+    What a server of others returns always may, whatever it declares of itself.
+    """
+    argument = shell_argument(call.tool, ours=ours)
+    if argument is not None:
+        from toolcrib.serverkit.shell import rough_commands
+
+        return any(words[0] in _FETCHING for words in rough_commands(str(call.arguments.get(argument, ""))))
+    if not ours and call.tool.origin == "mcp":
+        return True
+    return call.tool.definition.annotations.get("openWorldHint") is True

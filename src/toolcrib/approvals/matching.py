@@ -1,0 +1,108 @@
+"""Whether a person's rule speaks of a call. Pure.
+
+An allow is read narrowly, a deny or an ask widely: a rule that allows `npm run *` lets nothing by that stands
+beside it, and one that denies `git push *` finds it among other commands and inside of wrappers.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from toolcrib.approvals.facts import shell_argument
+from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.errors import UsageError
+from toolcrib.schema.tools import Tool
+
+INERT = frozenset({"timeout", "pty", "background"})
+"""Arguments of shell tools that change nothing about what is run."""
+_MISSING = object()
+
+
+def speaks_of(rule: Rule, tool: Tool, arguments: Mapping[str, Any], *, ours: bool) -> bool:
+    """Whether the rule is about this call; scopes are not looked at."""
+    if not fnmatchcase(tool.server or "", rule.server) or not fnmatchcase(tool.definition.name, rule.tool):
+        return False
+    if rule.definition and rule.definition != tool.hash:
+        return False
+    return fits(rule, arguments, shell_argument(tool, ours=ours))
+
+
+def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None) -> bool:
+    """Whether the arguments are those that the rule means; `shell` names the one that is a command."""
+    if rule.closed:
+        further = arguments.keys() - rule.arguments.keys()
+        if any(arguments[name] is not None for name in further - (INERT if shell else frozenset())):
+            return False
+    wide = rule.effect != "allow"
+    return all(
+        _fits(pattern, _value(arguments, name), command=name == shell, wide=wide)
+        for name, pattern in rule.arguments.items()
+    )
+
+
+def check_examples(rule: Rule, shell: str | None) -> None:
+    """Raise `UsageError` when the rule does not mean what its examples say."""
+    for given in rule.examples.match:
+        if not fits(rule, given, shell):
+            raise UsageError(f"The rule does not match its own example {_shown(given)}.", hint=_HINT)
+    for given in rule.examples.not_match:
+        if fits(rule, given, shell):
+            raise UsageError(f"The rule matches {_shown(given)}, which it says it must not.", hint=_HINT)
+
+
+_HINT = "Change the rule's patterns, or its examples."
+
+
+def _fits(pattern: Pattern, value: Any, *, command: bool, wide: bool) -> bool:
+    if value is _MISSING:
+        return False
+    if pattern.like is None:
+        return type(value) is type(pattern.equals) and bool(value == pattern.equals)
+    if command and isinstance(value, str):
+        return _fits_command(pattern.like, value, wide=wide)
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    if not wide and ".." in text.replace("\\", "/").split("/") and ".." not in pattern.like:
+        return False  # a path that leaves the folder which the pattern names
+    return fnmatchcase(text, pattern.like)
+
+
+def _fits_command(like: str, command: str, *, wide: bool) -> bool:
+    from toolcrib.serverkit.shell import rough_commands, simple_commands
+
+    try:
+        wanted = shlex.split(like)
+    except ValueError:
+        return False
+    if wide:
+        return any(_fits_words(wanted, words) for words in rough_commands(command))
+    if like == "*":
+        return True
+    found = simple_commands(command)
+    return bool(found) and all(_fits_words(wanted, words) for words in found or ())
+
+
+def _fits_words(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    """Word by word; a `*` at the end stands for any further words, or none."""
+    if wanted and wanted[-1] == "*":
+        wanted, words = wanted[:-1], words[: len(wanted) - 1]
+    return len(wanted) == len(words) and all(map(fnmatchcase, words, wanted))
+
+
+def _value(arguments: Mapping[str, Any], name: str) -> Any:
+    value: Any = arguments.get(name, _MISSING)
+    if value is not _MISSING or "." not in name:
+        return value
+    value = arguments
+    for part in name.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return _MISSING
+        value = value[part]
+    return value
+
+
+def _shown(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, ensure_ascii=False)

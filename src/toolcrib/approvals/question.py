@@ -1,0 +1,98 @@
+"""A question to a person about one call, and the answer; whoever can show one implements `Asker`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from toolcrib.approvals.rule import Rule
+from toolcrib.schema.approvals import Scope
+
+_HIDING = re.compile(
+    r"[\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    r"\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One call that waits for a word. What is shown is what runs: the arguments are exact and whole."""
+
+    id: str
+    principal: str
+    session: str | None
+    project: str
+    """The folder that the session works in; empty when there is none."""
+    tool: str
+    server: str | None
+    arguments: Mapping[str, Any]
+    reasons: tuple[str, ...]
+    rule: Rule
+    """What "always" would write, to the letter."""
+    scopes: tuple[Scope, ...]
+    """For how long it can be allowed."""
+    flow: bool = False
+    """Asked because of content from outside; `Answer.lift` ends that for the session."""
+    session_mode: bool = False
+    """Asks for a run of steps without asking, not for one step."""
+    digest: str = ""
+    """The same for the same call of the same session."""
+
+    @property
+    def call_text(self) -> str:
+        """The call, with everything that could hide in it shown as an escape."""
+        return f"{self.tool} {revealed(json.dumps(dict(self.arguments), ensure_ascii=False, indent=2))}"
+
+    @property
+    def rule_text(self) -> str:
+        """The rule that would be written, as JSON."""
+        return revealed(json.dumps(self.rule.as_json(), ensure_ascii=False))
+
+    def as_json(self) -> dict[str, Any]:
+        """For surfaces that are elsewhere."""
+        return {
+            "id": self.id,
+            "principal": self.principal,
+            "session": self.session,
+            "project": self.project,
+            "tool": self.tool,
+            "server": self.server,
+            "arguments": dict(self.arguments),
+            "call": self.call_text,
+            "reasons": list(self.reasons),
+            "rule": self.rule.as_json(),
+            "scopes": list(self.scopes),
+            "flow": self.flow,
+            "session_mode": self.session_mode,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the person said."""
+
+    allow: bool
+    scope: Scope = "once"
+    """For how long; beyond `once` the question's rule is remembered, or `rule` in its place."""
+    rule: Rule | None = None
+    message: str = ""
+    """Told to whoever made the call, when it is not allowed."""
+    lift: bool = False
+    """Content from outside may act in this session from now on."""
+    whole_turn: bool = False
+    """Ask no more until the turn ends."""
+
+
+class Asker(Protocol):
+    """Where a person can be asked: a terminal, a page, a client behind the gateway."""
+
+    async def ask(self, question: Question) -> Answer:
+        """Show it and wait for the answer; cancelled when the call is."""
+
+
+def revealed(text: str) -> str:
+    """JSON text with every character that could hide or rearrange others escaped; still the same JSON."""
+    return _HIDING.sub(lambda match: json.dumps(match.group())[1:-1], text)

@@ -1,0 +1,57 @@
+"""Files that make programs run by themselves, and Toolcrib's own: changing them is asked about."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from toolcrib.approvals.facts import Facts, code_argument, shell_argument
+from toolcrib.schema.approvals import Finding
+from toolcrib.schema.tools import ToolCall
+from toolcrib.serverkit.confined.protected import FOLDERS, NAMES, protected_part
+
+_WORDS = sorted({*NAMES, *(name for pair in FOLDERS for name in pair)})
+_HINT = re.compile("|".join(map(re.escape, _WORDS)), re.IGNORECASE)
+_MOST_VALUES = 1000
+_LONGEST_PATH = 4096
+
+
+def check(call: ToolCall, facts: Facts) -> Finding | None:
+    """Ask for a call that names such a file and does not say of itself that it only reads."""
+    if call.tool.definition.read_only:
+        return None
+    if shell_argument(call.tool, ours=facts.ours) or code_argument(call.tool, ours=facts.ours):
+        return None  # judged as a whole
+    for value in _strings(call.arguments):
+        found = _protected(value, facts)
+        if found:
+            reason = f"{found} decides what runs on this machine."
+            return Finding(effect="ask", rule="protected_files", reason=reason)
+    return None
+
+
+def _protected(value: str, facts: Facts) -> str:
+    if len(value) > _LONGEST_PATH or "\n" in value or "\0" in value:
+        return ""
+    if not _HINT.search(value) and not value.startswith(("/", "file:")):
+        return ""  # most values are no paths at all, and this is asked of every call
+    path = os.path.normpath(value.removeprefix("file://"))
+    part = protected_part([name for name in path.split("/") if name not in ("", "..")])
+    if part is not None:
+        return part
+    return next((own for own in map(str, facts.protected) if path == own or path.startswith(f"{own}/")), "")
+
+
+def _strings(arguments: Any) -> Iterator[str]:
+    left, seen = [arguments], 0
+    while left and seen < _MOST_VALUES:
+        value = left.pop()
+        seen += 1
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left.extend(value.values())
+        elif isinstance(value, list | tuple):
+            left.extend(value)

@@ -1,0 +1,59 @@
+"""A project's folder for models: its files, a search in them, commands, and snippets of Python.
+
+In a host these are the native tools, under bare names. Files are confined to the folder; commands and
+snippets run in the terminal's sandbox.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from toolcrib import __version__
+from toolcrib.bundled.project.tools import ProjectTools
+from toolcrib.bundled.terminal.sandbox import Sandbox
+from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.server import ToolServer
+
+USAGE = """
+usage: python -m toolcrib.bundled.project [--sandbox KIND] [--no-network] [FOLDER]
+
+An MCP server on stdin and stdout that reads, writes and searches the files of FOLDER (the current one unless
+told), and runs shell commands and snippets of Python in it.
+
+  --sandbox KIND   auto (the default), bubblewrap, landlock or none
+  --no-network     commands and snippets reach nothing
+"""
+
+
+def create(arguments: Sequence[str]) -> ToolServer:
+    """The server; raises `UsageError` when its folder cannot be used."""
+    options = _parse(arguments)
+    folder = Path(options.folder).expanduser().resolve()
+    if not folder.is_dir():
+        raise UsageError(f"project: {str(folder)!r} is no folder.", hint=USAGE.strip().splitlines()[0])
+    sandbox = Sandbox(wanted=options.sandbox, network=not options.no_network)
+    return serve_in(Workplace(folder=lambda: folder, sandbox=sandbox))
+
+
+def serve_in(workplace: Workplace) -> ToolServer:
+    """A server of the tools for the workplace's folder."""
+    server = ToolServer("project", __version__, "Files, commands and snippets of Python in one folder.")
+    ProjectTools(workplace).offer(server)
+    return server
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"project: {message}.", hint=USAGE.strip().splitlines()[0])
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("folder", nargs="?", default=".")
+    parser.add_argument("--sandbox", choices=("auto", "bubblewrap", "landlock", "none"), default="auto")
+    parser.add_argument("--no-network", action="store_true")
+    return parser.parse_args(list(arguments))

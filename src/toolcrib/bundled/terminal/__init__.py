@@ -1,0 +1,81 @@
+"""A terminal for models: commands that are understood before they run, kept together, and ended as a whole.
+
+Inside a host it has no process of its own and a gate before it; alone, it refuses only what destroys, and
+whoever runs it decides what else is asked about.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from toolcrib import __version__
+from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox
+from toolcrib.bundled.terminal.sessions import Sessions
+from toolcrib.bundled.terminal.tools import TerminalTools
+from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.server import ToolServer
+
+__all__ = ["HIDDEN", "USAGE", "Sandbox", "Sessions", "Workplace", "create", "serve_in"]
+
+USAGE = """
+usage: python -m toolcrib.bundled.terminal [--sandbox KIND] [--write FOLDER]... [--hide PATH]...
+                                           [--no-network] [--env NAME]... [FOLDER]
+
+An MCP server on stdin and stdout that runs shell commands in FOLDER (the current one unless told).
+
+  --sandbox KIND   auto (the default), bubblewrap, landlock or none
+  --write FOLDER   may be written to besides FOLDER, the folder for temporary files, and caches
+  --hide PATH      cannot be read, besides the usual places of keys and passwords
+  --no-network     commands reach nothing
+  --env NAME       an environment variable that commands may see
+"""
+
+
+def create(arguments: Sequence[str]) -> ToolServer:
+    """The server; raises `UsageError` when its folder cannot be used."""
+    options = _parse(arguments)
+    folder = Path(options.folder).expanduser().resolve()
+    if not folder.is_dir():
+        raise UsageError(f"terminal: {str(folder)!r} is no folder.", hint=USAGE.strip().splitlines()[0])
+    sandbox = Sandbox(
+        wanted=options.sandbox,
+        folders=options.write,
+        hidden=(*HIDDEN, *options.hide),
+        network=not options.no_network,
+    )
+    workplace = Workplace(folder=lambda: folder, sandbox=sandbox, variables=options.env)
+    return serve_in(workplace, Sessions())
+
+
+def serve_in(workplace: Workplace, sessions: Sessions, *, gated: bool = False) -> ToolServer:
+    """A server of the terminal's tools; what is left in the background ends with it."""
+    told = f"Shell commands. Sandbox: {workplace.sandbox.describe()}."
+    server = ToolServer("terminal", __version__, told)
+    TerminalTools(workplace, sessions, gated=gated).offer(server)
+    server.at_close(lambda: _end(sessions))
+    return server
+
+
+def _end(sessions: Sessions) -> None:
+    """Let go of all at once: their keepers see that, and end them."""
+    sessions.let_go()
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"terminal: {message}.", hint=USAGE.strip().splitlines()[0])
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("folder", nargs="?", default=".")
+    parser.add_argument("--sandbox", choices=("auto", "bubblewrap", "landlock", "none"), default="auto")
+    parser.add_argument("--write", action="append", default=[], metavar="FOLDER")
+    parser.add_argument("--hide", action="append", default=[], metavar="PATH")
+    parser.add_argument("--no-network", action="store_true")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME")
+    return parser.parse_args(list(arguments))

@@ -1,0 +1,8 @@
+"""`python -m toolcrib.bundled.terminal [FOLDER]`"""
+
+from __future__ import annotations
+
+from toolcrib.bundled.terminal import USAGE, create
+from toolcrib.serverkit.command import serve
+
+serve(create, USAGE)

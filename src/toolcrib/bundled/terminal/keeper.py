@@ -1,0 +1,312 @@
+"""Run as a program: starts one command, keeps all that comes of it together, and leaves nothing behind.
+
+It adopts every descendant that loses its parent (Linux), so that neither a double fork nor a new session nor
+an empty environment lets one get away. It reads what to start as one line of JSON from the descriptor named
+first; when that is closed, whatever runs is ended. How the command ended is written to the second.
+
+Only the standard library, and little of it: this starts before every command.
+"""
+
+# ruff: noqa: PTH123, PTH208
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import struct
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Spec = Mapping[str, Any]
+
+GRACE = 0.3
+"""Seconds between asking and insisting."""
+PATIENCE = 7.0
+CHECK_EVERY = 0.25
+LOOK_EVERY = 0.02
+MANY_FORKS = 64
+"""So many new processes on the whole machine between two looks are worth a check at once."""
+_SUBREAPER, _DEATH_SIGNAL, _NO_NEW_PRIVILEGES = 36, 1, 38
+_LINUX = sys.platform.startswith("linux")
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_READ, _LIST = 1 | 4 | 8, 8
+_FILE_RIGHTS = 1 | 2 | 4 | 16384 | 32768
+
+
+def main() -> None:
+    """Start, keep, end, tell."""
+    control, status = int(sys.argv[1]), int(sys.argv[2])
+    for descriptor in (control, status):
+        os.set_inheritable(descriptor, False)  # the command must neither hold them open nor write to them
+    spec = json.loads(_line(control))
+    if _LINUX:
+        _libc().prctl(_SUBREAPER, 1, 0, 0, 0)
+    alarm = _wake_on_child()
+    try:
+        child = _start(spec)
+    except OSError as error:
+        _tell(status, {"error": f"{error.strerror or error}"})
+        return
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)  # the command alone holds its output open
+    code, why = _keep(child, control, alarm, spec)
+    left = _end_all(asked=why == "stopped")  # what broke a limit is not given time to break it further
+    _tell(status, {"code": _reaped(child) if code is None else code, "why": why, "left": left})
+
+
+def _keep(child: int, control: int, alarm: int, spec: Spec) -> tuple[int | None, str]:
+    """Wait for the command's end, the word to end it, or a limit; returns its code, if any, and why."""
+    checked, forked = time.monotonic(), _last_process()
+    while True:
+        ready, _, _ = select.select([control, alarm], [], [], LOOK_EVERY)
+        if alarm in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(alarm, 4096)
+        code = _reap(child)
+        if code is not None:
+            return code, ""
+        if control in ready and not os.read(control, 4096):
+            return None, "stopped"
+        if time.monotonic() - checked >= CHECK_EVERY or _last_process() - forked > MANY_FORKS:
+            checked, forked = time.monotonic(), _last_process()
+            broken = _broken_limit(spec)
+            if broken:
+                return None, broken
+
+
+_codes: dict[int, int] = {}
+
+
+def _reap(child: int) -> int | None:
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            _codes[pid] = os.waitstatus_to_exitcode(status)
+    return _codes.get(child)
+
+
+def _reaped(child: int) -> int:
+    return _codes.get(child, -9)
+
+
+def _start(spec: Spec) -> int:
+    """Fork and become the command; raises `OSError` when that cannot be done."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writing)
+        failed = os.read(reading, 4096)
+        os.close(reading)
+        if failed:
+            os.waitpid(pid, 0)
+            raise OSError(0, failed.decode())
+        return pid
+    try:
+        _become(spec)
+    except OSError as error:
+        os.write(writing, f"{error.strerror}: {error.filename or spec['argv'][0]}".encode())
+    os._exit(127)
+
+
+def _become(spec: Spec) -> None:
+    os.setsid()
+    if spec.get("pty"):
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    if _LINUX:
+        _libc().prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    os.chdir(spec["cwd"])
+    if spec.get("landlock"):
+        restrict(**spec["landlock"])
+    os.execve(spec["argv"][0], spec["argv"], dict(os.environ))  # noqa: S606 - the shell is the command
+
+
+def restrict(read: list[str], write: list[str], names: list[str], tcp: bool) -> None:
+    """Give up for good all but reading `read`, changing `write`, listing `names`, and maybe the network."""
+    libc = _libc()
+    version = landlock_version()
+    rights = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
+    network = 0 if tcp or version < 4 else 3
+    scopes = 3 if version >= 6 else 0
+    attributes = struct.pack("QQQ", rights, network, scopes)[
+        : 24 if version >= 6 else 16 if version >= 4 else 8
+    ]
+    rules = libc.syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint(0))
+    if rules < 0:
+        raise OSError(ctypes.get_errno(), "the sandbox cannot be made")
+    for paths, granted in ((names, _LIST), (read, _READ), (write, rights)):
+        for path in paths:
+            _grant(libc, rules, path, granted & rights)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    if libc.syscall(_RESTRICT, rules, ctypes.c_uint(0)):
+        raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
+    os.close(rules)
+
+
+def landlock_version() -> int:
+    """What the kernel offers; below 1 when nothing."""
+    if not _LINUX:
+        return 0
+    version: int = _libc().syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    return version
+
+
+def _grant(libc: ctypes.CDLL, rules: int, path: str, granted: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # gone since, or never there
+    try:
+        wanted = granted if os.path.isdir(path) else granted & _FILE_RIGHTS  # noqa: PTH112
+        if libc.syscall(_ADD, rules, 1, struct.pack("=Qi", wanted, place), ctypes.c_uint(0)):
+            raise OSError(ctypes.get_errno(), "the sandbox cannot be made", path)
+    finally:
+        os.close(place)
+
+
+def _broken_limit(spec: Spec) -> str:
+    if not _LINUX:
+        return ""
+    family = _descendants()
+    if len(family) > spec["max_processes"]:
+        return f"it started more than {spec['max_processes']} processes"
+    if spec["max_memory"]:
+        page = os.sysconf("SC_PAGE_SIZE")
+        if sum(_resident(pid) for pid in family) * page > spec["max_memory"]:
+            return f"it took more than {spec['max_memory'] // 2**20} MiB of memory"
+    return ""
+
+
+def _last_process() -> int:
+    """The number of the process that was started last, which tells how fast new ones come."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[-1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _resident(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _descendants() -> set[int]:
+    """All that live and come from here."""
+    parents: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if fields[0] not in (b"Z", b"X"):
+            parents.setdefault(int(fields[1]), []).append(int(name))
+    found: set[int] = set()
+    left = [os.getpid()]
+    while left:
+        for pid in parents.get(left.pop(), ()):
+            if pid not in found:
+                found.add(pid)
+                left.append(pid)
+    return found
+
+
+def _end_all(asked: bool) -> int:
+    """Ask, if that was wanted, then stop and kill until nobody is left; returns how many there were."""
+    if not _LINUX:
+        return _end_group()
+    ended: set[int] = set()
+    if asked:
+        for pid in _descendants():
+            _signal(pid, signal.SIGTERM)
+            _signal(pid, signal.SIGCONT)
+            ended.add(pid)
+        until = time.monotonic() + GRACE
+        while _descendants() and time.monotonic() < until:
+            _reap(0)
+            time.sleep(0.01)
+    stopped: set[int] = set()
+    until = time.monotonic() + PATIENCE
+    while (family := _descendants()) and time.monotonic() < until:
+        ended |= family
+        new = family - stopped
+        if new:  # One that is stopped does not fork: only when nobody new appears, they are killed.
+            for pid in new:
+                _signal(pid, signal.SIGSTOP)
+            stopped |= new
+            continue
+        for pid in family:
+            _signal(pid, signal.SIGKILL)
+        _reap(0)
+        time.sleep(0.005)
+        stopped.clear()
+    _reap(0)
+    return len(ended)
+
+
+def _end_group() -> int:
+    for pid in list(_codes):
+        _signal(-pid, signal.SIGKILL)
+    return 0
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _wake_on_child() -> int:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    return reading
+
+
+def _line(descriptor: int) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        part = os.read(descriptor, 65536)
+        if not part:
+            os._exit(1)
+        data += part
+    return data
+
+
+def _tell(descriptor: int, said: dict[str, object]) -> None:
+    with contextlib.suppress(OSError):
+        os.write(descriptor, json.dumps(said).encode() + b"\n")
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""What a command printed, however much that is: the beginning and the end are kept, the middle is counted."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+KEPT_HEAD = 16 * 1024
+KEPT_TAIL = 48 * 1024
+_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"
+    r"|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class Output:
+    """Takes bytes, gives text."""
+
+    def __init__(self, head: int = KEPT_HEAD, tail: int = KEPT_TAIL) -> None:
+        self.total = 0
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._most_head = head
+        self._most_tail = tail
+
+    def take(self, data: bytes) -> None:
+        """Keep what there is room for."""
+        self.total += len(data)
+        room = self._most_head - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        if len(self._tail) > 2 * self._most_tail:
+            del self._tail[: -self._most_tail]
+
+    @property
+    def dropped(self) -> int:
+        """Bytes that are not kept."""
+        return max(0, self.total - len(self._head) - min(len(self._tail), self._most_tail))
+
+    def text(self) -> str:
+        """All that is kept, with a note where something is missing."""
+        tail = bytes(self._tail[-self._most_tail :])
+        if not self.dropped:
+            return plain(bytes(self._head) + tail)
+        return f"{plain(bytes(self._head))}\n[… {self.dropped} bytes left out …]\n{plain(tail)}"
+
+
+def plain(data: bytes) -> str:
+    """Text without the terminal's escape sequences; a line that was written over shows its last state."""
+    text = codecs.decode(data, "utf-8", "replace")
+    text = _ESCAPES.sub("", text).replace("\r\n", "\n")
+    text = "\n".join(
+        line.rpartition("\r")[2] if not line.endswith("\r") else line[:-1] for line in text.split("\n")
+    )
+    return _CONTROL.sub("", text)

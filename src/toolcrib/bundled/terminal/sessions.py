@@ -1,0 +1,79 @@
+"""The commands that go on in the background, by id; each belongs to the session that started it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+
+from toolcrib.bundled.terminal.running import Running
+from toolcrib.serverkit import behalf
+from toolcrib.serverkit.failure import ToolFailure
+
+MOST = 32
+"""Of one session at once."""
+_KEPT = 64
+"""Ended ones whose output can still be read."""
+
+
+@dataclass(frozen=True)
+class Background:
+    """One of them."""
+
+    id: str
+    command: str
+    running: Running
+    owner: str | None
+
+
+class Sessions:
+    """All of them, ended ones for a while too."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Background] = {}
+
+    def add(self, command: str, running: Running) -> Background:
+        """Let it go on."""
+        one = Background(secrets.token_hex(4), command, running, behalf.session.get())
+        self._known[one.id] = one
+        ended = [each.id for each in self._known.values() if not each.running.alive]
+        for old in ended[: max(0, len(ended) - _KEPT)]:
+            del self._known[old]
+        return one
+
+    def check_room(self) -> None:
+        """Raise `ToolFailure` when this session has too many."""
+        owner = behalf.session.get()
+        mine = [one for one in self._known.values() if one.owner == owner and one.running.alive]
+        if len(mine) >= MOST:
+            raise ToolFailure(
+                f"{len(mine)} commands are running in the background.", "End some with kill_process."
+            )
+
+    def find(self, session_id: str) -> Background:
+        """The caller's own of this id; raises `ToolFailure`."""
+        one = self._known.get(session_id)
+        if one is not None and one.owner == behalf.session.get():
+            return one
+        mine = [each.id for each in self._known.values() if each.owner == behalf.session.get()]
+        hint = f"Known: {', '.join(mine)}." if mine else "Start one with run_command and background=true."
+        raise ToolFailure(f"There is no background session {session_id!r}.", hint)
+
+    async def end_owner(self, owner: str | None) -> None:
+        """End all that a session started."""
+        await self._end([one for one in self._known.values() if one.owner == owner])
+
+    async def end_all(self) -> None:
+        """End everything."""
+        await self._end(list(self._known.values()))
+
+    def let_go(self) -> None:
+        """Have everything ended without waiting for it."""
+        for one in self._known.values():
+            one.running.let_go()
+        self._known.clear()
+
+    async def _end(self, ones: list[Background]) -> None:
+        for one in ones:
+            self._known.pop(one.id, None)
+        await asyncio.gather(*(one.running.stop() for one in ones))

@@ -1,0 +1,214 @@
+"""The tools of the terminal: run something, look at it, type into it, end it."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+from toolcrib.bundled.terminal.finding import find
+from toolcrib.bundled.terminal.running import Running
+from toolcrib.bundled.terminal.sessions import Sessions
+from toolcrib.bundled.terminal.surroundings import SHELL, environment
+from toolcrib.bundled.terminal.workplace import CEILING, Workplace, finished
+from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.shell import judge
+
+SETTLE = 0.5
+"""Seconds that a command in the background gets to show something before it is told of."""
+_PROGRAMS = (
+    "bash",
+    "git",
+    "python3",
+    "node",
+    "npm",
+    "uv",
+    "gcc",
+    "make",
+    "go",
+    "cargo",
+    "docker",
+    "rg",
+    "jq",
+)
+
+SessionId = Annotated[str, "As run_command returned it"]
+
+
+class TerminalTools:
+    """What models may do in a terminal; `gated` says that a gate before us asks the person."""
+
+    def __init__(
+        self, workplace: Workplace, sessions: Sessions | None = None, *, gated: bool = False
+    ) -> None:
+        self.sessions = sessions or Sessions()
+        self._workplace = workplace
+        self._gated = gated
+
+    def offer(self, server: ToolServer) -> None:
+        """Add all tools to a server."""
+        reading = {"read_only": True, "open_world": False}
+        server.tool(title="Look around", **reading)(self.get_environment)  # type: ignore[arg-type]
+        server.tool(title="Run a command", destructive=True, open_world=True)(self.run_command)
+        server.tool(title="Find files", **reading)(self.find_files)  # type: ignore[arg-type]
+        server.tool(title="Type into a session", destructive=True, open_world=True)(self.send_input)
+        server.tool(title="Read a session", **reading)(self.read_output)  # type: ignore[arg-type]
+        server.tool(title="End a session", destructive=True, open_world=False)(self.kill_process)
+        server.tool(title="Ask for a run of steps", destructive=False, open_world=False)(
+            self.request_session_mode
+        )
+        server.tool(title="End the run of steps", destructive=False, open_world=False)(self.end_session_mode)
+
+    async def get_environment(self) -> str:
+        """Tell the system, the shell, the working folder, the sandbox, and the versions of common tools."""
+        folder = str(self._workplace.folder())
+        versions = await asyncio.gather(*(_version(name, folder) for name in _PROGRAMS))
+        lines = [
+            f"system: {platform.system()} {platform.release()} ({platform.machine()})",
+            f"shell: {SHELL}",
+            f"working folder: {folder}",
+            f"sandbox: {self._workplace.sandbox.describe()}",
+            f"PATH: {environment(folder)['PATH']}",
+            *filter(None, versions),
+        ]
+        return "\n".join(lines)
+
+    async def run_command(
+        self,
+        command: Annotated[str, "For bash"],
+        cwd: Annotated[str | None, "The folder to run in; relative to the working folder"] = None,
+        pty: Annotated[bool, "Give it a terminal, as full-screen programs need"] = False,
+        background: Annotated[bool, "Go on at once; the answer holds a session_id"] = False,
+        timeout: Annotated[float | None, f"Seconds in the foreground, at most {CEILING:g}"] = None,
+    ) -> dict[str, Any]:
+        """Run a shell command and return what it printed and its exit code.
+
+        In the foreground it gets no input, and ends after its timeout together with all that it started; use
+        `background` for servers and whatever takes longer or asks something.
+        """
+        verdict = judge(command)
+        if verdict.kind == "destructive":
+            raise ToolFailure(verdict.reason, "Do it another way, or leave it to the person.")
+        if background:
+            return await self._in_background(command, cwd, pty)
+        if timeout is not None and timeout <= 0:
+            raise ToolFailure("timeout must be more than 0.")
+        running = self._workplace.shell(command, cwd, pty=pty)
+        seconds = min(timeout or CEILING, CEILING)
+        ended = await finished(running, seconds)
+        note = "" if ended else f"ended after {seconds:g} seconds; use background for what takes longer"
+        return report(running, note)
+
+    async def find_files(
+        self,
+        pattern: Annotated[str, "A glob such as *.py or src/**/*.ts"],
+        directory: Annotated[str | None, "Where to look; the working folder unless told"] = None,
+    ) -> str:
+        """Find files by name. Folders such as .git and node_modules are not looked into."""
+        return await asyncio.to_thread(find, pattern, Path(self._workplace.place(directory)))
+
+    async def send_input(
+        self, session_id: SessionId, input_text: Annotated[str, "Typed as it is; end with \\n to press Enter"]
+    ) -> dict[str, Any]:
+        """Type into a background session, and return what it shows a moment later."""
+        one = self.sessions.find(session_id)
+        one.running.type(input_text)
+        await _moment(one.running)
+        return report(one.running, session_id=one.id)
+
+    async def read_output(self, session_id: SessionId) -> dict[str, Any]:
+        """Return a background session's recent output, or its screen when it has a terminal."""
+        one = self.sessions.find(session_id)
+        return report(one.running, session_id=one.id)
+
+    async def kill_process(self, session_id: SessionId) -> dict[str, Any]:
+        """End a background session and everything that it started."""
+        one = self.sessions.find(session_id)
+        await one.running.stop()
+        return report(one.running, session_id=one.id)
+
+    async def request_session_mode(self, reason: Annotated[str, "What the steps are for"]) -> str:
+        """Ask the person to let you take a run of steps without asking for each; it ends with your turn."""
+        if not self._gated:
+            return "There is nobody here who could grant that; whoever runs this server asks as it likes."
+        return "Granted: until your turn ends, or end_session_mode, steps run without asking."
+
+    async def end_session_mode(self) -> str:
+        """End the run of steps at once; each further step is asked about as before."""
+        return "Ended: steps are asked about as before."
+
+    async def _in_background(self, command: str, cwd: str | None, pty: bool) -> dict[str, Any]:
+        self.sessions.check_room()
+        running = self._workplace.shell(command, cwd, pty=pty, feed=True)
+        one = self.sessions.add(command, running)
+        await _moment(running)
+        return report(running, session_id=one.id)
+
+
+def report(running: Running, note: str = "", session_id: str | None = None) -> dict[str, Any]:
+    """A command's state as a tool's result: text for the model, the same in parts for programs."""
+    output, state = running.text(), _state(running, note)
+    parts: dict[str, Any] = {
+        "output": output,
+        "exit_code": running.code,
+        "running": running.alive,
+        "note": note or running.why,
+    }
+    if session_id is not None:
+        parts["session_id"] = session_id
+        state = f"session {session_id}, {state}"
+    text = f"{output.rstrip()}\n[{state}]" if output.strip() else f"[{state}]"
+    failed = bool(note) or (not running.alive and running.code is None)
+    return {"content": [{"type": "text", "text": text}], "structuredContent": parts, "isError": failed}
+
+
+def _state(running: Running, note: str) -> str:
+    if running.alive:
+        return "running"
+    if note:
+        return note
+    state = f"exit code {running.code}" if running.code is not None else "not started"
+    if running.why:
+        state += f": {running.why}"
+    elif running.left:
+        state += f"; {running.left} processes that it left behind were ended"
+    return state
+
+
+async def _moment(running: Running) -> None:
+    """A moment for it to show something; less when it ends."""
+    try:
+        async with asyncio.timeout(SETTLE):
+            await running.done.wait()
+    except TimeoutError:
+        return
+
+
+async def _version(name: str, folder: str) -> str:
+    surroundings = environment(folder)
+    found = shutil.which(name, path=surroundings["PATH"])
+    if found is None:
+        return ""
+    try:
+        async with asyncio.timeout(5):
+            process = await asyncio.create_subprocess_exec(
+                found,
+                "version" if name == "go" else "--version",
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env=surroundings,
+                cwd="/",
+            )
+            try:
+                told, _ = await process.communicate()
+            finally:
+                if process.returncode is None:
+                    process.kill()
+    except (OSError, TimeoutError):
+        return f"{name}: {found}"
+    first = told.decode("utf-8", "replace").strip().partition("\n")[0]
+    return f"{name}: {first or found}"

@@ -1,0 +1,76 @@
+"""`toolcrib approvals`: questions that came when nobody was there, and their answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from toolcrib.cli.declaring import declare, shared_options
+from toolcrib.cli.group import Group
+from toolcrib.cli.output import note, say
+from toolcrib.cli.safe_text import revealed
+from toolcrib.cli.surface import Surface
+
+
+@declare()
+async def list_(surface: Surface) -> None:
+    """Show the calls that wait for a word of yours, exactly as they would run."""
+    async with surface.reach() as crib:
+        found = await crib.run("approvals")
+    if surface.answer(found):
+        return
+    if not found:
+        note("Nothing waits.")
+    for one in found:
+        say(f"{one['id']}  {one['principal']}  {one['asked_at']}")
+        say("  " + revealed(one["call"].replace("\n", "\v")).replace("\\x0b", "\n  "))
+        for reason in one["reasons"]:
+            say(f"  # {revealed(reason)}")
+
+
+@declare()
+@click.argument("question")
+@click.option(
+    "--scope", type=click.Choice(("once", "chat", "project", "always")), default="once", help="For how long."
+)
+@click.option("--lift", is_flag=True, help="Let content from outside act in that session from now on.")
+async def allow(surface: Surface, question: str, scope: str, lift: bool) -> None:
+    """Let the call of QUESTION run."""
+    await _answer(surface, {"id": question, "allow": True, "scope": scope, "lift": lift})
+
+
+@declare()
+@click.argument("question")
+@click.option("--message", default="", metavar="TEXT", help="Told to whoever made the call.")
+async def deny(surface: Surface, question: str, message: str) -> None:
+    """Refuse the call of QUESTION."""
+    await _answer(surface, {"id": question, "allow": False, "message": message})
+
+
+async def _answer(surface: Surface, params: dict[str, Any]) -> None:
+    async with surface.reach() as crib:
+        outcome = await crib.run("approval_answer", params)
+    if not surface.answer(outcome):
+        say(f"{outcome['id']} is {'allowed' if outcome['allowed'] else 'refused'}.")
+
+
+@click.pass_context
+def _begin(context: click.Context, /, **values: Any) -> Any:
+    above = context.find_root().obj or {}
+    context.find_root().obj = {key: values.get(key) or above.get(key) for key in ("json", "home", "debug")}
+    if context.invoked_subcommand is None:
+        return context.invoke(list_)
+    return None
+
+
+command = Group(
+    "approvals",
+    help="Calls that wait for a word of yours.",
+    callback=_begin,
+    invoke_without_command=True,
+)
+command.section = "Tools"  # type: ignore[attr-defined]
+command.params.extend(shared_options())
+for one in (list_, allow, deny):
+    command.add_command(one)

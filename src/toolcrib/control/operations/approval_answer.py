@@ -1,0 +1,35 @@
+"""`approval_answer`: say yes or no to a question that waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.approvals.question import Answer
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.errors import NotFound
+from toolcrib.host import Host
+from toolcrib.schema.approvals import Scope
+
+
+class Params(OperationParams):
+    """Which question, and what the person says."""
+
+    id: str
+    allow: bool
+    scope: Scope = "once"
+    message: str = ""
+    lift: bool = False
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """It is in the database; a host that waits for it looks there."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{id, allowed, scope}`; raises `NotFound`."""
+    answer = Answer(allow=params.allow, scope=params.scope, message=params.message, lift=params.lift)
+    if not await host.questions.answer(params.id, answer):
+        raise NotFound(f"No question {params.id!r} waits.", hint="See them with: toolcrib approvals")
+    return {"id": params.id, "allowed": params.allow, "scope": params.scope}

@@ -1,0 +1,260 @@
+"""A command line as the simple commands that it is made of; what is not plain syntax is not understood.
+
+The parser is tree-sitter's; on top of it stands a list of the syntax that is taken, so that whatever the
+parser and the shell may see differently (line ends, odd blanks, encodings) is left to a person.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from toolcrib.serverkit.shell.words import (
+    MAX_LENGTH,
+    NotUnderstood,
+    Variables,
+    Word,
+    excerpt,
+    listed,
+    read_word,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_DEPTH = 50
+_VARIABLE = re.compile(r"[a-z][a-z0-9_]*\Z")
+"""A loop over PATH or LD_PRELOAD would change what runs next; small letters mean nothing to the system."""
+_PLAIN_SETTINGS = frozenset({"LC_ALL", "LANG", "NO_COLOR", "COLUMNS"})
+_SEPARATORS = frozenset({";", "&&", "||", "|", "|&", "\n", "(", ")", "{", "}", "!"})
+_TEST_OPERATORS = listed(
+    "-f -d -e -r -w -x -s -L -h -z -n -nt -ot -ef = == != -eq -ne -lt -le -gt -ge ! ( ) -a -o"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """One simple command: its name and its words."""
+
+    name: str
+    words: tuple[Word, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return " ".join((self.name, *(word.text if word.literal else "…" for word in self.words)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    commands: list[Simple] = field(default_factory=list)
+
+
+def parse(text: str) -> Node:
+    """The syntax tree; may hold errors."""
+    return _parser().parse(text.encode("utf-8", "surrogatepass")).root_node
+
+
+def read_script(text: str) -> tuple[Simple, ...]:
+    """Every simple command of a fully understood line, in order; raises `NotUnderstood`."""
+    _check_characters(text)
+    root = parse(text)
+    if root.has_error:
+        raise NotUnderstood("the syntax")
+    _check_depth(root)
+    _check_gaps(root, text.encode())
+    reading = _Reading()
+    _statement(root, reading, {})
+    if not reading.commands:
+        raise NotUnderstood("a line without a command")
+    return tuple(reading.commands)
+
+
+@cache
+def _parser() -> Parser:
+    # Not before it is used: most hosts never see a command.
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _check_characters(text: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise NotUnderstood(f"more than {MAX_LENGTH} characters")
+    for character in text:
+        if character in " \n\t" or " " < character <= "~":
+            continue
+        if character.isascii() or unicodedata.category(character)[0] in "CZ":
+            raise NotUnderstood(f"an invisible character (U+{ord(character):04X})")
+
+
+def _check_depth(root: Node) -> None:
+    """What follows goes down the tree by calling itself."""
+    left = [(root, 0)]
+    while left:
+        node, depth = left.pop()
+        if depth > MAX_DEPTH:
+            raise NotUnderstood(f"more than {MAX_DEPTH} levels")
+        left += [(child, depth + 1) for child in node.children]
+
+
+def _check_gaps(root: Node, source: bytes) -> None:
+    """Between what the parser saw there must be blanks and nothing else."""
+    end = 0
+    for leaf in _leaves(root):
+        if source[end : leaf.start_byte].strip(b" \t\n"):
+            raise NotUnderstood("the syntax")
+        end = max(end, leaf.end_byte)
+    if source[end:].strip(b" \t\n"):
+        raise NotUnderstood("the syntax")
+
+
+def _leaves(node: Node) -> Iterator[Node]:
+    if not node.children or node.type == "string":
+        yield node
+        return
+    for child in node.children:
+        yield from _leaves(child)
+
+
+def _statement(node: Node, reading: _Reading, variables: Variables) -> None:
+    take = _STATEMENTS.get(node.type)
+    if take is None:
+        raise NotUnderstood(f"{node.type.replace('_', ' ')}: {excerpt(node)}")
+    take(node, reading, variables)
+
+
+def _parts(node: Node, reading: _Reading, variables: Variables) -> None:
+    for child in node.children:
+        if child.is_named:
+            _statement(child, reading, variables)
+        elif child.type not in _SEPARATORS and child.type not in _KEYWORDS[node.type]:
+            raise NotUnderstood(f"{child.type!r}")
+
+
+def _nothing(node: Node, reading: _Reading, variables: Variables) -> None:
+    return
+
+
+def _command(node: Node, reading: _Reading, variables: Variables) -> None:
+    name, words = "", []
+    for child in node.children:
+        if child.type == "variable_assignment":
+            _setting(child)
+        elif child.type == "command_name":
+            name = _name(child)
+        elif child.type == "herestring_redirect":
+            _redirect(child, reading, variables)
+        else:
+            words.append(read_word(child, variables))
+    reading.commands.append(Simple(name, tuple(words)))
+
+
+def _name(node: Node) -> str:
+    inner = node.children[0] if len(node.children) == 1 else None
+    text = (node.text or b"").decode()
+    if inner is None or inner.type != "word" or not re.fullmatch(r"[A-Za-z0-9_.+-]+|\[", text):
+        raise NotUnderstood(f"which program {excerpt(node)} is")
+    return text
+
+
+def _setting(node: Node) -> None:
+    name, _, value = (node.text or b"").decode().partition("=")
+    if name not in _PLAIN_SETTINGS or not re.fullmatch(r"[A-Za-z0-9_.-]*", value):
+        raise NotUnderstood(f"the variable {name}")
+
+
+def _redirected(node: Node, reading: _Reading, variables: Variables) -> None:
+    for child in node.named_children:
+        if child.type in _REDIRECTS:
+            _redirect(child, reading, variables)
+        else:
+            _statement(child, reading, variables)
+
+
+def _redirect(node: Node, reading: _Reading, variables: Variables) -> None:
+    """Only what reads a file or writes nowhere."""
+    operator = next(child.type for child in node.children if not child.is_named)
+    target = read_word(node.named_children[-1], variables)
+    if operator == "<<<":
+        return
+    if operator in (">&", "<&") and target.literal and target.text in ("0", "1", "2", "-"):
+        return
+    if target.literal and target.text == "/dev/null":
+        return
+    if operator == "<" and not target.text.startswith("/dev/"):
+        reading.commands.append(Simple("cat", (target,)))  # a file that is read, wherever it goes
+        return
+    raise NotUnderstood(f"writing to a file: {excerpt(node)}")
+
+
+def _for(node: Node, reading: _Reading, variables: Variables) -> None:
+    name = ""
+    words: list[Word] = []
+    for child in node.children:
+        if child.type == "variable_name":
+            name = (child.text or b"").decode()
+        elif child.type == "do_group":
+            option = any(word.option_possible for word in words)
+            _statement(child, reading, {**variables, name: option})
+        elif child.is_named:
+            words.append(read_word(child, variables))
+        elif child.type not in ("for", "in", ";", "\n"):
+            raise NotUnderstood(f"{child.type!r}")
+    if not _VARIABLE.match(name) or not words:
+        raise NotUnderstood(f"a loop over {name}")
+    reading.commands.append(Simple("true", tuple(words)))  # so that its words are looked at too
+
+
+def _test(node: Node, reading: _Reading, variables: Variables) -> None:
+    for leaf in _operands(node):
+        text = (leaf.text or b"").decode()
+        if leaf.type in ("[", "]", "[[", "]]") or text in _TEST_OPERATORS:
+            continue
+        if read_word(leaf, variables).option_possible:
+            raise NotUnderstood(f"an operator of a test: {excerpt(leaf)}")
+    # In double brackets, numbers are arithmetic, which can run commands; nor do names have a value here.
+    if node.children[0].type == "[[" and re.search(rb"-(eq|ne|lt|le|gt|ge|v|R)\b|=~", node.text or b""):
+        raise NotUnderstood(f"arithmetic in a test: {excerpt(node)}")
+    reading.commands.append(Simple("true"))
+
+
+def _operands(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.type in (
+            "unary_expression",
+            "binary_expression",
+            "negated_command",
+            "parenthesized_expression",
+        ):
+            yield from _operands(child)
+        else:
+            yield child
+
+
+_REDIRECTS = ("file_redirect", "herestring_redirect")
+_STATEMENTS: dict[str, Callable[[Node, _Reading, Variables], None]] = {
+    "program": _parts,
+    "list": _parts,
+    "pipeline": _parts,
+    "subshell": _parts,
+    "compound_statement": _parts,
+    "negated_command": _parts,
+    "do_group": _parts,
+    "if_statement": _parts,
+    "elif_clause": _parts,
+    "else_clause": _parts,
+    "comment": _nothing,
+    "command": _command,
+    "redirected_statement": _redirected,
+    "for_statement": _for,
+    "test_command": _test,
+}
+_KEYWORDS: dict[str, frozenset[str]] = {
+    name: frozenset({"if", "then", "fi", "elif", "else", "do", "done"}) for name in _STATEMENTS
+}

@@ -1,0 +1,153 @@
+"""Keeps a person's rules, and the questions that wait for an answer, across restarts.
+
+Rules are at hand and written behind; a question and its answer are on the disk before anybody goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from pydantic import ValidationError
+
+from toolcrib.approvals.ports import Waiting
+from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.rule import Rule, read_rule
+from toolcrib.clock import Clock
+from toolcrib.store.database import Database, transact
+from toolcrib.store.moments import from_stored, to_stored
+
+logger = logging.getLogger(__name__)
+
+
+class ApprovalRules:
+    """The rules; made by `open`."""
+
+    def __init__(self, database: Database, rules: dict[str, Rule], clock: Clock) -> None:
+        self._database = database
+        self._rules = rules
+        self._clock = clock
+
+    @classmethod
+    async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
+        """Read all of them; one that cannot be read is left out, and told of."""
+        rows = await database.run(
+            lambda connection: connection.execute(
+                "SELECT id, rule FROM approval_rules ORDER BY made_at, id"
+            ).fetchall()
+        )
+        rules: dict[str, Rule] = {}
+        for rule_id, stored in rows:
+            try:
+                rules[rule_id] = read_rule(json.loads(stored))
+            except (ValueError, ValidationError) as error:
+                logger.warning("a rule cannot be read", extra={"rule": rule_id, "reason": str(error)})
+        return cls(database, rules, clock)
+
+    def all(self) -> Sequence[Rule]:
+        """In the order in which they were made."""
+        return tuple(self._rules.values())
+
+    def add(self, rule: Rule) -> None:
+        """Remember one."""
+        self._rules[rule.id] = rule
+        row = (rule.id, json.dumps(rule.as_json()), to_stored(self._clock.now()))
+        statement = "INSERT OR REPLACE INTO approval_rules (id, rule, made_at) VALUES (?, ?, ?)"
+        self._submit(statement, row)
+
+    def remove(self, rule_id: str) -> bool:
+        """Forget one."""
+        if self._rules.pop(rule_id, None) is None:
+            return False
+        self._submit("DELETE FROM approval_rules WHERE id = ?", (rule_id,))
+        return True
+
+    def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
+        self._database.submit(lambda connection: _execute(connection, statement, row)).add_done_callback(
+            _take_in
+        )
+
+
+class ApprovalRequests:
+    """The questions that wait."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def put(self, question: Question) -> None:
+        """Keep a question; the same call asks only once, under the first question's id."""
+        moment = to_stored(self._clock.now())
+        row = (question.id, question.digest, json.dumps(question.as_json(), default=str), moment)
+        statement = (
+            "INSERT INTO approval_requests (id, digest, question, asked_at) SELECT ?, ?, ?, ?"
+            " WHERE NOT EXISTS (SELECT 1 FROM approval_requests WHERE digest = ? AND answer IS NULL)"
+        )
+        await self._database.run(
+            lambda connection: transact(
+                connection, lambda within: _execute(within, statement, (*row, question.digest))
+            )
+        )
+
+    async def answer(self, question_id: str, answer: Answer) -> bool:
+        """Note an answer to a question that waits."""
+        said = json.dumps(
+            {
+                "allow": answer.allow,
+                "scope": answer.scope,
+                "message": answer.message,
+                "lift": answer.lift,
+                "whole_turn": answer.whole_turn,
+            }
+        )
+        statement = "UPDATE approval_requests SET answer = ? WHERE id = ? AND answer IS NULL"
+        return bool(
+            await self._database.run(
+                lambda connection: connection.execute(statement, (said, question_id)).rowcount
+            )
+        )
+
+    async def take(self, digest: str) -> Answer | None:
+        """The oldest answer to such a question; it is used up by this."""
+        stored = await self._database.run(
+            lambda connection: transact(connection, lambda within: _take(within, digest))
+        )
+        return Answer(**json.loads(stored)) if stored is not None else None
+
+    async def waiting(self) -> list[Waiting]:
+        """All that wait, the oldest first."""
+        rows = await self._database.run(
+            lambda connection: connection.execute(
+                "SELECT question, asked_at FROM approval_requests WHERE answer IS NULL ORDER BY asked_at, id"
+            ).fetchall()
+        )
+        return [
+            Waiting(question=json.loads(question), asked_at=from_stored(asked_at))
+            for question, asked_at in rows
+        ]
+
+
+def _execute(connection: sqlite3.Connection, statement: str, row: tuple[Any, ...]) -> None:
+    connection.execute(statement, row)
+
+
+def _take(connection: sqlite3.Connection, digest: str) -> str | None:
+    found = connection.execute(
+        "SELECT id, answer FROM approval_requests WHERE digest = ? AND answer IS NOT NULL"
+        " ORDER BY asked_at LIMIT 1",
+        (digest,),
+    ).fetchone()
+    if found is None:
+        return None
+    connection.execute("DELETE FROM approval_requests WHERE id = ?", (found[0],))
+    return str(found[1])
+
+
+def _take_in(written: Future[None]) -> None:
+    error = written.exception()
+    if error is not None:
+        logger.error("A rule cannot be written: %s", error)

@@ -1,0 +1,146 @@
+"""What may run unasked, what never runs, and what a person judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.serverkit.shell import judge, rough_commands, simple_commands
+
+HERE = Path(__file__).parent
+
+
+def commands(name: str) -> list[str]:
+    listed: list[str] = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    return listed
+
+
+EVERYDAY = commands("everyday_reading")
+BYPASSES = commands("shell_bypasses") + commands("more_bypasses")
+
+
+def test_there_are_at_least_fifty_everyday_commands() -> None:
+    assert len(set(EVERYDAY)) >= 50
+
+
+@pytest.mark.parametrize("command", EVERYDAY)
+def test_an_everyday_reading_command_is_harmless(command: str) -> None:
+    assert judge(command).kind == "harmless", judge(command).reason
+
+
+@pytest.mark.parametrize("command", BYPASSES)
+def test_no_way_round_is_taken_for_harmless(command: str) -> None:
+    assert judge(command).kind != "harmless"
+
+
+@pytest.mark.parametrize("bypass", BYPASSES)
+@pytest.mark.parametrize(
+    "joint", ["ls; {}", "{}; ls", "ls | {}", "if true; then {}; fi", "( {} )", "ls\n{}\nls"]
+)
+def test_harmless_company_makes_nothing_harmless(bypass: str, joint: str) -> None:
+    if not bypass.strip() or bypass.startswith("#"):
+        bypass = "id; rm x"
+    assert judge(joint.format(bypass)).kind != "harmless"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf /",
+        "rm -rf /*",
+        "rm -fr ~",
+        "rm -rf $HOME",
+        'rm -rf "$HOME"/',
+        "sudo rm -rf /usr",
+        "rm -r -f --no-preserve-root /",
+        "ls && rm -rf /etc",
+        "bash -c 'rm -rf /'",
+        "sh -c \"bash -c 'rm -rf ~'\"",
+        "if true; then rm -rf /; fi",
+        "echo $(rm -rf /)",
+        "f() { rm -rf /home; }; f",
+        "r\\m -rf /",
+        "r''m -rf /",
+        "busybox rm -rf /",
+        "timeout 5 rm -rf /",
+        "env X=1 rm -rf /",
+        "dd if=/dev/zero of=/dev/sda",
+        "cat x > /dev/nvme0n1",
+        "mkfs.ext4 /dev/sda1",
+        "shutdown -h now",
+        "systemctl poweroff",
+        "chmod -R 777 /",
+        "chown -R nobody /usr",
+        "mv /etc /tmp/x",
+        "kill -9 -1",
+        ":(){ :|:& };:",
+        "bomb(){ bomb|bomb& };bomb",
+        "echo " + "x" * 20_000 + "; rm -rf /",
+    ],
+)
+def test_the_destructive_is_named_as_such(command: str) -> None:
+    assert judge(command).kind == "destructive"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf build",
+        "rm -rf ./node_modules",
+        "rm -rf /tmp/x",
+        "chmod -R u+w dist",
+        "kill 123",
+        "mv a b",
+        "pytest -q",
+    ],
+)
+def test_what_people_do_every_day_is_not_refused(command: str) -> None:
+    assert judge(command).kind == "unknown"
+
+
+def test_the_words_of_what_is_not_reading_are_told_exactly() -> None:
+    assert simple_commands("cd src && pytest -q 'a b' | tail -5") == (("pytest", "-q", "a b"),)
+    assert simple_commands("ls") == ()
+    assert simple_commands("pytest $(id)") is None
+    assert simple_commands("pytest *") is None
+
+
+@given(st.text(max_size=60))
+def test_no_text_upsets_the_judge(text: str) -> None:
+    assert judge(text).kind in ("harmless", "destructive", "unknown")
+
+
+@given(st.text(alphabet="ls rm|&;<>(){}$`'\"\\\n-*#!=~[]", max_size=30))
+def test_no_line_that_may_remove_is_harmless(text: str) -> None:
+    if judge(text).kind == "harmless":
+        assert simple_commands(text) == ()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 8000 + "ls" + ")" * 8000,
+        "{ " * 4000 + "ls;" + " }" * 4000,
+        "$(" * 5000,
+        "rm -rf /" + "." * 10_000 + "x",
+        "rm -rf " + "/./" * 5000 + "x",
+        "x" * 16_000,
+        "a(){ " * 3000,
+        "'" * 15_999,
+        "sed 's/a/b/" + " " * 15_000 + "x' f",
+        "awk '{print " + "$1 " * 4000 + "}' f",
+        "if true; then " * 1000 + "ls" + "; fi" * 1000,
+        "ls " + "a" * 1_000_000,
+        "sh -c " * 2000 + "ls",
+        "!" * 10_000,
+    ],
+    ids=range(14),
+)
+def test_no_text_keeps_the_judge_busy_or_is_taken_for_harmless(text: str) -> None:
+    assert judge(text).kind != "harmless" or "awk" not in text
+    rough_commands(text)

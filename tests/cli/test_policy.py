@@ -1,0 +1,79 @@
+"""`toolcrib policy` and `toolcrib approvals`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.command_line import CommandLine, Process
+from tests.cli.test_json_promise import examples, shape
+
+RUN = "terminal__run_command"
+
+
+def explained(
+    toolcrib: CommandLine, tool: str, arguments: dict[str, object], *more: str
+) -> dict[str, object]:
+    found: dict[str, object] = toolcrib(
+        "policy", "explain", tool, "--args", json.dumps(arguments), *more, "--json"
+    ).json
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "decision", "rule"),
+    [("git status", "allow", "shell"), ("pytest", "ask", "shell"), ("rm -rf /", "deny", "shell")],
+)
+def test_a_decision_is_explained(toolcrib: CommandLine, command: str, decision: str, rule: str) -> None:
+    found = explained(toolcrib, RUN, {"command": command})
+
+    assert (found["decision"], found["rule"]) == (decision, rule)
+    assert shape(found) == shape(examples("policy explain")[0])
+
+
+def test_modes_and_callers_can_be_supposed(toolcrib: CommandLine) -> None:
+    write = {"path": "x", "content": "y"}
+
+    assert explained(toolcrib, "filesystem__write_file", write)["decision"] == "ask"
+    assert explained(toolcrib, "filesystem__write_file", write, "--mode", "plan")["decision"] == "deny"
+    assert explained(toolcrib, "filesystem__write_file", write, "--as", "cli")["decision"] == "allow"
+    assert explained(toolcrib, "demo__add", {"a": 1, "b": 2})["rule"] == "own_reading"
+
+
+def test_rules_are_added_listed_used_and_forgotten(toolcrib: CommandLine, up: Process) -> None:
+    added = toolcrib(
+        "policy", "add", "allow", "terminal/run_command", "--like", "command=make *",
+        "--not-match", '{"command": "make; x"}', "--json",
+    ).json  # fmt: skip
+    listed = toolcrib("policy", "--json").json
+
+    assert [rule["id"] for rule in listed["rules"]] == [added["id"]]
+    assert shape(listed) == shape(examples("policy")[0])
+    assert explained(toolcrib, RUN, {"command": "make test"})["rule"] == added["id"]
+    assert explained(toolcrib, RUN, {"command": "make test; touch x"})["decision"] == "ask"
+    assert toolcrib("policy", "remove", added["id"], "--yes", "--json").json["removed"]
+    assert toolcrib("policy", "remove", added["id"], "--yes").code == 3
+    assert explained(toolcrib, RUN, {"command": "make test"})["decision"] == "ask"
+
+
+def test_a_rule_that_contradicts_its_examples_is_refused(toolcrib: CommandLine) -> None:
+    refused = toolcrib(
+        "policy",
+        "add",
+        "allow",
+        "terminal/run_command",
+        "--like",
+        "command=make *",
+        "--match",
+        '{"command": "ls"}',
+    )
+
+    assert refused.code == 2
+    assert "does not match its own example" in refused.err
+    assert toolcrib("policy", "--json").json["rules"] == []
+
+
+def test_nothing_waits_and_an_unknown_question_is_said_to_be_so(toolcrib: CommandLine) -> None:
+    assert toolcrib("approvals", "--json").json == []
+    assert toolcrib("approvals", "allow", "x").code == 3
