@@ -15,5 +15,17 @@ _BORDER = re.compile(
 
 def clauses(question: str) -> list[str]:
     """The parts, in their order; none where the question has but one, or too many."""
-    parts = [part.strip() for part in _BORDER.split(question) if part.strip()]
-    return parts if 1 < len(parts) <= MOST else []
+    return [question[start:end] for start, end in clause_spans(question)]
+
+
+def clause_spans(question: str) -> list[tuple[int, int]]:
+    """The same as places in the text."""
+    spans, start = [], 0
+    for border in [*_BORDER.finditer(question), None]:
+        end = border.start() if border else len(question)
+        part = question[start:end]
+        if part.strip():
+            begins = start + len(part) - len(part.lstrip())
+            spans.append((begins, begins + len(part.strip())))
+        start = border.end() if border else end
+    return spans if 1 < len(spans) <= MOST else []

@@ -6,19 +6,39 @@ clock, disk or socket, and equal input gives equal answers, whatever the order o
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from toolcrib.retrieval.documents import field_counts, saturated, term_weights
+from toolcrib.retrieval.documents import term_weights
+from toolcrib.retrieval.explaining import reasons
 from toolcrib.retrieval.postings import Postings
 from toolcrib.retrieval.question import Question, read_question
-from toolcrib.retrieval.selection import Pick, Reason, Selection
+from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
 from toolcrib.schema.tools import Tool
 
-_CONTEXT_SHARE = 0.3
+if TYPE_CHECKING:
+    from toolcrib.retrieval.postings import Scores
+
+CONTEXT_SHARE = 0.3
 """Of the best fit, what the talk before a question can add at most."""
-_MOST_RECENT = 5
+_MOST_GAPS = 1000
+
+
+class RowKeeper(Protocol):
+    """Keeps something of its own for each row."""
+
+    def put(self, row: int, tool: Tool) -> None:
+        """A tool has come."""
+        ...
+
+    def drop(self, row: int) -> None:
+        """A tool is gone."""
+        ...
+
+    def renumber(self, fresh: Mapping[int, int]) -> None:
+        """Each row that is left has a new number."""
+        ...
 
 
 class Index:
@@ -26,8 +46,12 @@ class Index:
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
+        self._rows: dict[str, int] = {}
+        self._names: dict[int, str] = {}
         self._named: dict[str, set[str]] = {}
-        self._postings = Postings()
+        self.postings = Postings()
+        self.rows_changed: RowKeeper | None = None
+        """Told of rows as they come and go."""
         self.update(tools)
 
     def __len__(self) -> int:
@@ -41,9 +65,13 @@ class Index:
         wanted = {tool.name: tool for tool in tools if tool.enabled}
         for name in [name for name in self._tools if name not in wanted]:
             self._drop(name)
-        unread = [tool for tool in wanted.values() if not self._is_read(tool)]
+        held = self._tools
+        # The same object is by far the most common case, and this runs for every tool at every portion.
+        unread = [t for name, t in wanted.items() if held.get(name) is not t and not self._is_read(t)]
         for tool in unread[:at_most]:
             self._put(tool)
+        if self.postings.size > 2 * len(self.postings) + _MOST_GAPS:
+            self._renumber()
         return at_most is None or len(unread) <= at_most
 
     def select(
@@ -60,81 +88,75 @@ class Index:
         `context` is what was said before the question, the newest last: it breaks ties, and helps a question
         that says little by itself. Tools that share no word with either are not picked.
         """
-        first = self._known(always_on)
+        first = self.known(always_on)
         asked = read_question(question, context)
         best = self._best(asked, k, leave_out={tool.name for tool in first})
-        taken = {tool.name for tool in first} | {pick.tool.name for pick in best}
-        last = [tool for tool in self._known(recent[:_MOST_RECENT]) if tool.name not in taken]
-        return Selection(
-            picks=(
-                *(Pick(tool=tool, score=0.0, kind="always on") for tool in first),
-                *best,
-                *(Pick(tool=tool, score=0.0, kind="just used") for tool in last),
-            )
-        )
+        return assemble(first, best, self.known(recent))
 
-    def _best(self, asked: Question, k: int, leave_out: Collection[str]) -> list[Pick]:
-        scores = self._scores(asked)
-        named = self._exact(asked)
-        top = max(scores.values(), default=1.0)
-        for name in named:
-            scores[name] = scores.get(name, 0.0) + top
-        for name in leave_out:
-            scores.pop(name, None)
-        return [self._pick(name, score, asked, named.get(name), top) for name, score in _first(scores, k)]
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each tool, by its public name."""
+        return self._rows
 
-    def _scores(self, asked: Question) -> dict[str, float]:
-        scores = self._postings.score(asked.terms)
-        top = max(scores.values(), default=0.0)
+    def tool(self, row: int) -> Tool:
+        """The tool of a row."""
+        return self._tools[self._names[row]]
+
+    def has(self, row: int) -> bool:
+        """Whether a row is a tool's."""
+        return row in self._names
+
+    def name(self, row: int) -> str:
+        """The public name of a row's tool."""
+        return self._names[row]
+
+    def known(self, names: Iterable[str]) -> list[Tool]:
+        """The tools of these names that are there, each once."""
+        return [self._tools[name] for name in dict.fromkeys(names) if name in self._tools]
+
+    def scores(self, asked: Question) -> Scores:
+        """How well each row fits, the best clause of a question counted; 0 for rows that are gone."""
+        import numpy as np
+
+        scores = self.postings.score(asked.terms)
+        top = float(scores.max(initial=0.0))
         for clause in asked.clauses:
-            fits = self._postings.score(clause)
-            # A clause's best tool may stand beside the whole question's, the nearer the more it matches.
-            lift = math.sqrt(top / max(fits.values(), default=1.0))
-            for name, score in fits.items():
-                scores[name] = max(scores.get(name, 0.0), score * lift)
-        before = self._postings.score(asked.context)
-        if before:
-            share = _CONTEXT_SHARE * (top or 1.0) / max(before.values())
-            for name, score in before.items():
-                scores[name] = scores.get(name, 0.0) + score * share
-        return scores
+            fits = self.postings.score(clause)
+            best = float(fits.max(initial=0.0))
+            if best and top:
+                # A clause's best tool may stand beside the whole question's, the nearer the more it matches.
+                scores = np.maximum(scores, fits * math.sqrt(top / best))
+        before = self.postings.score(asked.context)
+        best = float(before.max(initial=0.0))
+        return scores + before * (CONTEXT_SHARE * (top or 1.0) / best) if best else scores
 
-    def _exact(self, asked: Question) -> dict[str, str]:
+    def exact(self, asked: Question) -> dict[str, str]:
         """The tools whose whole name stands in the question, and how it stands there."""
         return {name: word for word in reversed(asked.names) for name in self._named.get(word.casefold(), ())}
 
-    def _pick(self, name: str, score: float, asked: Question, exact: str | None, top: float) -> Pick:
-        tool = self._tools[name]
-        reasons = [] if exact is None else [Reason(field="exact name", terms=(exact,), score=round(top, 3))]
+    def reasons(self, tool: Tool, score: float, asked: Question) -> list[Reason]:
+        """Which fields of a tool hold which words of a question."""
+        return reasons(tool, score, asked, self.postings.rarity, CONTEXT_SHARE)
+
+    def _best(self, asked: Question, k: int, leave_out: Collection[str]) -> list[Pick]:
+        if k < 1 or not self._tools:
+            return []
+        scores = self.scores(asked)
+        named = self.exact(asked)
+        top = float(scores.max(initial=0.0)) or 1.0
+        for name in named:
+            scores[self._rows[name]] += top
+        for name in leave_out:
+            scores[self._rows[name]] = 0.0
+        order = first_rows(scores, k, self._names)
+        return [self._pick(row, float(scores[row]), asked, named, top) for row in order if scores[row] > 0]
+
+    def _pick(self, row: int, score: float, asked: Question, named: Mapping[str, str], top: float) -> Pick:
+        tool = self.tool(row)
+        exact = named.get(tool.name)
+        why = [] if exact is None else [Reason(field="exact name", terms=(exact,), score=round(top, 3))]
         left = score if exact is None else score - top
-        return Pick(tool=tool, score=round(score, 3), reasons=(*reasons, *self._reasons(tool, left, asked)))
-
-    def _reasons(self, tool: Tool, score: float, asked: Question) -> list[Reason]:
-        """Which fields hold which words; the shares add up to the score."""
-        fields = field_counts(tool)
-        words = {**dict.fromkeys(asked.context, _CONTEXT_SHARE), **asked.terms}
-        shares: dict[str, dict[str, float]] = {}
-        for term, importance in words.items():
-            total = sum(counts.get(term, 0.0) for counts in fields.values())
-            if not total:
-                continue
-            worth = self._postings.rarity(term) * importance * saturated(total) / total
-            for field, counts in fields.items():
-                if term in counts:
-                    shares.setdefault(field, {})[term] = worth * counts[term]
-        whole = sum(sum(terms.values()) for terms in shares.values()) or 1.0
-        found = [
-            Reason(
-                field=field,
-                terms=tuple(asked.spoken.get(term, term) for term in terms),
-                score=round(score * sum(terms.values()) / whole, 3),
-            )
-            for field, terms in shares.items()
-        ]
-        return sorted(found, key=lambda reason: (-reason.score, reason.field))
-
-    def _known(self, names: Iterable[str]) -> list[Tool]:
-        return [self._tools[name] for name in dict.fromkeys(names) if name in self._tools]
+        return Pick(tool=tool, score=round(score, 3), reasons=(*why, *self.reasons(tool, left, asked)))
 
     def _is_read(self, tool: Tool) -> bool:
         """True when its words are indexed; what else changed of it is then taken over."""
@@ -147,7 +169,11 @@ class Index:
     def _put(self, tool: Tool) -> None:
         self._drop(tool.name)
         self._tools[tool.name] = tool
-        self._postings.put(tool.name, term_weights(tool))
+        row = self.postings.put(term_weights(tool))
+        self._rows[tool.name] = row
+        self._names[row] = tool.name
+        if self.rows_changed is not None:
+            self.rows_changed.put(row, tool)
         for name in (tool.name, tool.definition.name):
             self._named.setdefault(name.casefold(), set()).add(tool.name)
 
@@ -155,17 +181,31 @@ class Index:
         tool = self._tools.pop(name, None)
         if tool is None:
             return
-        self._postings.drop(name)
+        row = self._rows.pop(name)
+        del self._names[row]
+        self.postings.drop(row)
+        if self.rows_changed is not None:
+            self.rows_changed.drop(row)
         for spelling in {tool.name.casefold(), tool.definition.name.casefold()}:
             self._named[spelling].discard(name)
             if not self._named[spelling]:
                 del self._named[spelling]
 
+    def _renumber(self) -> None:
+        fresh = self.postings.renumber()
+        self._rows = {name: fresh[row] for name, row in self._rows.items()}
+        self._names = {row: name for name, row in self._rows.items()}
+        if self.rows_changed is not None:
+            self.rows_changed.renumber(fresh)
 
-def _first(scores: Mapping[str, float], k: int) -> list[tuple[str, float]]:
-    """The best `k`; equal ones in order of name."""
-    if k < 1 or not scores:
-        return []
-    least = heapq.nlargest(k, scores.values())[-1]
-    order = sorted((-score, name) for name, score in scores.items() if score >= least)
-    return [(name, -score) for score, name in order[:k]]
+
+def first_rows(scores: Scores, k: int, names: Mapping[int, str]) -> list[int]:
+    """The best `k` rows; equal ones in order of name."""
+    import numpy as np
+
+    if len(scores) > k:
+        least = np.partition(scores, len(scores) - k)[len(scores) - k]
+        near = np.flatnonzero(scores >= least).tolist()
+    else:
+        near = list(range(len(scores)))
+    return sorted((row for row in near if row in names), key=lambda row: (-scores[row], names[row]))[:k]

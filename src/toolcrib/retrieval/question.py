@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolcrib.retrieval.clauses import clauses
+from toolcrib.retrieval.clauses import clause_spans
 from toolcrib.retrieval.words import stems, stems_and_words
 
 LONGEST = 4_000
@@ -28,6 +28,8 @@ class Question:
     terms: Mapping[str, float]
     """Each word and how much it counts."""
     clauses: tuple[Mapping[str, float], ...]
+    spans: tuple[tuple[int, int], ...]
+    """Where in the text each clause stands."""
     context: Mapping[str, float]
     spoken: Mapping[str, str]
     """Each word as it was written."""
@@ -41,14 +43,19 @@ def read_question(text: str, context: Sequence[str] = ()) -> Question:
     spoken: dict[str, str] = {}
     for term, word in stems_and_words(text):
         spoken.setdefault(term, word)
-    parts = [_weigh(stems(part)) for part in clauses(text)]
+    spans = [(start, end) for start, end in clause_spans(text) if _says_enough(text[start:end])]
     return Question(
         terms=_weigh(stems(text)),
-        clauses=tuple(part for part in parts if len(part) >= _LEAST_IN_CLAUSE),
+        clauses=tuple(_weigh(stems(text[start:end])) for start, end in spans),
+        spans=tuple(spans),
         context=_weigh(_said(context, leave_out=spoken)),
         spoken=spoken,
         names=_names(text),
     )
+
+
+def _says_enough(clause: str) -> bool:
+    return len(set(stems(clause))) >= _LEAST_IN_CLAUSE
 
 
 def _weigh(terms: Iterable[str]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,12 +12,16 @@ Kind = Literal["always on", "match", "just used"]
 """How a tool came to be picked."""
 
 
+MOST_RECENT = 5
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     """One part of a tool that speaks for it."""
 
     field: str
-    """name, server, description, parameters, parameter descriptions; `exact name` for a name given whole."""
+    """name, server, description, parameters, parameter descriptions; `exact name` for a name given whole,
+    `meaning` for what the model sees beyond the words."""
     terms: tuple[str, ...]
     """Words of the question, as they stand in it."""
     score: float
@@ -58,3 +62,19 @@ class Selection:
 
     def __len__(self) -> int:
         return len(self.picks)
+
+
+def assemble(
+    always_on: Sequence[Tool], best: Sequence[Pick], recent: Sequence[Tool], note: str = ""
+) -> Selection:
+    """The three groups in their order; nothing is picked twice."""
+    taken = {tool.name for tool in always_on} | {pick.tool.name for pick in best}
+    last = [tool for tool in recent[:MOST_RECENT] if tool.name not in taken]
+    return Selection(
+        picks=(
+            *(Pick(tool=tool, score=0.0, kind="always on") for tool in always_on),
+            *best,
+            *(Pick(tool=tool, score=0.0, kind="just used") for tool in last),
+        ),
+        note=note,
+    )

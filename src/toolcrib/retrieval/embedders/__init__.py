@@ -1,0 +1,1 @@
+"""Embedders, one file each; which one is used is a setting."""

@@ -1,0 +1,196 @@
+"""Finds tools by their words and by what they mean, as soon as there are vectors; before that, by words.
+
+Whoever searches keeps one and lets it follow the registry. It answers at once, always: what is not there yet
+is made in the background, and the selection's note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from toolcrib.retrieval import ordering
+from toolcrib.retrieval.evidence import Evidence, gather
+from toolcrib.retrieval.following import follow
+from toolcrib.retrieval.index import CONTEXT_SHARE, Index
+from toolcrib.retrieval.meaning import Meaning
+from toolcrib.retrieval.passages import passage
+from toolcrib.retrieval.question import Question, read_question
+from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
+from toolcrib.retrieval.vector_cache import key_of
+from toolcrib.retrieval.vectors import Vectors
+from toolcrib.schema.tools import Tool
+
+ENOUGH = 0.9
+"""Of the tools, so many must have vectors before meaning is asked: the others would stand in the shadow."""
+Fit = tuple[float, float]
+"""How likely a tool is meant, and the share of meaning in that."""
+_SAID = 240
+"""Characters of each of the last two things that were said."""
+_FEW_WORDS = 2
+"""A question with no more says little by itself; the talk before it then counts for as much."""
+
+
+class Finder:
+    """The tools of a snapshot, ready to be searched by words and by meaning. Not thread-safe."""
+
+    def __init__(self, meaning: Meaning | None = None) -> None:
+        self.index = Index()
+        self.index.rows_changed = self
+        self._meaning = meaning
+        self._vectors: Vectors | None = None
+        self._missing: dict[int, bytes] = {}
+        self._texts: dict[bytes, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    async def follow(self, tools: Callable[[], Iterable[Tool]]) -> None:
+        """Hold what `tools` returns; have vectors made for what is new."""
+        await follow(self.index, tools)
+        self._take()
+        if self._meaning is not None and self._missing:
+            self._meaning.want(self._texts[key] for key in self._missing.values())
+
+    async def settle(self) -> None:
+        """Wait for the vectors of the tools that are held, as far as they can be had."""
+        if self._meaning is not None and self._missing:
+            await self._meaning.settle()
+            self._take()
+
+    async def select(
+        self,
+        question: str,
+        k: int = 5,
+        *,
+        always_on: Sequence[str] = (),
+        recent: Sequence[str] = (),
+        context: Sequence[str] = (),
+    ) -> Selection:
+        """The tools named in `always_on`, then the `k` that fit best, then those of `recent` (newest first).
+
+        `context` is what was said before the question, the newest last.
+        """
+        first = self.index.known(always_on)
+        asked = read_question(question, context)
+        likely = await self._likely(question, asked, context) if asked.terms or asked.context else {}
+        if likely is None:
+            found = self.index.select(question, k, always_on=always_on, recent=recent, context=context)
+            return Selection(picks=found.picks, note=self._note())
+        best = self._best(asked, likely, k, {tool.name for tool in first})
+        return assemble(first, best, self.index.known(recent))
+
+    async def _likely(self, question: str, asked: Question, context: Sequence[str]) -> dict[str, Fit] | None:
+        """For each candidate how likely it is meant; None without vectors."""
+        self._take()
+        if self._meaning is None or self._vectors is None or not len(self.index):
+            return None
+        if len(self._vectors) < ENOUGH * len(self.index):
+            return None
+        alone = await self._evidence(question, asked)
+        if alone is None:
+            return None
+        likely = self._weighed(alone)
+        said = " ".join(text[:_SAID] for text in context[-2:])
+        together = (
+            await self._evidence(f"{said} {question}", read_question(f"{said} {question}")) if said else None
+        )
+        if together is not None:
+            share = 0.5 if len(asked.terms) <= _FEW_WORDS else CONTEXT_SHARE
+            likely = _blend(likely, self._weighed(together), share)
+        return likely
+
+    async def _evidence(self, text: str, asked: Question) -> Evidence | None:
+        assert self._meaning is not None
+        parts = await self._meaning.read(text, asked.spans)
+        if parts is None or self._vectors is None or len(parts[0].vector) != self._vectors.dimension:
+            return None
+        return gather(asked, parts, self.index, self._vectors)
+
+    def _weighed(self, evidence: Evidence) -> dict[str, Fit]:
+        embedder = self._meaning.embedder if self._meaning else None
+        kind = ordering.WITH_TOKENS if embedder is not None and embedder.token_width else ordering.DENSE_ONLY
+        likely, share = ordering.likelihood(evidence, kind), ordering.share_of_meaning(evidence, kind)
+        fits = zip(likely.tolist(), share.tolist(), strict=True)
+        # By name, because rows may change while the next vectors are waited for.
+        return dict(zip(map(self.index.name, evidence.rows.tolist()), fits, strict=True))
+
+    def _best(
+        self, asked: Question, likely: Mapping[str, Fit], k: int, leave_out: Collection[str]
+    ) -> list[Pick]:
+        named = self.index.exact(asked)
+        scores = {name: 100 * chance for name, (chance, _) in likely.items() if name in self.index.rows}
+        for name in named:
+            scores[name] = scores.get(name, 0.0) + 100.0
+        order = sorted(scores, key=lambda name: (-scores[name], name))
+        kept = [name for name in order if name not in leave_out][: max(k, 0)]
+        return [
+            self._pick(name, scores[name], likely.get(name, (0.0, 0.0))[1], asked, named) for name in kept
+        ]
+
+    def _pick(self, name: str, score: float, share: float, asked: Question, named: Mapping[str, str]) -> Pick:
+        tool = self.index.tool(self.index.rows[name])
+        exact = named.get(name)
+        why, left = [], score
+        if exact is not None:
+            why, left = [Reason(field="exact name", terms=(exact,), score=100.0)], max(score - 100.0, 0.0)
+        found = self.index.reasons(tool, left * (1 - share), asked)
+        if share and left:
+            meant = left * share if found else left
+            found = [Reason(field="meaning", terms=(), score=round(meant, 3)), *found]
+        return Pick(tool=tool, score=round(score, 3), reasons=(*why, *found))
+
+    def _note(self) -> str:
+        if self._meaning is None:
+            return ""
+        if self._meaning.note or self._meaning.embedder is None:
+            return self._meaning.note
+        if not self._missing:
+            return ""
+        left, whole = len(self._missing), len(self.index)
+        return f"Ranked by words alone: the vectors of {left} of {whole} tools are still being made."
+
+    def _take(self) -> None:
+        """Take over the vectors that have been made since."""
+        if self._meaning is None:
+            return
+        for row, key in list(self._missing.items()):
+            embedded = self._meaning.get(key)
+            if embedded is None:
+                continue
+            if self._vectors is None or self._vectors.dimension != len(embedded.vector):
+                self._vectors = Vectors(len(embedded.vector))
+            self._vectors.put(row, embedded)
+            del self._missing[row]
+            self._texts.pop(key, None)
+
+    def put(self, row: int, tool: Tool) -> None:
+        """A tool has come."""
+        if self._meaning is None or self._meaning.embedder is None:
+            return
+        text = passage(tool.definition.name, tool.server or "", tool.definition.description)
+        key = key_of(text)
+        self._missing[row] = key
+        self._texts[key] = text
+
+    def drop(self, row: int) -> None:
+        """A tool is gone."""
+        self._missing.pop(row, None)
+        if self._vectors is not None:
+            self._vectors.drop(row)
+
+    def renumber(self, fresh: Mapping[int, int]) -> None:
+        """Rows have new numbers."""
+        self._missing = {fresh[row]: key for row, key in self._missing.items()}
+        if self._vectors is not None:
+            self._vectors.renumber(fresh)
+
+
+def _blend(one: Mapping[str, Fit], other: Mapping[str, Fit], share: float) -> dict[str, Fit]:
+    none = (0.0, 1.0)
+    return {
+        name: (
+            (1 - share) * one.get(name, none)[0] + share * other.get(name, none)[0],
+            one.get(name, other.get(name, none))[1],
+        )
+        for name in {*one, *other}
+    }

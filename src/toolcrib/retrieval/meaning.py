@@ -1,0 +1,133 @@
+"""Vectors for whoever searches: those that are known at once, the others made in the background.
+
+Making them never holds up a call: it happens on a thread with little priority, in small portions, and what is
+done is kept on disk. When the embedder fails, there are no vectors for a while and `note` says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from toolcrib.errors import ToolcribError
+from toolcrib.retrieval import arithmetic
+from toolcrib.retrieval.embedding import Embedded, Embedder, Part
+from toolcrib.retrieval.vector_cache import VectorCache, key_of
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 32
+"""Texts between two looks at whether somebody waits for the processor."""
+BETWEEN_WRITES = 1024
+PATIENCE = 30.0
+"""Seconds before an embedder that failed is asked again."""
+_LOW_PRIORITY = 10
+
+
+class Meaning:
+    """An embedder with its cache and its background work; belongs to one event loop."""
+
+    def __init__(self, embedder: Embedder | None, folder: Path | None = None) -> None:
+        self.embedder = embedder
+        self.note = ""
+        """Why there are no vectors, when there are none."""
+        self._folder = folder
+        self._opened: VectorCache | None = None
+        self._wanted: dict[bytes, str] = {}
+        self._making: asyncio.Task[None] | None = None
+        self._asked = ThreadPoolExecutor(1, "question")
+        self._others = ThreadPoolExecutor(1, "embedding", initializer=_yield_to_others)
+        self._not_before = 0.0
+
+    def get(self, key: bytes) -> Embedded | None:
+        """The vectors of a text, if they are known; see `key_of`."""
+        return None if self.embedder is None else self._cache.get(key)
+
+    def want(self, passages: Iterable[str]) -> None:
+        """Have vectors made for these texts, soon."""
+        if self.embedder is None or asyncio.get_running_loop().time() < self._not_before:
+            return
+        self._wanted |= {key_of(text): text for text in passages}
+        if self._wanted and (self._making is None or self._making.done()):
+            self._making = asyncio.create_task(self._make(self.embedder), name="embedding")
+
+    async def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[Part] | None:
+        """The question and its clauses as vectors; None when there are none to be had."""
+        loop = asyncio.get_running_loop()
+        if self.embedder is None or loop.time() < self._not_before:
+            return None
+        try:
+            parts = await loop.run_in_executor(self._asked, self.embedder.read, question, spans)
+        except ToolcribError as error:
+            self._failed(error)
+            return None
+        self.note = ""
+        return parts
+
+    async def settle(self) -> None:
+        """Wait until what was wanted is made, or cannot be."""
+        if self._making is not None:
+            await asyncio.wait([self._making])
+
+    async def close(self) -> None:
+        """Stop, and keep what was made."""
+        if self._making is not None:
+            self._making.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._making
+        self._asked.shutdown(wait=False, cancel_futures=True)
+        self._others.shutdown(wait=False, cancel_futures=True)
+        self._flush()
+
+    @property
+    def _cache(self) -> VectorCache:
+        if self._opened is None:
+            assert self.embedder is not None
+            self._opened = VectorCache(self._folder, self.embedder.id)
+        return self._opened
+
+    async def _make(self, embedder: Embedder) -> None:
+        loop = asyncio.get_running_loop()
+        unwritten = 0
+        while self._wanted:
+            portion = dict(list(self._wanted.items())[:AT_ONCE])
+            try:
+                made = await loop.run_in_executor(self._others, embedder.embed, list(portion.values()))
+            except ToolcribError as error:
+                self._failed(error)
+                break
+            self._cache.put(dict(zip(portion, made, strict=True)))
+            for key in portion:
+                self._wanted.pop(key, None)
+            unwritten += len(portion)
+            if unwritten >= BETWEEN_WRITES:
+                self._flush()
+                unwritten = 0
+        self._flush()
+        arithmetic.give_back()
+
+    def _failed(self, error: ToolcribError) -> None:
+        self.note = f"Ranked by words alone: {error.message} {error.hint}".strip()
+        self._wanted.clear()
+        self._not_before = asyncio.get_running_loop().time() + PATIENCE
+        logger.warning("embedder failed", extra={"reason": error.message})
+
+    def _flush(self) -> None:
+        if self._opened is None:
+            return
+        try:
+            self._opened.flush()
+        except OSError as error:
+            logger.warning("vectors not kept", extra={"reason": str(error)})
+
+
+def _yield_to_others() -> None:
+    """Where threads have a priority of their own, this one's is low."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)
