@@ -1,6 +1,6 @@
 """All measurements in one run: `make bench`. Writes `benchmarks/results/latest.json`.
 
-python -m benchmarks [call] [http] [fleet] [start] [gateway] [--rounds N] [--json]
+python -m benchmarks [call] [http] [fleet] [start] [gateway] [agent] [--rounds N] [--json]
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import call, fleet, start
+from benchmarks import agent, call, fleet, start
 from benchmarks.gateway import suite as gateway
 from benchmarks.gateway.table import table
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-PARTS = ("call", "http", "fleet", "start", "gateway")
+PARTS = ("call", "http", "fleet", "start", "gateway", "agent")
 TITLES = {
     "call": "A call over stdio",
     "http": "A call over streamable HTTP",
     "fleet": "Starting a host",
     "start": "Starting an installed server",
     "gateway": "Gateways",
+    "agent": "A round of the agent",
 }
 
 
@@ -62,6 +63,9 @@ def run(part: str, rounds: int) -> tuple[Any, str]:
     if part == "gateway":
         gateways = gateway.measure(rounds)
         return gateways, table(gateways)
+    if part == "agent":
+        rounds_of = agent.measure()
+        return rounds_of, agent.table(rounds_of)
     scores = call.measure("http" if part == "http" else "stdio", rounds)
     return [score.summary() for score in scores], call.table(scores)
 

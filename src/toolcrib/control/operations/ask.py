@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
+from toolcrib.agent.agent import agent_principal
 from toolcrib.agent.events import TurnEnded, event_json
 from toolcrib.control.chat_shapes import answer_json
 from toolcrib.control.dispatch import OperationParams
@@ -15,6 +16,7 @@ from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.errors import NoModel
 from toolcrib.host import Host
 from toolcrib.llm.advice import no_model
+from toolcrib.schema.approvals import Mode
 from toolcrib.schema.messages import Image
 
 
@@ -37,8 +39,14 @@ class Params(OperationParams):
     max_rounds: int | None = Field(default=None, ge=1, le=1000)
     person: bool = False
     """Whether somebody is there who answers questions (`chat_reply`); else they are declined."""
+    mode: Mode | None = None
+    """When the person is asked; None for what the settings say."""
+    project: str = ""
+    """The folder that the person works in."""
     keep: bool = False
     """Whether servers of their own for this chat go on running, for the next question."""
+    environ: dict[str, str] = Field(default_factory=dict, repr=False)
+    """Variables of whoever asks that say how vendors are reached; they come before the host's own."""
     wait: float = Field(default=20.0, ge=0, le=3600)
 
 
@@ -54,14 +62,20 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
             await host.servers.settle()
     except TimeoutError:
         pass
+    if not host.lent:
+        host.open_workbench()
     chat = await host.chats.load(params.chat) if params.chat else None
     name = params.model or (chat.info.model if chat is not None else None)
+    models = host.models.lend(params.environ) if params.environ else host.models
     try:
-        host.models.choose(name)
+        chosen = models.choose(name)
     except NoModel:
-        raise await no_model(host.models) from None
+        raise await no_model(models) from None
+    model = models.get(chosen)
     person = host.desk.questions if params.person else None
-    agent = host.agent(name, person=person, max_rounds=params.max_rounds)
+    agent = host.agent(
+        model, person=person, mode=params.mode, project=params.project, max_rounds=params.max_rounds
+    )
     images = [Image(one.data, one.mime) for one in params.images]
     session = chat.id if chat is not None else ""
     try:
@@ -74,6 +88,8 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
                     return answer_json(event)
                 await emit(event_json(event))
     finally:
+        if models is not host.models:
+            await models.close()
         if not params.keep:
-            await host.servers.end_session(session)
+            await host.rest_session(agent_principal(session))
     raise AssertionError("a turn ends with its end")

@@ -1,0 +1,131 @@
+"""Calls the tools that a model asked for, all at once, and tells whatever happens as an answer.
+
+Nothing that a tool does ends the turn. A cancelled turn cancels what still runs, waits until it has ended,
+and leaves an answer for every call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from toolcrib.agent.chat import Chat, Kept, interrupted
+from toolcrib.agent.events import AgentEvent, CallBegan, CallEnded, CallMoved, ToolsOffered
+from toolcrib.agent.offering import Offering
+from toolcrib.agent.own_tools import found_result, read_on, search_arguments
+from toolcrib.agent.ports import Door
+from toolcrib.agent.prompt import READ, SEARCH
+from toolcrib.agent.results import plain, show, show_error
+from toolcrib.errors import InvalidArguments, ToolcribError
+from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
+from toolcrib.schema.tools import Principal, ToolResult
+from toolcrib.tools.outcomes import outcome_of
+
+_PREVIEW = 500
+_SLACK = 500
+"""Characters that a piece of a cut result may be longer by, for the note at its end."""
+Emit = Callable[[AgentEvent], None]
+
+
+@dataclass(kw_only=True)
+class Calling:
+    """How the calls of a turn are made."""
+
+    door: Door
+    principal: Principal
+    chat: Chat
+    offering: Offering
+    emit: Emit
+    keep: Callable[[Kept], None]
+    limit: int
+    at_once: int
+    images: bool
+    watch: Callable[[str], AbstractContextManager[None]] = lambda tool: nullcontext()
+    """Entered around a call, for those who want to know what a server is asked on whose behalf."""
+
+    async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
+        """Make the calls; each answer is put into `done` as it comes, also when this is cancelled."""
+        room = asyncio.Semaphore(self.at_once)
+        tasks = [
+            asyncio.create_task(self._one(call, done, room), name=f"call {call.name[:60]}") for call in calls
+        ]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore) -> None:
+        async with room:
+            started = time.perf_counter()
+            self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
+            try:
+                answer = await self._answer(call)
+            except asyncio.CancelledError:
+                self._end(call, interrupted(call), started, done)
+                raise
+            self._end(call, answer, started, done)
+
+    def _end(self, call: ToolUse, answer: ToolAnswer, started: float, done: dict[str, ToolAnswer]) -> None:
+        ms = (time.perf_counter() - started) * 1000
+        done[call.id] = ToolAnswer(
+            id=answer.id, name=answer.name, parts=answer.parts, outcome=answer.outcome, ms=ms
+        )
+        self.emit(
+            CallEnded(
+                id=call.id,
+                tool=call.name,
+                arguments=call.arguments,
+                outcome=answer.outcome,
+                ms=round(ms, 1),
+                text=plain(answer.text)[:_PREVIEW],
+                images=len(answer.images),
+            )
+        )
+
+    async def _answer(self, call: ToolUse) -> ToolAnswer:
+        try:
+            result = await self._call(call)
+        except ToolcribError as error:
+            outcome = outcome_of(error)
+            parts: tuple[Text, ...] = show_error(call.name, error, outcome)
+            return ToolAnswer(id=call.id, name=call.name, parts=parts, outcome=outcome)
+        name = f"r{self.chat.keeps + 1}"
+        limit = self.limit + _SLACK if call.name == READ else self.limit
+        shown = show(call.name, result, limit=limit, name=name, images=self.images)
+        if shown.whole is not None:
+            self.keep(Kept(name=name, text=shown.whole))
+            self.offering.allow_reading()
+        outcome = "tool_error" if result.get("isError") else "ok"
+        return ToolAnswer(id=call.id, name=call.name, parts=shown.parts, outcome=outcome)
+
+    async def _call(self, call: ToolUse) -> ToolResult:
+        if call.broken is not None:
+            raise InvalidArguments(
+                f"{call.name}: the arguments are no JSON object: {call.broken[:200]}",
+                hint="Write the whole call again with arguments that are valid JSON.",
+            )
+        if call.name == SEARCH:
+            return await self._search(call)
+        if call.name == READ:
+            return read_on(self.chat, call.arguments, self.limit)
+
+        def moved(progress: float, total: float | None, message: str | None) -> None:
+            self.emit(CallMoved(id=call.id, progress=progress, total=total, message=message))
+
+        with self.watch(call.name):
+            return await self.door.call(
+                call.name, call.arguments, principal=self.principal, on_progress=moved
+            )
+
+    async def _search(self, call: ToolUse) -> ToolResult:
+        query, limit = search_arguments(call.arguments)
+        found, new = await self.offering.search(query, limit)
+        if new:
+            why = f"sought: {query[:100]}"
+            self.emit(ToolsOffered(tools=tuple({"name": one.tool.name, "why": why} for one in new)))
+        return found_result(found, self.offering.total)

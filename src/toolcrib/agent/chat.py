@@ -1,0 +1,188 @@
+"""A chat: what was said and done, entry by entry, and the messages that a model is shown of it.
+
+Entries are only ever added. Whatever happened to a chat - a stop, a crash between a call and its answer - the
+messages that are made of it are ones that every vendor takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from toolcrib.agent.results import marked
+from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Message, Text, ToolAnswer, ToolUse
+
+INTERRUPTED = "This call was interrupted before it answered. It may or may not have had an effect."
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message, by anyone."""
+
+    message: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Which tools the model was offered from here on, and why each."""
+
+    tools: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The whole of a result that the model was shown in part."""
+
+    name: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortened:
+    """The results before this entry's `covers` are shown by their beginnings."""
+
+    covers: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Stands for all messages among the first `covers` entries."""
+
+    covers: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """What happened to a turn: stopped or failed."""
+
+    kind: str
+    text: str
+
+
+Entry = Said | Offer | Kept | Shortened | Summary | Remark
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatInfo:
+    """A chat as a list shows it."""
+
+    id: str
+    title: str
+    model: str
+    created: datetime
+    updated: datetime
+    parent: str | None = None
+    """The chat that this one was forked from."""
+    entries: int = 0
+
+
+@dataclass
+class Chat:
+    """A chat at hand."""
+
+    info: ChatInfo
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """Its name for programs."""
+        return self.info.id
+
+    def messages(self) -> list[Message]:
+        """What a model is shown of it."""
+        return shown(self.entries)
+
+    def questions(self) -> list[str]:
+        """What the person said, the oldest first."""
+        said = (entry.message for entry in self.entries if isinstance(entry, Said))
+        return [message.text for message in said if isinstance(message, FromPerson)]
+
+    def used(self) -> list[str]:
+        """The tools that were called, the latest first, each once."""
+        said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
+        calls = [call.name for one in said if isinstance(one, FromModel) for call in reversed(one.calls)]
+        return list(dict.fromkeys(calls))
+
+    def kept(self, name: str) -> str | None:
+        """The whole of a result that was cut."""
+        found = (entry.text for entry in self.entries if isinstance(entry, Kept) and entry.name == name)
+        return next(found, None)
+
+    @property
+    def keeps(self) -> int:
+        """How many results were cut."""
+        return sum(isinstance(entry, Kept) for entry in self.entries)
+
+
+SHORT = 400
+"""Characters that are left of a result that was shortened."""
+
+
+def shown(entries: Sequence[Entry]) -> list[Message]:
+    """The messages of these entries, after what was compacted, every call with its answer."""
+    summary = next((one for one in reversed(entries) if isinstance(one, Summary)), None)
+    short_before = max((one.covers for one in entries if isinstance(one, Shortened)), default=0)
+    messages: list[Message] = []
+    if summary is not None:
+        messages.append(FromPerson(parts=(Text(summary.text),)))
+    for position, entry in enumerate(entries):
+        if not isinstance(entry, Said) or (summary is not None and position < summary.covers):
+            continue
+        message = entry.message
+        if position < short_before and isinstance(message, FromTools):
+            message = shorten(message)
+        messages.append(message)
+    return answered(messages)
+
+
+def shorten(message: FromTools) -> FromTools:
+    """The answers by their beginnings, without pictures."""
+    return FromTools(answers=tuple(_short(answer) for answer in message.answers))
+
+
+def _short(answer: ToolAnswer) -> ToolAnswer:
+    text = answer.text
+    if len(text) <= SHORT and not answer.images:
+        return answer
+    note = " … (shortened; call the tool again for the rest)" if len(text) > SHORT else ""
+    seen = f" ({len(answer.images)} pictures left out)" if answer.images else ""
+    return ToolAnswer(
+        id=answer.id,
+        name=answer.name,
+        parts=(Text(f"{text[:SHORT]}{note}{seen}"),),
+        outcome=answer.outcome,
+        ms=answer.ms,
+    )
+
+
+def answered(messages: Sequence[Message]) -> list[Message]:
+    """The messages with an answer to every call and no answer without a call: no vendor takes less."""
+    result: list[Message] = []
+    waiting: tuple[ToolUse, ...] = ()
+    for message in messages:
+        if isinstance(message, FromTools):
+            given = {answer.id: answer for answer in message.answers}
+            if waiting:
+                result.append(_answers(waiting, given))
+            waiting = ()
+            continue
+        if waiting:
+            result.append(_answers(waiting, {}))
+        result.append(message)
+        waiting = message.calls if isinstance(message, FromModel) else ()
+    if waiting:
+        result.append(_answers(waiting, {}))
+    return result
+
+
+def _answers(calls: Sequence[ToolUse], given: dict[str, ToolAnswer]) -> FromTools:
+    return FromTools(answers=tuple(given.get(call.id) or interrupted(call) for call in calls))
+
+
+def interrupted(call: ToolUse, ms: float = 0.0) -> ToolAnswer:
+    """The answer to a call that never got one."""
+    told = Text(marked(call.name, INTERRUPTED, "cancelled"))
+    return ToolAnswer(id=call.id, name=call.name, parts=(told,), outcome="cancelled", ms=ms)

@@ -1,0 +1,98 @@
+"""Decides which tools a model is offered in a turn, and says why: always on, found for it, or sought.
+
+Tools once offered stay for the turn: a vendor keeps what it was sent, and a change would cost more than it
+saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcrib.agent.chat import Chat
+from toolcrib.agent.own_tools import NAMES, READ_TOOL, SEARCH_TOOL
+from toolcrib.agent.ports import Found, Room
+from toolcrib.schema.tools import Tool
+from toolcrib.tools.formats import FORMATS
+
+MOST = 120
+"""Vendors refuse more than 128 at once."""
+_MOST_FORMS = 5000
+
+
+class Forms:
+    """Tools in vendors' forms, made once each; a definition is read anew only when it changed."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, str, str], dict[str, Any]] = {}
+
+    def of(self, form: str, tool: Tool) -> dict[str, Any]:
+        """The tool as this vendor wants it."""
+        key = (form, tool.name, tool.hash)
+        made = self._made.get(key)
+        if made is None:
+            if len(self._made) >= _MOST_FORMS:
+                self._made.clear()
+            made = self._made[key] = FORMATS[form](tool)
+        return made
+
+
+class Offering:
+    """The tools of one turn."""
+
+    def __init__(self, room: Room, forms: Forms, form: str, offer_all: int) -> None:
+        self._room = room
+        self._forms = forms
+        self._form = form
+        self._offer_all = offer_all
+        self._tools: dict[str, Tool] = {}
+        self._written: list[dict[str, Any]] | None = None
+        self._readable = False
+
+    async def begin(self, question: str, chat: Chat) -> tuple[list[Found], str]:
+        """Choose for a question; returns what is offered and a note on how it was found."""
+        tools = [tool for tool in self._room.tools() if tool.name not in NAMES]
+        note = ""
+        if len(tools) <= self._offer_all:
+            found = [Found(tool=tool, why="there are few tools") for tool in tools]
+        else:
+            earlier = chat.questions()[:-1]
+            found, note = await self._room.choose(question, context=earlier[-3:], recent=chat.used())
+        self._readable = chat.keeps > 0
+        return self.add(found), note
+
+    async def search(self, query: str, limit: int) -> tuple[list[Found], list[Found]]:
+        """What fits these words, and what of it is new in the offer."""
+        found = [one for one in await self._room.search(query, limit) if one.tool.name not in NAMES]
+        return found, self.add(found)
+
+    def add(self, found: Sequence[Found]) -> list[Found]:
+        """Offer these too; returns those that were not offered yet."""
+        new = [one for one in found if one.tool.name not in self._tools][: MOST - len(self._tools)]
+        self._tools.update({one.tool.name: one.tool for one in new})
+        if new:
+            self._written = None
+        return new
+
+    def allow_reading(self) -> None:
+        """A result was cut: the model may read on."""
+        if not self._readable:
+            self._readable = True
+            self._written = None
+
+    @property
+    def total(self) -> int:
+        """How many tools there are."""
+        return len(self._room.tools())
+
+    @property
+    def tokens(self) -> int:
+        """What the definitions cost, about."""
+        return sum(tool.tokens for tool in self._tools.values()) + SEARCH_TOOL.tokens
+
+    def written(self) -> list[dict[str, Any]]:
+        """All of them in the vendor's form, the same list as long as nothing changes."""
+        if self._written is None:
+            own = [SEARCH_TOOL, READ_TOOL] if self._readable else [SEARCH_TOOL]
+            self._written = [self._forms.of(self._form, tool) for tool in (*self._tools.values(), *own)]
+        return self._written

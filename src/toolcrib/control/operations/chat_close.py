@@ -1,0 +1,27 @@
+"""`chat_close`: the talk is over for now; what ran for it alone ends. The chat itself stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.agent.agent import agent_principal
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import Configured, Emit, Needs
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """Which chat."""
+
+    chat: str
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The host that the talk was in."""
+    return Needs(lazy=True)
+
+
+async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+    """`{chat}`."""
+    await host.rest_session(agent_principal(params.chat))
+    return {"chat": params.chat}

@@ -1,0 +1,106 @@
+"""What there is to ask: vendors with a key, models that Ollama has, and what to do when there is nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from toolcrib.errors import NoModel
+from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.ollama_host import address_of, find_models
+from toolcrib.llm.opening import Models
+
+Place = Literal["environment", "secret"]
+LOCAL = "ollama"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """A vendor as far as it can be asked from here."""
+
+    vendor: str
+    title: str
+    address: str
+    keys: tuple[str, ...]
+    """Where a key is looked for."""
+    key: str | None = None
+    """Where one was found."""
+    place: Place | None = None
+    ready: bool = False
+    models: tuple[str, ...] = ()
+    """Those that are known without asking a vendor: what Ollama has."""
+
+
+async def survey(models: Models) -> list[Offer]:
+    """Every vendor, and every address of the settings; sends nothing beyond this machine's Ollama."""
+    known = [await _look_at(vendor, models.context) for vendor in models.vendors()]
+    for name, endpoint in models.settings.endpoints.items():
+        keys = (endpoint.key,) if endpoint.key else ()
+        found = await _key(keys, models.context)
+        known.append(
+            Offer(
+                vendor=name,
+                title=f"{endpoint.protocol} at {endpoint.url}",
+                address=endpoint.url,
+                keys=keys,
+                key=found[0] if found else None,
+                place=found[1] if found else None,
+                ready=not keys or found is not None,
+            )
+        )
+    return known
+
+
+async def no_model(models: Models) -> NoModel:
+    """The error for when none is chosen, with what could be."""
+    offers = await survey(models)
+    local = next((offer for offer in offers if offer.vendor == LOCAL), None)
+    if local is not None and local.models:
+        return NoModel(
+            "No model is chosen.",
+            hint=f"Ollama is here and has {', '.join(local.models[:5])}: --model ollama:{local.models[0]}",
+        )
+    keyed = [offer for offer in offers if offer.key and offer.vendor != LOCAL]
+    if keyed:
+        found = ", ".join(f"{one.title} ({one.key})" for one in keyed)
+        return NoModel(
+            "No model is chosen.",
+            hint=f"There is a key for {found}: name a model with --model {keyed[0].vendor}:MODEL",
+        )
+    names = [offer.keys[0] for offer in offers if offer.keys and offer.vendor != LOCAL]
+    keys = ", ".join(dict.fromkeys(names))
+    seen = "has no model yet (ollama pull qwen3)" if local is not None and local.ready else "does not answer"
+    return NoModel(
+        f"No model is chosen. There is no key of a vendor, and Ollama {seen}.",
+        hint=f"Store a key ({keys}) with: toolcrib secret set NAME; or try without an account: --model demo",
+    )
+
+
+async def _look_at(vendor: Vendor, context: ModelContext) -> Offer:
+    address = context.address_of(vendor)
+    found = await _key(vendor.keys, context)
+    local = None
+    if vendor.name == LOCAL:
+        address = address_of(address)
+        local = await find_models(address.removesuffix("/v1"))
+    elsewhere = bool(address) and address != vendor.address
+    return Offer(
+        vendor=vendor.name,
+        title=vendor.title,
+        address=address,
+        keys=vendor.keys,
+        key=found[0] if found else None,
+        place=found[1] if found else None,
+        ready=local is not None if vendor.name == LOCAL else bool(found or elsewhere or not vendor.keys),
+        models=tuple(model.name for model in local or ()),
+    )
+
+
+async def _key(names: tuple[str, ...], context: ModelContext) -> tuple[str, Place] | None:
+    for name in names:
+        if context.environ.get(name, "").strip():
+            return name, "environment"
+        if await asyncio.to_thread(context.secret, name):
+            return name, "secret"
+    return None

@@ -1,0 +1,83 @@
+"""Finds Ollama and asks it what it has: which models, and what each can do. It never complains."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.llm.model import Traits
+
+PATIENCE = 2.0
+DEFAULT_PORT = 11434
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalModel:
+    """A model that Ollama has on its disk."""
+
+    name: str
+    bytes: int = 0
+
+
+def address_of(host: str) -> str:
+    """`OLLAMA_HOST` as an address: scheme and port may be left out, and 0.0.0.0 means this machine."""
+    address = host if "://" in host else f"http://{host}"
+    scheme, _, rest = address.partition("://")
+    name, slash, path = rest.partition("/")
+    if name.startswith("0.0.0.0"):  # noqa: S104 - not listened on
+        name = name.replace("0.0.0.0", "127.0.0.1", 1)  # noqa: S104
+    if ":" not in name.rpartition("]")[2] and scheme == "http":
+        name = f"{name}:{DEFAULT_PORT}"
+    return f"{scheme}://{name}{slash}{path}".rstrip("/")
+
+
+async def find_models(address: str) -> list[LocalModel] | None:
+    """The models that are there; None when no Ollama answers."""
+    found = await _ask(f"{address}/api/tags", None)
+    if found is None:
+        return None
+    models = found.get("models")
+    return [
+        LocalModel(name=str(model.get("name")), bytes=int(model.get("size") or 0))
+        for model in (models if isinstance(models, list) else ())
+        if isinstance(model, dict)
+    ]
+
+
+async def describe(address: str, model: str, wanted_context: int) -> Traits:
+    """What a model can do; one that cannot be described is taken to be able to do everything."""
+    found = await _ask(f"{address}/api/show", {"model": model}) or {}
+    capabilities = found.get("capabilities")
+    known = capabilities if isinstance(capabilities, list) else ["tools", "vision"]
+    info = found.get("model_info")
+    lengths = [
+        value
+        for key, value in (info if isinstance(info, dict) else {}).items()
+        if key.endswith(".context_length") and isinstance(value, int)
+    ]
+    return Traits(
+        context_tokens=min([wanted_context, *lengths]), tools="tools" in known, images="vision" in known
+    )
+
+
+async def _ask(url: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+    return await asyncio.to_thread(_ask_now, url, body)
+
+
+def _ask_now(url: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+    if not url.startswith(("http://", "https://")):
+        return None
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310
+    # No proxy: it is on this machine or in this house.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=PATIENCE) as response:
+            found = json.loads(response.read())
+    except (OSError, ValueError, urllib.error.URLError):
+        return None
+    return found if isinstance(found, dict) else None

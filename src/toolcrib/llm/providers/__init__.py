@@ -1,0 +1,1 @@
+"""One module a vendor; each offers `describe()` and `open_model(model, context)`."""

@@ -1,0 +1,199 @@
+"""Ollama on this machine or another, in its own protocol: `ollama:qwen3`.
+
+Its own, because the copy of OpenAI's that it also speaks cannot say how much the model shall hold, and the
+default is small enough to lose the tools without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolcrib.errors import AnswerCut
+from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.gathering import Gathering
+from toolcrib.llm.history import joined, without_calls
+from toolcrib.llm.model import Model, ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.ollama_host import address_of, describe
+from toolcrib.llm.providers.openai import OpenAIChat
+from toolcrib.llm.refusals import complain
+from toolcrib.llm.sending import Answer, Outgoing, Sender
+from toolcrib.schema.messages import (
+    FromModel,
+    FromPerson,
+    FromTools,
+    Image,
+    Message,
+    StopReason,
+    Text,
+    Usage,
+)
+
+VENDOR = Vendor(
+    name="ollama",
+    title="Ollama",
+    keys=("OLLAMA_API_KEY",),
+    addresses=("OLLAMA_HOST", "OLLAMA_BASE_URL"),
+    address="http://127.0.0.1:11434",
+)
+NEEDS_KEY = False
+CONTEXT = 16_384
+"""Tokens to hold, unless the settings say otherwise or the model holds less; more costs memory."""
+_REASONS: dict[str, StopReason] = {"length": "length"}
+Json = dict[str, Any]
+
+
+def open_model(model: str, context: ModelContext) -> Model:
+    """One model; an address that ends in /v1 asks for the copy of OpenAI's protocol."""
+    address = context.address_of(VENDOR)
+    if address.endswith("/v1"):
+        return OpenAIChat(model, replace(context, address=address), VENDOR)
+    return Ollama(model, context)
+
+
+class Ollama:
+    """A model that Ollama runs."""
+
+    form = "openai"
+
+    def __init__(self, model: str, context: ModelContext) -> None:
+        self.name = context.name_of(VENDOR, model)
+        self._model = model
+        self._context = context
+        self._address = address_of(context.address_of(VENDOR))
+        self._sender = Sender(context)
+        self._traits: Traits | None = None
+
+    async def traits(self) -> Traits:
+        """What Ollama says that the model can do; asked once."""
+        if self._traits is None:
+            self._traits = await describe(self._address, self._model, self._context.context_tokens or CONTEXT)
+        return self._traits
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._sender.close()
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Ask."""
+        traits = await self.traits()
+        found = await self._context.key_of(VENDOR)
+        outgoing = Outgoing(
+            vendor=VENDOR,
+            url=f"{self._address}/api/chat",
+            headers={} if found is None else {"Authorization": f"Bearer {found[1]}"},
+            body=self._body(request, traits),
+            key_name="" if found is None else found[0],
+        )
+        async with self._sender.send(outgoing) as answer:
+            reading = _Reading()
+            async for event in reading.read(answer):
+                yield event
+            yield reading.gathering.finish()
+
+    def _body(self, request: Request, traits: Traits) -> Json:
+        tools = list(request.tools) if traits.tools else []
+        messages = request.messages if traits.tools else without_calls(request.messages)
+        limits: Json = {
+            "num_ctx": traits.context_tokens,
+            "num_predict": request.max_tokens or self._context.max_tokens,
+            "temperature": request.temperature,
+            "stop": list(request.stop) or None,
+        }
+        body: Json = {
+            "model": self._model,
+            "messages": _messages(request.system, messages, traits),
+            "stream": True,
+            "options": {key: value for key, value in limits.items() if value is not None},
+        }
+        return {**body, "tools": tools} if tools else body
+
+
+def _messages(system: str, messages: Sequence[Message], traits: Traits) -> list[Json]:
+    written: list[Json] = [{"role": "system", "content": system}] if system else []
+    for message in joined(messages):
+        if isinstance(message, FromPerson):
+            written.append(_said("user", message.parts, traits))
+        elif isinstance(message, FromModel):
+            written.append(_spoken(message))
+        else:
+            written += _results(message, traits)
+    return written
+
+
+def _said(role: str, parts: Sequence[Text | Image], traits: Traits) -> Json:
+    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+    images = [part.data for part in parts if isinstance(part, Image)]
+    return {"role": role, "content": text, **({"images": images} if images and traits.images else {})}
+
+
+def _spoken(message: FromModel) -> Json:
+    calls = [
+        {"function": {"name": call.name, "arguments": dict(call.arguments)}, "id": call.id}
+        for call in message.calls
+    ]
+    return {"role": "assistant", "content": message.text, **({"tool_calls": calls} if calls else {})}
+
+
+def _results(message: FromTools, traits: Traits) -> list[Json]:
+    written: list[Json] = [
+        {
+            "role": "tool",
+            "tool_name": answer.name,
+            "tool_call_id": answer.id,
+            "content": f"Error: {answer.text}" if answer.failed else answer.text,
+        }
+        for answer in message.answers
+    ]
+    for answer in message.answers:
+        if answer.images and traits.images:
+            # Templates of models show pictures of a person's messages alone.
+            shown: list[Text | Image] = [Text(f"Pictures from {answer.name}:"), *answer.images]
+            written.append(_said("user", shown, traits))
+    return written
+
+
+class _Reading:
+    """Reads the lines of one answer."""
+
+    def __init__(self) -> None:
+        self.gathering = Gathering()
+        self._ended = False
+
+    async def read(self, answer: Answer) -> AsyncGenerator[ModelEvent, None]:
+        async for line in answer.documents():
+            for told in self._take(line):
+                yield told
+            answer.ended = self._ended
+        if self._ended:
+            return
+        raise AnswerCut("The answer of Ollama broke off.", hint="Ask again.")
+
+    def _take(self, line: Json) -> list[ModelEvent]:
+        if line.get("error"):
+            raise complain(VENDOR, line["error"])
+        message = line.get("message") or {}
+        events: list[ModelEvent] = []
+        if message.get("thinking"):
+            events.append(ThinkingDelta(message["thinking"]))
+        if message.get("content"):
+            self.gathering.say(message["content"])
+            events.append(TextDelta(message["content"]))
+        for call in message.get("tool_calls") or ():
+            function = call.get("function") or {}
+            events.append(
+                self.gathering.call(
+                    call.get("id") or "", function.get("name") or "", function.get("arguments")
+                )
+            )
+        if line.get("done"):
+            self._end(line)
+        return events
+
+    def _end(self, line: Json) -> None:
+        self._ended = True
+        self.gathering.reason = _REASONS.get(line.get("done_reason") or "", "end")
+        self.gathering.usage = Usage(
+            input=line.get("prompt_eval_count") or 0, output=line.get("eval_count") or 0, requests=1
+        )

@@ -1,0 +1,136 @@
+"""Chats are kept as they happen, can go on and be forked, and are always ones that a vendor takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Crib
+from toolcrib.agent.chat import Chat, ChatInfo, Kept, Offer, Remark, Said, Shortened, Summary, answered, shown
+from toolcrib.agent.entry_json import entry_json, read_entry
+from toolcrib.approvals.gate import AllowAll
+from toolcrib.errors import NotFound
+from toolcrib.schema.messages import (
+    FromModel,
+    FromPerson,
+    FromTools,
+    Image,
+    Opaque,
+    Text,
+    ToolAnswer,
+    ToolUse,
+)
+from toolcrib.store.chats import Chats
+from toolcrib.store.database import open_database
+from toolcrib.testing.model import ScriptedModel, calls
+
+USE = ToolUse(id="c1", name="add", arguments={"a": 1}, vendor={"signature": "s"})
+ENTRIES = [
+    Said(FromPerson(parts=(Text("hi"), Image("AAAA", "image/png")))),
+    Offer(tools=(("add", "always on"),), note="a note"),
+    Said(FromModel(parts=(Text("let me see"), Opaque(vendor="anthropic", data={"x": 1}), USE))),
+    Said(FromTools(answers=(ToolAnswer(id="c1", name="add", parts=(Text("2"),), outcome="denied", ms=1.5),))),
+    Kept(name="r1", text="long"),
+    Shortened(covers=2),
+    Summary(covers=3, text="so far"),
+    Remark(kind="stopped", text="by the person"),
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: type(entry).__name__)
+def test_an_entry_survives_json(entry: object) -> None:
+    assert read_entry(*entry_json(entry)) == entry  # type: ignore[arg-type]
+
+
+def test_a_call_that_never_got_an_answer_gets_one() -> None:
+    messages = answered(
+        [FromPerson(parts=(Text("q"),)), FromModel(parts=(USE,)), FromPerson(parts=(Text("r"),))]
+    )
+
+    assert [type(message) for message in messages] == [FromPerson, FromModel, FromTools, FromPerson]
+    assert messages[2].answers[0].outcome == "cancelled"  # type: ignore[union-attr]
+
+
+def test_answers_that_nobody_asked_for_are_left_out() -> None:
+    stray = FromTools(answers=(ToolAnswer(id="x", name="y", parts=()),))
+
+    assert answered([FromPerson(parts=(Text("q"),)), stray]) == [FromPerson(parts=(Text("q"),))]
+
+
+def test_a_summary_stands_for_what_it_covers() -> None:
+    messages = shown(ENTRIES)
+
+    assert messages[0] == FromPerson(parts=(Text("so far"),))
+    assert not any(isinstance(message, FromModel) for message in messages)
+
+
+async def test_a_chat_is_read_back_as_it_was(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "db") as database:
+        chats = Chats(database)
+        chat = await chats.create("demo", title="hello")
+        for position, entry in enumerate(ENTRIES):
+            chats.append(chat.id, position, entry)
+        await chats.flush()
+    async with open_database(tmp_path / "db") as database:
+        found = await Chats(database).load(chat.id[:5])
+
+    assert found.entries == ENTRIES
+    assert (found.info.title, found.info.model, found.info.entries) == ("hello", "demo", len(ENTRIES))
+
+
+async def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "db") as database:
+        chats = Chats(database)
+        chat = await chats.create("demo")
+        chats.append(chat.id, 0, ENTRIES[0])
+        chats.append(chat.id, 1, ENTRIES[1])
+        fork = await chats.fork(chat.id, 1)
+        chats.append(fork.id, 1, ENTRIES[7])
+
+        assert (await chats.load(fork.id)).entries == [ENTRIES[0], ENTRIES[7]]
+        assert (await chats.load(chat.id)).entries == ENTRIES[:2]
+        assert fork.info.parent == chat.id
+
+
+async def test_an_unknown_chat_is_not_found(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "db") as database:
+        with pytest.raises(NotFound, match="nowhere"):
+            await Chats(database).load("nowhere")
+        with pytest.raises(NotFound, match="no chat yet"):
+            await Chats(database).load("last")
+
+
+async def test_a_chat_goes_on_after_the_host_was_closed(crib: Crib) -> None:
+    first = ScriptedModel(calls(("add", {"a": 1, "b": 2})), "It is 3.")
+    async with crib.open(gate=AllowAll()) as host:
+
+        @host.tool()
+        def add(a: int, b: int) -> int:
+            """Add."""
+            return a + b
+
+        ended = await host.agent(first).ask("1 and 2?")
+    second = ScriptedModel("As I said: 3.", name="scripted:other")
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.load(ended.chat)
+        await host.agent(second).ask("once more?", chat=chat)
+        listed = await host.chats.list()
+
+    assert [type(message) for message in second.requests[0].messages] == [
+        FromPerson,
+        FromModel,
+        FromTools,
+        FromModel,
+        FromPerson,
+    ]
+    assert [(info.id, info.model, info.title) for info in listed] == [
+        (ended.chat, "scripted:other", "1 and 2?")
+    ]
+
+
+def test_the_latest_tools_come_first_and_once() -> None:
+    said = [Said(FromModel(parts=(ToolUse(id=name, name=name),))) for name in ("a", "b", "a")]
+    info = ChatInfo.__new__(ChatInfo)
+
+    assert Chat(info, list(said)).used() == ["a", "b"]

@@ -1,0 +1,100 @@
+"""A talk that grew too long is made short without losing what is open; nothing of the chat is deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conftest import Crib
+from toolcrib.agent.chat import Summary
+from toolcrib.agent.events import Compacted
+from toolcrib.approvals.gate import AllowAll
+from toolcrib.errors import ContextTooLong
+from toolcrib.llm.model import Request, Traits
+from toolcrib.schema.messages import FromPerson
+from toolcrib.testing.model import Calls, ScriptedModel, calls
+
+SMALL = Traits(context_tokens=8000)
+NOTE = "NOTE: the treasure is at 17 Elm Street; the key was found in round one."
+
+
+def is_for_a_note(request: Request) -> bool:
+    first = request.messages[0]
+    return isinstance(first, FromPerson) and "Write that note" in first.text
+
+
+def worker(rounds: int) -> Any:
+    done = 0
+
+    def step(request: Request) -> str | Calls:
+        nonlocal done
+        if is_for_a_note(request):
+            return NOTE
+        done += 1
+        return calls(("dig", {"hole": done})) if done <= rounds else "The treasure is at 17 Elm Street."
+
+    return step
+
+
+async def test_a_long_turn_is_compacted_and_the_question_stays(crib: Crib) -> None:
+    model = ScriptedModel(worker(12), traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+
+        @host.tool()
+        def dig(hole: int) -> str:
+            """Dig a hole."""
+            return f"hole {hole}: " + "earth " * 900
+
+        events = [event async for event in host.agent(model).run("Where is the treasure? Do not stop early.")]
+        chat = await host.chats.load("last")
+
+    assert events[-1].answer == "The treasure is at 17 Elm Street."  # type: ignore[union-attr]
+    compacted = [event for event in events if isinstance(event, Compacted)]
+    assert compacted
+    assert all(event.after < event.before for event in compacted)
+    last = [request for request in model.requests if not is_for_a_note(request)][-1]
+    assert "Where is the treasure? Do not stop early." in str(last.messages)
+    assert len(chat.questions()) == 1
+    assert sum("hole" in str(entry) for entry in chat.entries) > 12
+
+
+async def test_old_questions_become_a_note_of_the_models(crib: Crib) -> None:
+    def step(request: Request) -> str:
+        return NOTE if is_for_a_note(request) else "word " * 1000
+
+    model = ScriptedModel(step, traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.create(model.name)
+        for number in range(8):
+            await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
+
+    assert any(isinstance(entry, Summary) for entry in chat.entries)
+    last = [request for request in model.requests if not is_for_a_note(request)][-1]
+    assert NOTE in str(last.messages[0])
+    assert "question 7" in str(last.messages[-1])
+    assert "question 0" not in str(last.messages)
+
+
+async def test_a_vendor_that_finds_it_too_long_is_asked_with_less(crib: Crib) -> None:
+    refused = 0
+
+    def step(request: Request) -> str | Calls:
+        nonlocal refused
+        if is_for_a_note(request):
+            return NOTE
+        if len(str(request.messages)) > 12_000:
+            refused += 1
+            raise ContextTooLong("too long")
+        return calls(("dig", {"hole": len(model.requests)})) if len(model.requests) < 6 else "found"
+
+    model = ScriptedModel(step)
+    async with crib.open(gate=AllowAll()) as host:
+
+        @host.tool()
+        def dig(hole: int) -> str:
+            """Dig a hole."""
+            return "earth " * 800
+
+        ended = await host.agent(model).ask("dig")
+
+    assert refused
+    assert ended.answer == "found"
