@@ -1,6 +1,8 @@
 # Works with GNU make 3.81 (macOS) and later. `make` alone lists the targets.
 
 BIN := .venv/bin
+# How many test files run at once: most of them wait more than they work.
+JOBS := 2
 .DEFAULT_GOAL := help
 .PHONY: help setup dev needs run test check lint types layers format bench soak lock clean
 
@@ -14,7 +16,7 @@ run: setup ## Start the host in the foreground (toolcrib up)
 	@$(BIN)/toolcrib up
 
 test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests
 

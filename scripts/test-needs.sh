@@ -9,4 +9,6 @@ command -v git >/dev/null 2>&1 || scripts/system-packages.sh git || {
     exit 1
 }
 
+# The official suite and the inspector want 22; found or put in place here, before several processes look for it.
 .venv/bin/python -m tests.real_servers.node --at-least 20 >/dev/null
+.venv/bin/python -m tests.real_servers.node --at-least 22 >/dev/null

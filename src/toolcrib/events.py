@@ -16,7 +16,9 @@ DEFAULT_CAPACITY = 1000
 class Subscription(Generic[E]):
     """One listener's queue. `dropped` counts what it was too slow for."""
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, without: type[E] | None = None) -> None:
+        self.without = without
+        """What it does not want to hear of."""
         self._queue: deque[E] = deque(maxlen=capacity)
         self._arrived = asyncio.Event()
         self.dropped = 0
@@ -27,6 +29,11 @@ class Subscription(Generic[E]):
             self.dropped += 1
         self._queue.append(event)
         self._arrived.set()
+
+    @property
+    def behind(self) -> bool:
+        """True while there is something that it has not heard yet."""
+        return bool(self._queue)
 
     async def next(self) -> E:
         """The next event, waiting for one if there is none."""
@@ -49,19 +56,32 @@ class Bus(Generic[E]):
     def publish(self, event: E) -> None:
         """Tell everyone; never waits."""
         for subscription in tuple(self._subscriptions):
-            subscription.put(event)
+            if subscription.without is None or not isinstance(event, subscription.without):
+                subscription.put(event)
 
     @contextmanager
-    def subscribe(self, capacity: int = DEFAULT_CAPACITY) -> Iterator[Subscription[E]]:
-        """Listen from now on until the block is left."""
-        subscription: Subscription[E] = Subscription(capacity)
+    def subscribe(
+        self, capacity: int = DEFAULT_CAPACITY, *, without: type[E] | None = None
+    ) -> Iterator[Subscription[E]]:
+        """Listen from now on until the block is left, to everything but events of one kind."""
+        subscription: Subscription[E] = Subscription(capacity, without)
         self._subscriptions.add(subscription)
         try:
             yield subscription
         finally:
             self._subscriptions.discard(subscription)
 
+    def hears(self, kind: type[E]) -> bool:
+        """True when anyone wants events of this kind; lets a hot path skip building those nobody hears."""
+        for subscription in self._subscriptions:  # noqa: SIM110 - every call asks; `any` takes twice as long
+            if subscription.without is not kind:
+                return True
+        return False
+
     @property
-    def listened(self) -> bool:
-        """True when anyone is subscribed; lets a hot path skip building events nobody hears."""
-        return bool(self._subscriptions)
+    def behind(self) -> bool:
+        """True while somebody has not heard yet of what happened."""
+        for subscription in self._subscriptions:  # noqa: SIM110 - as above
+            if subscription.behind:
+                return True
+        return False

@@ -39,20 +39,9 @@ def test_the_plan_is_shown_and_without_a_yes_nothing_is_installed(
 
 
 def test_the_command_is_shown_with_its_arguments_and_variables(toolcrib: CommandLine, tarball: str) -> None:
-    answer = toolcrib(
-        *(
-            "add",
-            "tiny",
-            "--offline",
-            "--dry-run",
-            "--env",
-            "MODE=quiet",
-            "--",
-            tarball,
-            "two words",
-            "a\u202eb",
-        )
-    )
+    words = ("--", tarball, "two words", "a\u202eb")
+
+    answer = toolcrib("add", "tiny", "--offline", "--dry-run", "--env", "MODE=quiet", *words)
 
     assert "tiny.js 'two words' 'a\\u202eb'" in answer.err
     assert "MODE = quiet" in answer.err
@@ -170,6 +159,8 @@ def test_an_entry_that_names_a_package_is_installed_on_request(toolcrib: Command
 
     assert toolcrib("install", "tiny", "--yes", "--offline").code == 0
 
+    # Installing is no word for an entry that somebody else wrote.
+    assert toolcrib("trust", "tiny", "--yes").code == 0
     assert json.loads(toolcrib("call", "tiny__tell").out)["args"] == ["x"]
     assert toolcrib("install", "nobody", "--yes").code == 3
     assert toolcrib("install", "demo", "--yes").code == 2

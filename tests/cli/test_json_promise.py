@@ -45,6 +45,8 @@ def shape(value: Any) -> Any:
         ("version", ("version",)),
         ("completion", ("completion", "bash")),
         ("search-servers", ("search-servers", "git")),
+        ("ask", ("ask", "What is 17 plus 25?", "--model", "demo")),
+        ("models", ("models",)),
         ("Errors", ("call", "demo__ad")),
     ],
 )
@@ -115,6 +117,17 @@ def test_secrets_are_as_documented(toolcrib: CommandLine) -> None:
     assert shape(toolcrib("secret", "set", "TOKEN", "--json", stdin="x").json) == shape(stored)
     assert shape(toolcrib("secret", "--json").json) == shape(listed)
     assert shape(toolcrib("secret", "remove", "TOKEN", "--yes", "--json").json) == shape(removed)
+
+
+def test_chats_are_as_documented(toolcrib: CommandLine) -> None:
+    answer = toolcrib("ask", "What is 17 plus 25?", "--model", "demo", "--json").json
+
+    (example,) = examples("ask")
+    assert shape(answer["calls"]) == shape(example["calls"])
+    assert shape(answer["usage"]) == shape(example["usage"])
+    assert shape(toolcrib("chat", "--list", "--json").json) == shape(examples("chat")[0])
+    vendors = toolcrib("models", "--json", OLLAMA_HOST="127.0.0.1:9").json["vendors"]
+    assert shape(vendors) == shape(examples("models")[0]["vendors"])
 
 
 def test_profiles_are_as_documented(toolcrib: CommandLine) -> None:

@@ -25,6 +25,12 @@ EXAMPLE = {
     "file": "/x/mcp.json",
     "folder": "/x",
     "digest": "0",
+    "text": "What is 1 plus 2?",
+    "chat": "last",
+    "id": "q1",
+    "action": "accept",
+    "allow": True,
+    "queries": "/x/questions.jsonl",
 }
 DOCS = Path(__file__).parents[2] / "docs"
 

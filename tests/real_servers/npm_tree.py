@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -24,14 +27,15 @@ def install_tree(pins: Path, folder: Path, at_least: int = 20) -> Path:
     node = find_node(at_least)
     files = [pins / "package.json", pins / "package-lock.json"]
     mark = Mark(folder, str(node.program), files)
-    if mark.is_current():
-        return folder
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for file in files:
-        shutil.copy(file, folder)
-    run_installer([*node.npm, "ci", "--prefix", str(folder), *QUIET])
-    mark.set()
+    with alone(folder):
+        if mark.is_current():
+            return folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for file in files:
+            shutil.copy(file, folder)
+        run_installer([*node.npm, "ci", "--prefix", str(folder), *QUIET])
+        mark.set()
     return folder
 
 
@@ -39,6 +43,15 @@ def lock_tree(pins: Path, at_least: int = 20) -> None:
     """Write `package-lock.json` anew; no entry says where it was fetched."""
     form = ("--package-lock-only", "--omit-lockfile-registry-resolved")
     run_installer([*find_node(at_least).npm, "install", "--prefix", str(pins), *form, *QUIET])
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else installs there meanwhile: tests run in several processes."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class Mark:

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from tests.real_servers.npm_tree import InstallFailed, Mark, run_installer
+from tests.real_servers.npm_tree import InstallFailed, Mark, alone, run_installer
 
 FORM = ("--universal", "--python-version", "3.11", "--no-header", "--no-annotate", "--no-emit-index-url")
 
@@ -16,13 +16,14 @@ FORM = ("--universal", "--python-version", "3.11", "--no-header", "--no-annotate
 def install_environment(pins: Path, folder: Path) -> Path:
     """Make the environment `folder` from `pins`, with this Python, unless it is there."""
     mark = Mark(folder, sys.version, [pins])
-    if mark.is_current():
-        return folder
-    uv = _uv()
-    run_installer([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-    into = ("--quiet", "--compile-bytecode", "--python", str(folder / "bin/python"))
-    run_installer([uv, "pip", "sync", *into, str(pins)])
-    mark.set()
+    with alone(folder):
+        if mark.is_current():
+            return folder
+        uv = _uv()
+        run_installer([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
+        into = ("--quiet", "--compile-bytecode", "--python", str(folder / "bin/python"))
+        run_installer([uv, "pip", "sync", *into, str(pins)])
+        mark.set()
     return folder
 
 

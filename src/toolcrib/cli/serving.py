@@ -60,6 +60,7 @@ async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
     with heeding(ending):
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
+            host.lent = True
             keep_log(host.paths.state / "host.log")
             _check_profile(host.settings, asked.name)
             serving = serve_http(
@@ -88,6 +89,7 @@ async def _over_stdio(surface: Surface, asked: Profile) -> None:
     with heeding(ending):
         async with open_host(surface.home, exclusive=False, handlers=bridge_handlers()) as host:
             ending.host = host
+            host.lent = True
             _check_profile(host.settings, asked.name)
             gateway = Gateway(host, offer_one(asked)(host.settings)[asked.name].profile)
             serving = asyncio.create_task(serve_stdio(gateway, incoming, outgoing))

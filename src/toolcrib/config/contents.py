@@ -6,11 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from toolcrib.config.document import Document
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.fields import EntryError
+from toolcrib.config.launch import is_bundled
 from toolcrib.config.settings import Settings, read_settings
 from toolcrib.errors import ConfigError
 from toolcrib.schema.servers import ServerEntry
@@ -30,6 +32,11 @@ class Config:
     """A hash of each entry, broken ones included; the order of keys does not count."""
     digest: str
     """The hash of the whole file, as `changes` yields it."""
+
+    @cached_property
+    def bundled(self) -> frozenset[str]:
+        """The servers that came with this package."""
+        return frozenset(name for name, entry in self.servers.items() if is_bundled(entry.raw))
 
     def changed_since(self, earlier: Config) -> tuple[str, ...]:
         """The servers whose entry was added or changed, in the order of the file, then the removed ones."""

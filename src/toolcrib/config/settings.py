@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from toolcrib.config.document import Document
 from toolcrib.errors import ConfigError
+from toolcrib.schema.approvals import Mode
 
 MIB = 1024 * 1024
 
@@ -43,6 +44,18 @@ class Guarded(Section):
         return values
 
 
+class EmbedderSettings(Section):
+    """What turns texts into vectors, so that tools are found by what they mean."""
+
+    kind: str = "builtin"
+    """A file of `retrieval/embedders/`: builtin, ollama, openai (any address that speaks its way), none."""
+    model: str = ""
+    """Which model, where there are several; empty for the usual one."""
+    url: str = Field(default="", pattern=r"^(https?://\S+)?$")
+    api_key: str = ""
+    """`${secret:NAME}` or `${VARIABLE}`."""
+
+
 class RetrievalSettings(Section):
     """How tools are found for a question."""
 
@@ -50,6 +63,7 @@ class RetrievalSettings(Section):
     """How many a search returns unless it says otherwise."""
     always_on: list[str] = []
     """Patterns of public tool names that are shown beside what was searched for."""
+    embedder: EmbedderSettings = EmbedderSettings()
 
 
 class ProfileSettings(Guarded):
@@ -116,7 +130,7 @@ class AgentSettings(Section):
     max_result_chars: int = Field(default=20_000, ge=500)
     """Of a tool's answer, what the model is shown at once; it can read on."""
     max_parallel_calls: int = Field(default=8, ge=1, le=100)
-    offer_all: int = Field(default=20, ge=0, le=1000)
+    offer_all: int = Field(default=40, ge=0, le=1000)
     """Up to so many tools, all of them are offered; above, those that the question needs."""
     max_tokens: int | None = Field(default=None, ge=16)
     """The most that one answer of the model may have."""
@@ -130,6 +144,36 @@ class AgentSettings(Section):
     """Addresses that speak a vendor's protocol, by the name they have here."""
     prices: dict[str, PriceSettings] = {}
     """By the beginning of a model's name."""
+
+
+class ApprovalSettings(Section):
+    """When a person is asked before a tool runs."""
+
+    mode: Mode = "on_miss"
+    """For agents and workflows, and all who are not named in `modes`."""
+    modes: dict[str, Mode] = {}
+    """By the first word of who calls (cli, python, gateway, agent, workflow), over what holds otherwise."""
+    headless: Literal["deny", "wait"] = "deny"
+    """What becomes of a question when nobody is there: no, or it is kept until somebody answers it."""
+    wait_seconds: float | None = Field(default=None, gt=0)
+    """How long such a question waits; for ever unless told."""
+
+
+class TerminalSettings(Section):
+    """The terminal and the tools for a project's folder."""
+
+    enabled: bool = False
+    """Among the tools of every host; agents open them by themselves."""
+    folder: str = ""
+    """Where commands run when the caller works in no project; the current folder unless told."""
+    sandbox: Literal["auto", "bubblewrap", "landlock", "none"] = "auto"
+    folders: list[str] = []
+    """May be written to, besides the project's folder, the one for temporary files, and caches."""
+    hidden: list[str] = []
+    """Cannot be read, besides the usual places of keys and passwords."""
+    network: bool = True
+    variables: list[str] = []
+    """Names of environment variables that commands may see, besides a few harmless ones."""
 
 
 class Settings(Section):
@@ -160,6 +204,8 @@ class Settings(Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     gateway: GatewaySettings = GatewaySettings()
     agent: AgentSettings = AgentSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    terminal: TerminalSettings = TerminalSettings()
 
 
 def read_settings(document: Document) -> Settings:

@@ -29,6 +29,8 @@ MAX_PARKED = 256
 PARKED_FOR = 600.0
 """Seconds in which a person may answer."""
 NO_CAPABILITY = -32021
+_ENVELOPE = "io.modelcontextprotocol/"
+"""Begins the keys that belong to one leg of the way alone; so does the token for progress."""
 CAPABILITY_OF = {
     "sampling/createMessage": "sampling",
     "elicitation/create": "elicitation",
@@ -49,14 +51,19 @@ class RelayedCall:
     def __init__(self, front: Front, request: Request, wire: Wire) -> None:
         self.subject = _subject(request)
         self.principal = front.principal
-        self._asker, self._brought = _brought(request, self._mark) if request.modern else (None, {})
+        self._asker, self._brought = self._bring(request) if request.modern else (None, {})
         self.wire = wire
         self._front = front
         self._request = request
         self._modern = request.modern
         stated = front.can(request)
-        self._capabilities = {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
-        self._meta = {key: value for key, value in request.meta.items() if not _is_ours(key)}
+        able = stated and {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
+        self._capabilities: dict[str, Any] = able
+        self._meta = {
+            key: value
+            for key, value in request.meta.items()
+            if not key.startswith(_ENVELOPE) and key != "progressToken"
+        }
         self._open: dict[str, dict[str, Any]] = {}
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._asked = asyncio.Event()
@@ -73,7 +80,7 @@ class RelayedCall:
     @property
     def parks(self) -> bool:
         """True when the client may have to come back with answers."""
-        return self._modern and any(name in self._capabilities for name in CAPABILITY_OF.values())
+        return self._modern and bool(self._capabilities)
 
     @property
     def wants_legacy(self) -> bool:
@@ -122,6 +129,15 @@ class RelayedCall:
     def _mark(self) -> str:
         """What a state is good for: the same thing, asked for by the same principal."""
         return repr((self.principal.name, self.subject))
+
+    def _bring(self, request: Request) -> tuple[str | None, dict[str, Any]]:
+        """What a client that comes back brings for a modern server, and for which one the state is."""
+        params = request.params
+        brought = {"inputResponses": params["inputResponses"]} if "inputResponses" in params else {}
+        if "requestState" not in params:
+            return None, brought
+        server, state = unseal(params["requestState"], self._mark)
+        return server, {**brought, "requestState": state}
 
     def _check_able(self, method: Any) -> None:
         needed = CAPABILITY_OF.get(method) if isinstance(method, str) else None
@@ -216,20 +232,6 @@ class Parking:
 def _subject(request: Request) -> tuple[str, Any, Any]:
     """What a call is about: it goes on only as what it began as."""
     return request.method, request.params.get("name"), request.params.get("uri")
-
-
-def _brought(request: Request, mark: str) -> tuple[str | None, dict[str, Any]]:
-    """What a client that comes back brings for a modern server, and for which one the state is."""
-    brought = {key: request.params[key] for key in ("inputResponses",) if key in request.params}
-    if "requestState" not in request.params:
-        return None, brought
-    server, state = unseal(request.params["requestState"], mark)
-    return server, {**brought, "requestState": state}
-
-
-def _is_ours(key: str) -> bool:
-    """Of the envelope, which belongs to one leg of the way alone."""
-    return key == "progressToken" or key.startswith("io.modelcontextprotocol/")
 
 
 def bridge_handlers() -> Handlers:

@@ -51,7 +51,7 @@ class Gateway:
         kept = KeptLists(host.paths.state / "lists")
         self.catalog = Catalog(host.servers, lambda: self.profile, self._announce, kept)
         self.listing = Listing()
-        self.logs = Logs()
+        self.logs = Logs(host.events)
         self.watches = Watches(host.servers)
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._channels: set[Channel] = set()
@@ -74,7 +74,7 @@ class Gateway:
         profile = self.profile
         if not profile.search:
             return None
-        return SearchMode(self.tools, limit=profile.k, always_on=profile.always_on)
+        return SearchMode(self.tools, limit=profile.k, always_on=profile.always_on, meaning=self.host.meaning)
 
     def tools(self) -> list[Tool]:
         """The tools that clients of this gateway see now."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from toolcrib.errors import ToolcribError
+from toolcrib.events import Bus
 from toolcrib.gateway.bridge import RelayedCall
+from toolcrib.schema.events import Event
 from toolcrib.serverkit.context import LOG_LEVELS
 from toolcrib.serverkit.protocol import notification
 from toolcrib.servers.sessions.session import Session, log_level
@@ -19,33 +21,53 @@ _SEVERITY: dict[str, int] = {level: number for number, level in enumerate(LOG_LE
 _INFO = _SEVERITY["info"]
 
 
+class _Hearing:
+    """A call among those that hear a server, while a block runs."""
+
+    __slots__ = ("_call", "_calls", "_level", "_token")
+
+    def __init__(self, calls: list[RelayedCall], call: RelayedCall, level: str) -> None:
+        self._calls = calls
+        self._call = call
+        self._level = level
+
+    def __enter__(self) -> None:
+        self._calls.append(self._call)
+        self._token = log_level.set(self._level)
+
+    def __exit__(self, *error: object) -> None:
+        log_level.reset(self._token)
+        self._calls.remove(self._call)
+
+
+_DEAF = contextlib.nullcontext()
+
+
 class Logs:
     """Who hears which server now."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: Bus[Event]) -> None:
+        self._events = events
         self._calls: dict[str, list[RelayedCall]] = {}
         self._asked: int | None = None
         """How much servers of the legacy era were asked to tell; what a client does not want stays here."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    @contextmanager
-    def hearing(self, server: str | None, call: RelayedCall | None) -> Iterator[None]:
+    def hearing(self, server: str | None, call: RelayedCall) -> AbstractContextManager[None]:
         """While the block runs, the client of the call hears the server."""
-        if server is None or call is None or call.log_level is None:
-            yield
-            return
-        calls = self._calls.setdefault(server, [])
-        calls.append(call)
-        token = log_level.set(call.log_level)
-        try:
-            yield
-        finally:
-            log_level.reset(token)
-            calls.remove(call)
+        level = call.log_level
+        if server is None or level is None:
+            return _DEAF
+        return _Hearing(self._calls.setdefault(server, []), call, level)
 
-    async def last_words(self, call: RelayedCall | None) -> None:
+    @property
+    def behind(self) -> bool:
+        """True while something that a server said is still on its way to us."""
+        return self._events.behind
+
+    async def last_words(self, call: RelayedCall) -> None:
         """What a server says right before its answer comes by another way, which is a step longer."""
-        if call is not None and call.log_level is not None:
+        if self.behind and call.log_level is not None:
             await asyncio.sleep(0)
 
     def tell(self, server: str, params: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from toolcrib.gateway.search_definitions import (
     SEARCH,
     definitions,
 )
-from toolcrib.retrieval import Index, Pick, follow
+from toolcrib.retrieval import Finder, Meaning, Pick
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.answers import as_result
@@ -48,12 +48,13 @@ class SearchMode:
         *,
         limit: int = DEFAULT_LIMIT,
         always_on: Sequence[str] = (),
+        meaning: Meaning | None = None,
     ) -> None:
         self._visible = visible
         self._limit = min(limit, MOST)
         self._always_on = tuple(always_on)
         self._own = definitions(self._limit)
-        self._index = Index()
+        self._finder = Finder(meaning)
 
     def definitions(self) -> list[dict[str, Any]]:
         """What `tools/list` shows: the three, then the tools that are always on."""
@@ -82,13 +83,14 @@ class SearchMode:
         return tool.name not in NAMES and any(fnmatchcase(tool.name, one) for one in self._always_on)
 
     async def _search(self, query: str, limit: int) -> ToolResult:
-        await follow(self._index, self._visible)
-        picks = self._index.select(query, limit).picks
+        await self._finder.follow(self._visible)
+        selection = await self._finder.select(query, limit)
+        picks = selection.picks
         text = _listed(picks) if picks else _nothing(query, self._visible())
         found = [_row(pick) for pick in picks]
         return {
             "content": [{"type": "text", "text": text}],
-            "structuredContent": {"tools": found, "searched": len(self._index)},
+            "structuredContent": {"tools": found, "searched": len(self._finder)},
             "isError": False,
         }
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from toolcrib.agent.desk import Desk
 from toolcrib.agent.offering import Forms
+from toolcrib.approvals.gate import Gate as ApprovalGate
+from toolcrib.approvals.question import Asker
+from toolcrib.approvals.waiting import DurableAsker
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
@@ -20,8 +23,10 @@ from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.room import ToolRoom
+from toolcrib.host.workbench import Workbench
 from toolcrib.llm.opening import Models
-from toolcrib.retrieval import Index
+from toolcrib.retrieval import Finder, Index, Meaning
+from toolcrib.schema.approvals import Mode
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.connecting import Workshop
@@ -36,6 +41,7 @@ from toolcrib.store.trust import Trust
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.functions import FunctionOptions
+from toolcrib.tools.ports import Gate
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.review import review
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import Person
     from toolcrib.llm.model import Model
+    from toolcrib.schema.approvals import Mode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,6 +71,14 @@ class Host:
     registry: Registry
     caller: Caller
     """The one door: every tool call of every surface goes through it."""
+    gate: Gate
+    """Decides which calls may run."""
+    approvals: ApprovalGate
+    """The gate of the settings and of the person's rules; the same, unless another one was given."""
+    questions: DurableAsker
+    """Where questions wait that nobody was there to answer."""
+    workbench: Workbench
+    """The terminal and the tools for a project's folder."""
     servers: Pool
     """The MCP servers and how they are doing."""
     audit: AuditLog
@@ -84,10 +99,19 @@ class Host:
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
     only: frozenset[str] | None = None
-    index: Index = field(default_factory=Index, repr=False)
+    lent: bool = False
+    """True while a gateway lends the tools to others: what is for this person alone is then not opened."""
+    meaning: Meaning = field(default_factory=lambda: Meaning(None), repr=False)
+    """Vectors of texts, for whoever searches."""
+    finder: Finder = field(default_factory=Finder, repr=False)
     """The tools, ready to be searched; whoever searches lets it follow the registry first."""
     _forms: Forms = field(default_factory=Forms, repr=False)
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    @property
+    def index(self) -> Index:
+        """The finder's tools by their words alone."""
+        return self.finder.index
 
     @property
     def settings(self) -> Settings:
@@ -135,14 +159,22 @@ class Host:
         self.registry.put(server.name, "inline", self.inline.tools()[server.name])
 
     def agent(
-        self, model: str | Model | None = None, *, person: Person | None = None, max_rounds: int | None = None
+        self,
+        model: str | Model | None = None,
+        *,
+        person: Person | None = None,
+        mode: Mode | None = None,
+        project: str = "",
+        max_rounds: int | None = None,
     ) -> Agent:
         """Something that answers questions with a model and these tools.
 
         `model` is a name such as `anthropic:claude-…`, or a model; without it, that of `TOOLCRIB_MODEL` or of
-        the settings. `person` is asked when a server wants something. Raises `NoModel`.
+        the settings. `person` is asked whether a call may run and when a server wants something; `mode` says
+        when, as the settings do otherwise. `project` is the folder the person works in. Raises `NoModel`.
         """
         from toolcrib.agent import Agent
+        from toolcrib.agent.asking import TurnGate
 
         settings = self.settings.agent
         if max_rounds is not None:
@@ -150,13 +182,17 @@ class Host:
         return Agent(
             model=self._model(model),
             door=self.caller,
-            room=ToolRoom(self.tools, self.index, lambda: self.settings.retrieval),
+            room=ToolRoom(self.tools, self.finder, lambda: self.settings.retrieval, self.workbench.owns),
             chats=self.chats,
             settings=settings,
             forms=self._forms,
             clock=self.models.context.clock,
             person=person,
+            mode=mode,
+            project=project,
+            gate=self.gate if isinstance(self.gate, TurnGate) else None,
             watch=self.desk.watch,
+            stop=self.workbench.stop,
         )
 
     def _model(self, model: str | Model | None) -> Model:
@@ -164,14 +200,41 @@ class Host:
             return self.models.get(self.models.choose(model))
         return model
 
+    def open_workbench(self) -> None:
+        """Put the terminal and the tools for a project's folder among the others."""
+        self.workbench.open(self.registry, self.native, self.inline)
+
     @asynccontextmanager
-    async def session(self, name: str = "agent") -> AsyncIterator[Principal]:
-        """An agent session: calls made as this principal reach its own instances of isolated servers."""
+    async def session(
+        self,
+        name: str = "agent",
+        *,
+        mode: Mode | None = None,
+        asker: Asker | None = None,
+        project: str = "",
+    ) -> AsyncIterator[Principal]:
+        """An agent session: calls made as this principal reach its own instances of isolated servers.
+
+        A program that makes one decides what it calls, so that nobody is asked unless `mode` says so; `asker`
+        is who, and `project` the folder that the session works in.
+        """
         principal = Principal(name=name, session=secrets.token_hex(8))
+        by_hand = self.approvals.mode_of(Principal())
+        self.approvals.begin(principal, mode=mode or by_hand, asker=asker, project=project)
         try:
             yield principal
         finally:
-            await self.servers.end_session(principal.session or "")
+            await self.end_session(principal)
+
+    async def end_session(self, principal: Principal) -> None:
+        """A session is over: what ran for it alone ends, and nothing is remembered of it."""
+        self.approvals.end(principal)
+        await self.rest_session(principal)
+
+    async def rest_session(self, principal: Principal) -> None:
+        """A session may go on later: what ran for it alone ends, but the gate knows what it has read."""
+        await self.workbench.stop(principal.session)
+        await self.servers.end_session(principal.session or "")
 
     async def ready(self) -> None:
         """Wait until no server is starting any more; each start has its deadline."""
@@ -221,6 +284,7 @@ class Host:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
         self.config = config
         self.caller.settings = config.settings
+        self.approvals.adopt(config.settings.approvals)
         self.models.settings = config.settings.agent
         entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
         self.fortunes.entries = {entry.name: entry for entry in entries}

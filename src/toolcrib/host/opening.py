@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 from toolcrib.agent.desk import Desk
-from toolcrib.approvals.gate import AllowAll
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.contents import SERVERS, Config
 from toolcrib.config.defaults import new_document
@@ -24,10 +23,13 @@ from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.freshness import keep_fresh
+from toolcrib.host.gating import open_gate
 from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
+from toolcrib.host.meaning import open_meaning
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.opening import Models
+from toolcrib.retrieval import Finder
 from toolcrib.schema.events import Event
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
@@ -73,7 +75,7 @@ async def open_host(
     `exclusive` holds the home, so that a second host is refused with a pointer to the first. `lazy` starts a
     server only when one of its tools is called, once its tool list is known. `only` leaves all other servers
     alone. `watch` follows edits of the config file. `handlers` answer what servers ask of us, `gate` decides
-    which calls may run. `trust_config` takes the config file at its word: for programs that write it themselves.
+    which calls may run. `trust_config` takes the config file at its word, for programs that write it.
     """
     paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
     async with AsyncExitStack() as stack:
@@ -148,10 +150,13 @@ async def _assemble(
     fortunes.pool = pool
     native, inline = NativeTools(), InlineTools()
     sources = (native, inline, McpTools(pool))
-    caller = Caller(
-        registry, sources, gate or AllowAll(), audit, bus, settings, masker=masker, telemetry=telemetry
-    )
-    return Host(
+    approvals, questions, workbench = await open_gate(database, clock, paths, config, lambda: host.config)
+    stack.push_async_callback(workbench.close)
+    gate = gate or approvals
+    caller = Caller(registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry)
+    meaning = open_meaning(settings.retrieval.embedder, paths.cache / "vectors", secrets.get)
+    stack.push_async_callback(meaning.close)
+    host = Host(
         paths=paths,
         config_store=store,
         config=config,
@@ -159,6 +164,10 @@ async def _assemble(
         events=bus,
         registry=registry,
         caller=caller,
+        gate=gate,
+        approvals=approvals,
+        questions=questions,
+        workbench=workbench,
         servers=pool,
         audit=audit,
         trust=trust,
@@ -171,8 +180,13 @@ async def _assemble(
         credentials=credentials,
         workshop=workshop,
         fortunes=fortunes,
+        meaning=meaning,
+        finder=Finder(meaning),
         only=frozenset(only) if only is not None else None,
     )
+    if settings.terminal.enabled:
+        host.open_workbench()
+    return host
 
 
 def _server_of(registry: Registry, tool: str) -> str | None:

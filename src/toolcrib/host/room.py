@@ -7,37 +7,45 @@ from fnmatch import fnmatchcase
 
 from toolcrib.agent.ports import Found
 from toolcrib.config.settings import RetrievalSettings
-from toolcrib.retrieval import Index, Pick, follow
+from toolcrib.retrieval import Pick
+from toolcrib.retrieval.finder import Finder
 from toolcrib.schema.tools import Tool
 
 
 class ToolRoom:
-    """Looks tools up in the host's index, which it brings up to date first."""
+    """Looks tools up by the host's finder, which it brings up to date first; `at_hand` are always offered."""
 
     def __init__(
         self,
         tools: Callable[[], Sequence[Tool]],
-        index: Index,
+        finder: Finder,
         settings: Callable[[], RetrievalSettings],
+        at_hand: Callable[[Tool], bool] = lambda tool: False,
     ) -> None:
         self.tools = tools
-        self._index = index
+        self._finder = finder
         self._settings = settings
+        self._at_hand = at_hand
 
     async def choose(
         self, question: str, *, context: Sequence[str] = (), recent: Sequence[str] = ()
     ) -> tuple[list[Found], str]:
         """Those always on, those that fit, and those just used."""
-        await follow(self._index, self.tools)
+        await self._finder.follow(self.tools)
         settings = self._settings()
-        always_on = [tool.name for tool in self.tools() if _fits(tool.name, settings.always_on)]
-        picks = self._index.select(question, settings.k, always_on=always_on, recent=recent, context=context)
+        always_on = [
+            tool.name for tool in self.tools() if _fits(tool.name, settings.always_on) or self._at_hand(tool)
+        ]
+        picks = await self._finder.select(
+            question, settings.k, always_on=always_on, recent=recent, context=context
+        )
         return [Found(tool=pick.tool, why=_why(pick)) for pick in picks], picks.note
 
     async def search(self, query: str, limit: int) -> list[Found]:
         """Those that fit these words best."""
-        await follow(self._index, self.tools)
-        return [Found(tool=pick.tool, why=_why(pick)) for pick in self._index.select(query, limit).matches]
+        await self._finder.follow(self.tools)
+        picks = await self._finder.select(query, limit)
+        return [Found(tool=pick.tool, why=_why(pick)) for pick in picks.matches]
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

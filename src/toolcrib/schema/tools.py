@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -38,12 +39,12 @@ class ToolDefinition:
         hints = self.raw.get("annotations")
         return hints if isinstance(hints, Mapping) else {}
 
-    @property
+    @cached_property
     def read_only(self) -> bool:
         """Declared to change nothing."""
         return self.annotations.get("readOnlyHint") is True
 
-    @property
+    @cached_property
     def repeatable(self) -> bool:
         """Declared safe to run twice: read-only or idempotent."""
         return self.read_only or self.annotations.get("idempotentHint") is True
@@ -76,7 +77,7 @@ class Tool:
     stale: bool = False
     """From a list that could not be refreshed."""
     held: bool = False
-    """Its definition is not the one that was approved; it waits for a person, and is not enabled meanwhile."""
+    """Its definition is not the one that was approved; it waits for a person and is not enabled meanwhile."""
     history: DefinitionHistory | None = None
 
 

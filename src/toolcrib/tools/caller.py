@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from toolcrib.errors import CallFailed, InvalidArguments, ToolcribError, UsageError
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 _ANYONE = Principal()
 _MAX_ERROR = 500
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Caller:
@@ -94,6 +96,8 @@ class Caller:
             # Written down before the tool runs: a tool may change what it was given.
             visit.text = self._masker.arguments(given)
             decision = await self._gate.check(call)
+            if decision.rule is not None:
+                visit.extra = {"rule": decision.rule, "reason": decision.reason}
             if not decision.allowed:
                 raise refusal(tool, decision)
             result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
@@ -132,9 +136,10 @@ class Caller:
             error=None if error is None else self._masker.text(f"{error.kind}: {error.message}", _MAX_ERROR),
             session=visit.principal.session,
             call_id=visit.id,
+            extra=visit.extra,
         )
         self._recorder.record(record)
-        if self._bus.listened:
+        if self._bus.hears(CallFinished):
             self._bus.publish(CallFinished(record))
 
 
@@ -143,6 +148,7 @@ class _Visit:
 
     __slots__ = (
         "arguments",
+        "extra",
         "id",
         "name",
         "principal",
@@ -158,12 +164,14 @@ class _Visit:
     def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
         self.id = id_
         self.name = name
-        self.arguments: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
+        known = type(arguments) is dict or isinstance(arguments, Mapping)
+        self.arguments: Mapping[str, Any] = arguments if known else {}
         self.principal = principal
         self.tool: Tool | None = None
         self.tally: Tally | None = None
         self.watch: CallWatch | None = None
         self.text: str | None = None
+        self.extra: Mapping[str, Any] = _NOTHING
         self.size = 0
         self.time = datetime.now(UTC)
         self.started = time.perf_counter()

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from toolcrib.errors import CallTimeout
 from toolcrib.schema.tools import ToolCall, ToolResult
+from toolcrib.serverkit import behalf
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.tools.ports import OnProgress
@@ -30,6 +31,16 @@ class FunctionOptions(TypedDict, total=False):
 async def run_function(function: FunctionTool, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
     """The function's result; raises `CallTimeout` when it takes too long."""
     context = _SILENT if on_progress is None else ToolContext(on_progress=on_progress)
+    if call.principal.session is not None:
+        token = behalf.session.set(call.principal.session)
+        try:
+            return await _run(function, call, context)
+        finally:
+            behalf.session.reset(token)
+    return await _run(function, call, context)
+
+
+async def _run(function: FunctionTool, call: ToolCall, context: ToolContext) -> ToolResult:
     if call.timeout is None:
         return await function.call(call.arguments, context)
     try:

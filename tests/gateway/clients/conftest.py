@@ -46,7 +46,8 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
         try:
             url = json.loads(process.stdout.readline())["url"]
             _wait_for_servers(command[:-1])
-            yield Gateway(url, ("env", "TOOLCRIB_KEYRING=off", *command, "--stdio"))
+            own = ("env", "TOOLCRIB_KEYRING=off", "TOOLCRIB_TRUST_CONFIG=1")
+            yield Gateway(url, (*own, *command, "--stdio"))
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(DEADLINE)

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.sessions.pending import Pending, Timer
+from toolcrib.servers.sessions.pending import Deadlines, Pending, Timer
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
 
-def pending(patience: float, longest: float = 1000.0) -> Pending:
+def pending(patience: float, longest: float = 1000.0, deadlines: Deadlines | None = None) -> Pending:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
     request = Pending(future, patience, None)
-    request.deadline = Timer(loop, future, patience)
+    request.deadline = (deadlines or Deadlines(loop)).begin(future, patience)
     request.latest = loop.time() + longest
     return request
 
@@ -82,6 +82,39 @@ async def test_time_spent_held_does_not_bring_the_last_moment_nearer(clock: Loop
     assert not await expired(request)
     await clock.passes(2)
     assert await expired(request)
+
+
+async def test_of_many_with_one_timer_each_expires_in_its_own_time(clock: LoopClock):
+    deadlines = Deadlines(asyncio.get_running_loop())
+    long, short, middle = (pending(seconds, deadlines=deadlines) for seconds in (30, 10, 20))
+    await clock.passes(9)
+    assert not short.future.done()
+    await clock.passes(2)
+    assert await expired(short)
+    assert not middle.future.done()
+    await clock.passes(10)
+    assert await expired(middle)
+    assert not long.future.done()
+    await clock.passes(10)
+    assert await expired(long)
+
+
+async def test_one_that_was_cancelled_never_expires_and_the_others_do(clock: LoopClock):
+    deadlines = Deadlines(asyncio.get_running_loop())
+    kept, late = pending(10, deadlines=deadlines), pending(20, deadlines=deadlines)
+    assert isinstance(kept.deadline, Timer)
+    kept.deadline.cancel()
+    await clock.passes(21)
+    assert not kept.future.done()
+    assert await expired(late)
+
+
+async def test_closed_they_leave_no_timer_running(clock: LoopClock):
+    deadlines = Deadlines(asyncio.get_running_loop())
+    request = pending(10, deadlines=deadlines)
+    deadlines.close()
+    await clock.passes(11)
+    assert not request.future.done()
 
 
 async def test_an_answered_request_leaves_no_timer_running():

@@ -12,7 +12,7 @@ from pydantic import Field
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.host import Host
-from toolcrib.retrieval import Pick, follow
+from toolcrib.retrieval import Pick
 from toolcrib.schema.tools import Tool
 
 
@@ -32,19 +32,21 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
     """An object with the tools, the best first, each with its reasons."""
+    finder = host.finder
     try:
         async with asyncio.timeout(params.wait):
             await host.servers.settle()
+            await finder.follow(host.tools)
+            await finder.settle()
     except TimeoutError:
-        pass
-    await follow(host.index, host.tools)
+        await finder.follow(host.tools)
     retrieval = host.settings.retrieval
     always_on = [tool.name for tool in host.tools() if _fits(tool, retrieval.always_on)]
-    selection = host.index.select(params.query, params.k or retrieval.k, always_on=always_on)
+    selection = await finder.select(params.query, params.k or retrieval.k, always_on=always_on)
     return {
         "query": params.query,
         "tools": [_pick_json(pick) for pick in selection],
-        "searched": len(host.index),
+        "searched": len(finder),
         "note": selection.note,
     }
 

@@ -1,43 +1,38 @@
-"""The ASGI application: one address for every view and both eras, so small that a call costs little more
-than its JSON.
+"""What is done with each request: one address for every view and both eras, so small that a call costs
+little more than its JSON.
 
 A modern request stands alone. A legacy client has a session: it opens with `initialize`, is told changes on
-a GET stream, answers questions with POSTs of its own, and leaves with DELETE. Bodies, sessions and requests
-under way are bounded, and what is too much is refused with a word on when to try again.
+a GET stream, answers questions with POSTs of its own, and leaves with DELETE. Sessions and requests under way
+are bounded, and what is too much is refused with a word on when to try again. Whatever can be refused is so
+at once; only what has to wait for something gets a task, and one is enough.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+import logging
+from collections.abc import Coroutine, Mapping
+from typing import Any, cast
 
 from pydantic_core import from_json
 
-from toolcrib.gateway.front import Front
-from toolcrib.gateway.http.answers import (
-    CLOSE,
-    send_busy,
-    send_json,
-    send_plain,
-    send_refusal,
-    send_unauthorised,
-)
-from toolcrib.gateway.http.exchange import Exchange, Receive, Send
-from toolcrib.gateway.http.guard import Guard, read_headers
+from toolcrib.gateway.http.answers import answer_busy, answer_refusal, answer_unauthorised
+from toolcrib.gateway.http.exchange import Exchange
+from toolcrib.gateway.http.guard import Guard
 from toolcrib.gateway.http.headers import check_headers, check_parameters, version_of
 from toolcrib.gateway.http.health import health
+from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.gateway.http.sessions import HttpSession
 from toolcrib.gateway.http.streams import resume, stream_changes
 from toolcrib.gateway.http.view import LISTEN, View
 from toolcrib.gateway.http.views import ENDPOINT, Views
-from toolcrib.gateway.questions import Questions
 from toolcrib.serverkit.protocol import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Message, Refusal
+
+logger = logging.getLogger(__name__)
 
 SESSION_ID = "mcp-session-id"
 SOON, LATER = 1, 30
 """Seconds after which to try again: a call ends soon, a client stays for a while."""
-Headers = Mapping[str, str]
 
 
 class Application:
@@ -47,197 +42,186 @@ class Application:
         self._views = views
         self._load = views.load
         self._guard = guard
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
 
-    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answer one request (called by the HTTP server)."""
-        if scope["type"] != "http":
+    def meet(self, request: HttpRequest) -> None:
+        """Refuse whoever may not come in, before the body has arrived."""
+        headers = request.headers
+        if request.contradictory:
+            request.say(400, "A header that may stand once stands twice.", close=True)
             return
-        headers = read_headers(scope["headers"])
-        if headers is None:
-            await send_plain(send, 400, "A header that may stand once stands twice.", CLOSE)
-            return
-        reached = scope.get("server")
-        refusal = self._guard.refusal(headers, reached[0] if reached else None)
+        refusal = self._guard.refusal(headers, request.reached)
         if refusal is not None:
-            await send_plain(send, *refusal, CLOSE)
-        elif scope["path"] == "/healthz":
-            await send_json(send, 200, health(self._views, headers.get("authorization")))
-        else:
-            await self._enter(scope, headers, receive, send)
-
-    async def _enter(self, scope: dict[str, Any], headers: Headers, receive: Receive, send: Send) -> None:
-        view = self._views.find(scope["path"])
-        if view is None:
-            await send_plain(send, 404, f"There is nothing here. See {ENDPOINT} and {ENDPOINT}/PROFILE.")
-        elif not view.admits(headers.get("authorization")):
-            await send_unauthorised(send)
-        elif self._load.ending:
-            await send_busy(send, 503, "The gateway is ending.", SOON)
-        elif scope["method"] == "POST":
-            await self._post(view, headers, receive, send)
-        elif scope["method"] == "GET":
-            await self._listen(view, headers, receive, send)
-        elif scope["method"] == "DELETE":
-            await self._leave(view, headers, send)
-        else:
-            allowed = (b"allow", b"POST, GET, DELETE")
-            await send_plain(send, 405, "POST, GET and DELETE are understood.", allowed)
-
-    async def _post(self, view: View, headers: Headers, receive: Receive, send: Send) -> None:
-        most = self._load.limits.max_body_bytes
-        body = await _body(headers, receive, most)
-        if body is None:
-            await send_plain(send, 413, f"A message may have {most:,} bytes.", CLOSE)
+            request.say(*refusal, close=True)
             return
+        if request.path == "/healthz":
+            request.give(health(self._views, headers.get("authorization")))
+            return
+        view = request.view = self._views.find(request.path)
+        if view is None:
+            request.say(404, f"There is nothing here. See {ENDPOINT} and {ENDPOINT}/PROFILE.")
+        elif not view.admits(headers.get("authorization")):
+            answer_unauthorised(request)
+        elif self._load.ending:
+            answer_busy(request, 503, "The gateway is ending.", SOON)
+        elif request.method not in ("POST", "GET", "DELETE"):
+            request.say(405, "POST, GET and DELETE are understood.", (b"allow", b"POST, GET, DELETE"))
+
+    def take(self, request: HttpRequest) -> None:
+        """Answer a request that has arrived whole."""
+        view = cast(View, request.view)
+        if request.method == "POST":
+            self._post(view, request)
+        elif request.method == "GET":
+            self._listen(view, request)
+        else:
+            self._leave(view, request)
+
+    async def close(self, patience: float) -> None:
+        """Let answers that are being made be finished for so many seconds, then stop."""
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=patience)
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _post(self, view: View, request: HttpRequest) -> None:
         try:
-            message = from_json(body)
+            message = from_json(request.body)
         except ValueError:
-            await send_refusal(send, 400, Refusal(PARSE_ERROR, "The body is no JSON."))
+            answer_refusal(request, 400, Refusal(PARSE_ERROR, "The body is no JSON."))
             return
         if not isinstance(message, dict):
-            await send_refusal(send, 400, Refusal(INVALID_REQUEST, "One message a request, please."))
+            answer_refusal(request, 400, Refusal(INVALID_REQUEST, "One message a request, please."))
             return
-        version = version_of(message, headers)
+        version = version_of(message, request.headers)
         if version is not None:
-            await self._modern(view, message, version, headers, receive, send)
+            self._modern(view, message, version, request)
         else:
-            await self._legacy(view, message, headers, receive, send)
+            self._legacy(view, message, request)
 
-    async def _modern(
-        self, view: View, message: Message, version: str, headers: Headers, receive: Receive, send: Send
-    ) -> None:
+    def _modern(self, view: View, message: Message, version: str, request: HttpRequest) -> None:
+        method = message.get("method")
         try:
-            check_headers(message, version, headers)
-            if message.get("method") == "tools/call":
-                _check_parameters(view, message, headers)
-            elif message.get("method") == "initialize":
+            check_headers(message, version, request.headers)
+            if method == "tools/call":
+                _check_parameters(view, message, request.headers)
+            elif method == "initialize":
                 raise Refusal(METHOD_NOT_FOUND, "There is no method 'initialize' here.")
         except Refusal as refusal:
             status = 404 if refusal.code == METHOD_NOT_FOUND else 400
-            await send_refusal(send, status, refusal, message.get("id"))
+            answer_refusal(request, status, refusal, message.get("id"))
             return
-        if message.get("method") == LISTEN and not self._load.has_room_for_client:
-            await self._refuse_client(send, message.get("id"))
+        if method == LISTEN and not self._load.has_room_for_client:
+            _refuse_client(request, message)
         elif not self._load.has_room_for_call:
-            await self._refuse_call(send, message)
+            self._refuse_call(request, message)
         else:
-            exchange = Exchange(Questions())
-            await _run(view, view.modern_front(), message, exchange, None, receive, send, [])
+            exchange = Exchange(request)
+            self._start(request, exchange.run(view.respond(view.modern_front(), message, exchange)))
 
-    async def _legacy(
-        self, view: View, message: Message, headers: Headers, receive: Receive, send: Send
-    ) -> None:
+    def _legacy(self, view: View, message: Message, request: HttpRequest) -> None:
         if message.get("method") == "initialize":
-            await self._open(view, message, receive, send)
+            self._open(view, message, request)
             return
-        session = await self._session(view, headers, send)
+        session = _session(view, request)
         if session is None:
             return
         if "method" not in message:
             session.questions.take(message)
-            await send_plain(send, 202, "")
+            request.answer(202)
         elif "id" in message and not self._load.has_room_for_call:
-            await self._refuse_call(send, message)
+            self._refuse_call(request, message)
         elif "id" in message and session.calls >= self._load.limits.max_calls_per_session:
             text = f"{session.calls} requests of this client are under way; try again shortly."
-            await send_busy(send, 429, text, SOON, message["id"])
+            answer_busy(request, 429, text, SOON, message["id"])
         else:
-            exchange = Exchange(session.questions, session.kept.open if session.resumes else None)
-            streams = session.resumes and "id" in message and _prefers_stream(headers)
-            await _run(view, session.front, message, exchange, session, receive, send, [], streams=streams)
+            keep = session.kept.open if session.resumes else None
+            exchange = Exchange(request, session.questions, keep=keep)
+            if keep is not None and "id" in message and _prefers_stream(request.headers):
+                exchange.stream()
+            self._start(request, exchange.run(view.respond(session.front, message, exchange, session)))
 
-    async def _open(self, view: View, message: Message, receive: Receive, send: Send) -> None:
+    def _open(self, view: View, message: Message, request: HttpRequest) -> None:
         session = view.sessions.open(view.principal)
         if session is None:
-            await self._refuse_client(send, message.get("id"))
+            _refuse_client(request, message)
             return
-        extra = [(SESSION_ID.encode(), session.id.encode())]
-        exchange = Exchange(session.questions)
-        await _run(view, session.front, message, exchange, session, receive, send, extra)
-        if session.front.version is None:
-            # It could not be opened: nobody will come with its id.
-            view.sessions.close(session)
+        identity = ((SESSION_ID.encode(), session.id.encode()),)
+        exchange = Exchange(request, session.questions, headers=identity)
 
-    async def _refuse_client(self, send: Send, request_id: Any) -> None:
-        await send_busy(send, 503, "Too many clients are connected; try again later.", LATER, request_id)
+        async def opening() -> None:
+            await exchange.run(view.respond(session.front, message, exchange, session))
+            if session.front.version is None:
+                # It could not be opened: nobody will come with its id.
+                view.sessions.close(session)
 
-    async def _refuse_call(self, send: Send, message: Message) -> None:
+        self._start(request, opening())
+
+    def _refuse_call(self, request: HttpRequest, message: Message) -> None:
         text = f"{self._load.calls} requests are under way; try again shortly."
-        await send_busy(send, 503, text, SOON, message.get("id"))
+        answer_busy(request, 503, text, SOON, message.get("id"))
 
-    async def _session(self, view: View, headers: Headers, send: Send) -> HttpSession | None:
-        """The session a request belongs to, or None after having said what is wrong."""
-        session_id = headers.get(SESSION_ID)
-        if session_id is None:
-            missing = Refusal(INVALID_REQUEST, "Missing session ID: open with initialize.")
-            await send_refusal(send, 400, missing)
-            return None
-        session = view.sessions.find(session_id)
-        if session is None:
-            gone = Refusal(INVALID_REQUEST, "Session not found: open with initialize.")
-            await send_refusal(send, 404, gone)
-        return session
-
-    async def _listen(self, view: View, headers: Headers, receive: Receive, send: Send) -> None:
-        session = await self._session(view, headers, send)
+    def _listen(self, view: View, request: HttpRequest) -> None:
+        session = _session(view, request)
         if session is None:
             return
-        kept = session.kept.find(headers.get("last-event-id", ""))
+        kept = session.kept.find(request.headers.get("last-event-id", ""))
         if kept is not None:
-            await resume(*kept, receive, send)
-            return
-        if session.outbox.queue is not None:
-            await send_plain(send, 409, "This session already has a stream.")
-            return
-        await stream_changes(session, receive, send)
+            self._start(request, resume(*kept, request))
+        elif session.outbox.queue is not None:
+            request.say(409, "This session already has a stream.")
+        else:
+            self._start(request, stream_changes(session, request))
 
-    async def _leave(self, view: View, headers: Headers, send: Send) -> None:
-        session = await self._session(view, headers, send)
+    def _leave(self, view: View, request: HttpRequest) -> None:
+        session = _session(view, request)
         if session is not None:
             view.sessions.close(session)
-            await send_plain(send, 200, "")
+            request.say(200, "")
+
+    def _start(self, request: HttpRequest, work: Coroutine[Any, Any, None]) -> None:
+        request.task = self._loop.create_task(self._see_through(request, work))
+        self._tasks.add(request.task)
+
+    async def _see_through(self, request: HttpRequest, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception:
+            logger.exception("a request could not be answered")
+            request.fail()
+        finally:
+            self._tasks.discard(cast("asyncio.Task[None]", request.task))
 
 
-def _check_parameters(view: View, message: Message, headers: Headers) -> None:
+def _session(view: View, request: HttpRequest) -> HttpSession | None:
+    """The session a request belongs to, or None after having said what is wrong."""
+    session_id = request.headers.get(SESSION_ID)
+    if session_id is None:
+        missing = Refusal(INVALID_REQUEST, "Missing session ID: open with initialize.")
+        answer_refusal(request, 400, missing)
+        return None
+    session = view.sessions.find(session_id)
+    if session is None:
+        gone = Refusal(INVALID_REQUEST, "Session not found: open with initialize.")
+        answer_refusal(request, 404, gone)
+    return session
+
+
+def _refuse_client(request: HttpRequest, message: Message) -> None:
+    text = "Too many clients are connected; try again later."
+    answer_busy(request, 503, text, LATER, message.get("id"))
+
+
+def _check_parameters(view: View, message: Message, headers: Mapping[str, str]) -> None:
     params = message["params"]
     tool = view.gateway.find(params["name"]) if isinstance(params.get("name"), str) else None
     if tool is not None:
         check_parameters(tool, params.get("arguments"), headers)
 
 
-async def _run(
-    view: View,
-    front: Front,
-    message: Message,
-    exchange: Exchange,
-    session: HttpSession | None,
-    receive: Receive,
-    send: Send,
-    extra: list[Any],
-    *,
-    streams: bool = False,
-) -> None:
-    answering = asyncio.create_task(view.respond(front, message, exchange, session))
-    # A legacy client that hangs up may come back; only a modern one cancels by it.
-    await exchange.run(answering, send, receive, extra, cancels=session is None, streams=streams)
-
-
-def _prefers_stream(headers: Headers) -> bool:
+def _prefers_stream(headers: Mapping[str, str]) -> bool:
     """Clients name both kinds of answer; one that names the stream first would rather have that."""
     first = headers.get("accept", "").partition(",")[0]
     return first.strip().lower() == "text/event-stream"
-
-
-async def _body(headers: Headers, receive: Receive, most: int) -> bytes | None:
-    """The whole body, or None when it is larger than we take."""
-    length = headers.get("content-length", "")
-    if length.isdigit() and int(length) > most:
-        return None
-    part = await receive()
-    body = part.get("body", b"")
-    if part.get("more_body"):
-        body = bytearray(body)
-        while part.get("more_body") and len(body) <= most:
-            part = await receive()
-            body += part.get("body", b"")
-    return bytes(body) if len(body) <= most else None

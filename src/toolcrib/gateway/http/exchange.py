@@ -1,150 +1,159 @@
 """One POST: the client's message in, one JSON object out, or a stream when there is more to say.
 
-Nothing is said before most answers, and those go out as plain JSON. The first notification, or the first
-question of a server, turns the answer into an event stream; so does an answer that takes long, where the
-client can ask for the rest of a stream that was cut.
+Nothing is said before most answers, and those go out as plain JSON, from the task that made them. The first
+notification, or the first question of a server, turns the answer into an event stream; so does an answer that
+takes long, where the client can ask for the rest of a stream that was cut.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
+from toolcrib.errors import PeerError
 from toolcrib.gateway.http.kept import KeptStream
+from toolcrib.gateway.http.request import JSON, Header, HttpRequest
 from toolcrib.gateway.questions import Questions
 from toolcrib.gateway.wire import encode
-from toolcrib.serverkit.protocol import Message
-
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
+from toolcrib.serverkit.protocol import METHOD_NOT_FOUND, Message
 
 KEEP_ALIVE = 15.0
 STREAM_AFTER = 2.0
 """Seconds after which an answer that can be resumed becomes a stream: what takes long may be cut."""
-UNWATCHED = 0.05
-"""Seconds in which a client of the modern era may hang up without its call being cancelled."""
 MAX_UNSENT = 1000
 """Notifications that wait for a client that does not read; the oldest are dropped beyond that."""
 _STATUS: dict[Any, int] = {-32022: 400, -32020: 400, -32700: 400, -32600: 400}
 _MODERN_STATUS: dict[Any, int] = {**_STATUS, -32021: 400, -32602: 400, -32601: 404}
 
-JSON_HEADERS = [(b"content-type", b"application/json")]
-STREAM_HEADERS = [
+STREAM_HEADERS: tuple[Header, ...] = (
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
-]
+)
+SILENCE = b":\n\n"
+"""A comment, which keeps a stream alive."""
 
 
 class Exchange:
-    """The wire of one request over HTTP; the answers to `questions` come with requests of their own."""
+    """The wire of one request over HTTP; the answers to `questions` come with requests of their own.
 
-    def __init__(self, questions: Questions, keep: Callable[[], KeptStream] | None = None) -> None:
-        self._unsent: deque[Message] = deque(maxlen=MAX_UNSENT)
+    A modern client can be asked nothing, and to hang up is to cancel. A legacy client that hangs up may come
+    back, and where `keep` is given it finds the rest of its stream. `headers` go with the answer.
+    """
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        questions: Questions | None = None,
+        *,
+        keep: Callable[[], KeptStream] | None = None,
+        headers: tuple[Header, ...] = (),
+    ) -> None:
+        self._request = request
         self._questions = questions
+        self._modern = questions is None
         self._keep = keep
+        self._headers = headers
+        self._unsent: deque[Message] | None = None
+        """What is to be said on the stream; None while there is none."""
+        self._pouring: asyncio.Task[None] | None = None
+        self._answer: Message | None = None
+        self._over = False
         self._broken_off = False
         self._pause: asyncio.Future[bool] | None = None
 
     def tell(self, message: Message) -> None:
         """Queue a notification for the stream."""
-        self._unsent.append(message)
-        self._wake()
+        if not self._over:
+            self.stream().append(message)
+            self._wake()
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client on this request's stream; its answer comes as a POST of its own."""
+        if self._questions is None:
+            raise PeerError("This client cannot be asked while it waits.", code=METHOD_NOT_FOUND)
         return await self._questions.ask(self.tell, method, params)
 
     def break_off(self) -> None:
         """Close the stream before the answer, if it is kept: the client comes back for the rest."""
-        self._broken_off = True
-        self._wake()
+        if self._keep is not None and not self._over:
+            self._broken_off = True
+            self.stream()
+            self._wake()
 
-    async def run(
-        self,
-        answering: asyncio.Task[Message | None],
-        send: Send,
-        receive: Receive,
-        headers: list[Any],
-        *,
-        cancels: bool,
-        streams: bool = False,
-    ) -> None:
-        """Send what is said and then the answer. `cancels`, of the modern era: to hang up is to cancel.
+    def stream(self) -> deque[Message]:
+        """Answer with a stream from now on; what is put in here is said on it."""
+        if self._unsent is None:
+            self._unsent = deque(maxlen=MAX_UNSENT)
+            self._pouring = asyncio.create_task(self._pour(self._unsent))
+        return self._unsent
 
-        `streams`: the client would rather have a stream than one object.
-        """
-        answering.add_done_callback(self._wake)
-        hung_up: asyncio.Future[None] | None = None
-        try:
-            # Most answers come at once, and looking out for a client that hangs up costs more than they do.
-            if not streams:
-                await self._woken(UNWATCHED if cancels else STREAM_AFTER if self._keep else None)
-            if cancels and not answering.done() and not self._unsent and not streams:
-                hung_up = self._watch(receive)
-                await self._woken()
-            if answering.done() and not self._unsent and not streams:
-                await _send_json(send, answering.result(), headers, modern=cancels)
+    async def run(self, answering: Coroutine[Any, Any, Message | None]) -> None:
+        """Send what is said and then the answer, in the request's task."""
+        request = self._request
+        if self._modern:
+            if request.gone:
+                answering.close()
                 return
-            hung_up = hung_up or self._watch(receive)
-            if not hung_up.done() or self._keep is not None:
-                await self._stream(answering, hung_up, send, headers)
-        finally:
-            if hung_up is not None:
-                hung_up.cancel()
-            if cancels and not answering.done():
-                answering.cancel()
-                await asyncio.gather(answering, return_exceptions=True)
+            request.on_gone = request.cancel
+        else:
+            request.on_gone = self._wake
+            if self._keep is not None:
+                request.remind(STREAM_AFTER, self.stream)
+        try:
+            self._answer = answer = await answering
+            self._over = True
+            if self._pouring is None:
+                self._answer_plainly(answer)
+            else:
+                self._wake()
+                await self._pouring
+        except asyncio.CancelledError:
+            if self._pouring is not None:
+                self._pouring.cancel()
+            raise
 
-    async def _stream(
-        self,
-        answering: asyncio.Task[Message | None],
-        hung_up: asyncio.Future[None],
-        send: Send,
-        headers: list[Any],
-    ) -> None:
+    def _answer_plainly(self, answer: Message | None) -> None:
+        if answer is None:
+            self._request.answer(202, headers=self._headers)
+        else:
+            status = status_of(answer, modern=self._modern)
+            self._request.answer(status, encode(answer), JSON, self._headers)
+
+    async def _pour(self, unsent: deque[Message]) -> None:
+        request = self._request
         kept = self._keep() if self._keep is not None else None
         say = event if kept is None else kept.add
-        await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *headers]})
+        request.open_stream((*STREAM_HEADERS, *self._headers))
         if kept is not None:
-            await _send_part(send, kept.opening())
-        while not hung_up.done() and not (self._broken_off and kept is not None):
-            if self._unsent:
-                await _send_part(send, say(self._unsent.popleft()))
-            elif answering.done():
-                answer = answering.result()
-                if answer is not None:
-                    await _send_part(send, say(answer))
+            await request.send(kept.opening())
+        while not request.gone and not (self._broken_off and kept is not None):
+            if unsent:
+                await request.send(say(unsent.popleft()))
+            elif self._over:
+                if self._answer is not None:
+                    await request.send(say(self._answer))
                 if kept is not None:
                     kept.finish()
                 break
             elif not await self._woken(KEEP_ALIVE):
-                await _send_part(send, b":\n\n")
-        with contextlib.suppress(OSError):
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+                await request.send(SILENCE)
+        request.end_stream()
         if kept is not None and not kept.done:
-            await self._keep_rest(kept, answering)
+            await self._keep_rest(kept, unsent)
 
-    async def _keep_rest(self, kept: KeptStream, answering: asyncio.Task[Message | None]) -> None:
+    async def _keep_rest(self, kept: KeptStream, unsent: deque[Message]) -> None:
         """What is said from now on waits for the client to come back."""
-        while self._unsent or not answering.done():
-            while self._unsent:
-                kept.add(self._unsent.popleft())
-            if not answering.done():
+        while unsent or not self._over:
+            while unsent:
+                kept.add(unsent.popleft())
+            if not self._over:
                 await self._woken()
-        answer = answering.result()
-        if answer is not None:
-            kept.add(answer)
+        if self._answer is not None:
+            kept.add(self._answer)
         kept.finish()
-
-    def _watch(self, receive: Receive) -> asyncio.Future[None]:
-        """Done when the client hangs up."""
-        hung_up = asyncio.ensure_future(_hang_up(receive))
-        hung_up.add_done_callback(self._wake)
-        return hung_up
 
     async def _woken(self, within: float | None = None) -> bool:
         """Wait until there is something to do; False when there was nothing for so many seconds."""
@@ -157,7 +166,7 @@ class Exchange:
             if timer is not None:
                 timer.cancel()
 
-    def _wake(self, _: object = None) -> None:
+    def _wake(self) -> None:
         self._end_pause(True)
 
     def _end_pause(self, woken: bool) -> None:
@@ -170,30 +179,7 @@ def event(message: Message) -> bytes:
     return b"event: message\ndata: " + encode(message) + b"\n\n"
 
 
-async def _send_part(send: Send, part: bytes) -> None:
-    await send({"type": "http.response.body", "body": part, "more_body": True})
-
-
-async def _send_json(send: Send, answer: Message | None, headers: list[Any], *, modern: bool) -> None:
-    if answer is None:
-        await send({"type": "http.response.start", "status": 202, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    body = encode(answer)
-    length = (b"content-length", str(len(body)).encode())
-    status = status_of(answer, modern=modern)
-    await send(
-        {"type": "http.response.start", "status": status, "headers": [*JSON_HEADERS, length, *headers]}
-    )
-    await send({"type": "http.response.body", "body": body})
-
-
 def status_of(answer: Message, *, modern: bool) -> int:
     """The HTTP status of an answer; errors of the modern era have their own."""
     error = answer.get("error")
     return 200 if error is None else (_MODERN_STATUS if modern else _STATUS).get(error.get("code"), 200)
-
-
-async def _hang_up(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

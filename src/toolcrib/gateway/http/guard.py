@@ -10,10 +10,6 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"content-length"})
-"""Headers that decide something; given twice, they would say two things."""
-
-RawHeaders = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +32,6 @@ class Guard:
 
     def _is_ours(self, host: str, reached: str | None) -> bool:
         return host in LOOPBACK or (host != "" and (host == reached or host in self.hosts))
-
-
-def read_headers(raw: RawHeaders) -> dict[str, str] | None:
-    """The headers by name; None when one that decides something is given twice."""
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-    if len(headers) != len(raw):
-        names = [name for name, _ in raw]
-        if any(names.count(name) > 1 for name in _SINGLE):
-            return None
-    return headers
 
 
 def _hostname(host: str) -> str:

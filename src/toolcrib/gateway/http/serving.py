@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 
 from toolcrib.gateway.http.address import bind, shown_name
 from toolcrib.gateway.http.application import Application
+from toolcrib.gateway.http.connection import Connection
 from toolcrib.gateway.http.guard import Guard
-from toolcrib.gateway.http.protocol import bounded_protocol
 from toolcrib.gateway.http.views import Views
 from toolcrib.gateway.offer import Offer, offer_all
 from toolcrib.host import Host
 
+BACKLOG = 2048
 GRACE = 3.0
 """Seconds that requests under way have when the gateway ends."""
-SENDING = 2
+SENDING = 2.0
 """Seconds more, for the answers to be sent."""
 
 
@@ -38,46 +38,51 @@ async def serve_http(
 
     On an address that other machines reach, every view must have a token; raises `UsageError`.
     """
-    import uvicorn
-
     listening, public = bind(address, port)
     with contextlib.closing(listening):
         views = Views(host, offer or offer_all(), public=public)
         views.check()
         names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
         application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)))
-        config = uvicorn.Config(
-            application,
-            http=bounded_protocol(views.load),
-            ws="none",
-            lifespan="off",
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=int(GRACE) + SENDING,
-        )
-        server = _server(uvicorn.Server)(config)
+        opened = _Opened()
         async with views.following():
-            # Now, not when the server gets to it: whoever is told the address may come at once.
-            listening.listen(config.backlog)
-            serving = asyncio.create_task(server.serve(sockets=[listening]), name="gateway")
+            base = f"http://{shown_name(listening, allowed_hosts)}"
+            server = await asyncio.get_running_loop().create_server(
+                lambda: Connection(application, views.load, opened), sock=listening, backlog=BACKLOG
+            )
             try:
-                yield f"http://{shown_name(listening, allowed_hosts)}", views
+                yield base, views
             finally:
-                server.should_exit = True
+                server.close()
+                for connection in tuple(opened):
+                    connection.finish()
                 await views.drain(GRACE)
-                with contextlib.suppress(asyncio.CancelledError):
-                    await serving
+                await _end(application, opened)
 
 
-def _server(base: type[Any]) -> type[Any]:
-    """A server that leaves signals to whoever runs it."""
+class _Opened(set[Connection]):
+    """The connections; tells when the last one is gone."""
 
-    class Quiet(base):  # type: ignore[misc]
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
+    def __init__(self) -> None:
+        super().__init__()
+        self._none = asyncio.Event()
 
-    return Quiet
+    def discard(self, connection: object) -> None:
+        super().discard(connection)
+        if not self:
+            self._none.set()
+
+    async def gone(self) -> None:
+        if self:
+            self._none.clear()
+            await self._none.wait()
+
+
+async def _end(application: Application, opened: _Opened) -> None:
+    """Answers are sent for a while; then connections are cut."""
+    await application.close(SENDING)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(SENDING):
+            await opened.gone()
+    for connection in tuple(opened):
+        connection.abort()

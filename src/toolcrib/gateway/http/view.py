@@ -32,6 +32,7 @@ class View:
         self._closed = closed
         self._standing: dict[Front, bool] = {}
         """Modern requests under way; true for those that only listen."""
+        self._nobody = Outbox()
         self._ended = False
         name = gateway.profile.name
         self.principal = Principal(name=f"gateway:{name}" if name else "gateway")
@@ -45,7 +46,7 @@ class View:
 
     def modern_front(self) -> Front:
         """A client for one request of the modern era."""
-        return Front(self.gateway, Outbox(), self.principal)
+        return Front(self.gateway, self._nobody, self.principal)
 
     async def respond(
         self, front: Front, message: Message, wire: Wire, session: HttpSession | None = None

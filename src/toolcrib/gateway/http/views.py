@@ -105,12 +105,11 @@ class Views:
                 view.sessions.sweep()
 
     async def _listen(self) -> None:
-        """One listener for all views: every call makes an event, and each listener would wake for it."""
-        with self._host.events.subscribe() as events:
+        """One listener for all views, which does not wake for every call."""
+        with self._host.events.subscribe(without=CallFinished) as events:
             async for event in events:
-                if not isinstance(event, CallFinished):
-                    for view in self._views.values():
-                        view.gateway.take(event)
+                for view in self._views.values():
+                    view.gateway.take(event)
 
     def _apply(self) -> None:
         self._config = self._host.config

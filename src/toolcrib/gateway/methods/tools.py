@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError
-from toolcrib.gateway.bridge import RelayedCall, current
+from toolcrib.gateway.bridge import RelayedCall
 from toolcrib.gateway.relaying import completed, fitted, relay
+from toolcrib.gateway.search import SearchMode
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
@@ -38,8 +39,15 @@ async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any
     if not isinstance(name, str):
         raise Refusal(INVALID_PARAMS, "The name of the tool is missing.")
 
+    search = front.gateway.search
+
     async def work(call: RelayedCall) -> ToolResult:
-        return fitted(request, await _call(front, name, arguments, _progress(request, call)))
+        on_progress = _progress(request, call)
+        if search is None:
+            result = await _visible_call(front, name, arguments, on_progress, call)
+        else:
+            result = await _searched(search, front, name, arguments, on_progress, call)
+        return fitted(request, result)
 
     try:
         return await relay(front, request, wire, work)
@@ -49,30 +57,37 @@ async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any
         return as_result(error)
 
 
-async def _call(front: Front, name: str, arguments: Any, on_progress: OnProgress | None) -> ToolResult:
-    """Through the search tools where the client has those, else the tool itself."""
+async def _searched(
+    search: SearchMode,
+    front: Front,
+    name: str,
+    arguments: Any,
+    on_progress: OnProgress | None,
+    call: RelayedCall,
+) -> ToolResult:
+    """Through the tools to search with, or one of those that are listed beside them."""
 
     async def through_the_door(tool: str, given: Any) -> ToolResult:
-        return await _visible_call(front, tool, given, on_progress)
+        return await _visible_call(front, tool, given, on_progress, call)
 
-    search = front.gateway.search
-    found = await search.call(name, arguments or {}, through_the_door) if search is not None else None
+    found = await search.call(name, arguments or {}, through_the_door)
     return await through_the_door(name, arguments) if found is None else found
 
 
 async def _visible_call(
-    front: Front, name: str, arguments: Any, on_progress: OnProgress | None
+    front: Front, name: str, arguments: Any, on_progress: OnProgress | None, call: RelayedCall
 ) -> ToolResult:
     gateway = front.gateway
-    tool = await gateway.find_soon(name)
+    tool = gateway.find(name) or await gateway.find_soon(name)
     if tool is None:
         raise gateway.missing(name)
-    call = current.get()
-    with gateway.logs.hearing(tool.server, call):
+    logs = gateway.logs
+    with logs.hearing(tool.server, call):
         result = await gateway.host.caller.call(
             tool.name, arguments, principal=front.principal, on_progress=on_progress
         )
-        await gateway.logs.last_words(call)
+        if logs.behind:
+            await logs.last_words(call)
     return result
 
 

@@ -23,8 +23,8 @@ from toolcrib.errors import (
     UsageError,
 )
 from toolcrib.servers.link import Link, Message
+from toolcrib.servers.sessions.pending import Deadlines, Pending
 from toolcrib.servers.sessions.pending import OnProgress as OnProgress
-from toolcrib.servers.sessions.pending import Pending, Timer
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +66,7 @@ class Peer:
         self._incoming: dict[Any, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
+        self._deadlines = Deadlines(self._loop)
         self.lost_with: asyncio.Future[ToolcribError] = self._loop.create_future()
         """Resolves with the reason once the link is gone for good."""
 
@@ -102,7 +103,17 @@ class Peer:
             pending.latest = self._loop.time() + max(LONGEST_EXTENDED_CALL, timeout or 0)
         self._pending[request_id] = pending
         try:
-            result = await self._exchange(link, message, pending)
+            if timeout is not None and self._post is not None and self._post(message):
+                # A link that takes the message at once needs only a timer.
+                pending.deadline = timer = self._deadlines.begin(pending.future, timeout)
+                try:
+                    result = await pending.future
+                finally:
+                    timer.cancel()
+            else:
+                async with asyncio.timeout(timeout) as pending.deadline:
+                    await link.send(message)
+                    result = await pending.future
         except TimeoutError:
             self._abandon(request_id, "timed out", cancellable)
             raise CallTimeout(
@@ -123,18 +134,6 @@ class Peer:
                 f"{self._server} answered {method} with something that is no object.", code=-32603
             )
         return result
-
-    async def _exchange(self, link: Link, message: Message, pending: Pending) -> Any:
-        """Send and wait under the deadline. A link that takes the message at once needs only a timer."""
-        if pending.patience is None or self._post is None or not self._post(message):
-            async with asyncio.timeout(pending.patience) as pending.deadline:
-                await link.send(message)
-                return await pending.future
-        timer = pending.deadline = Timer(self._loop, pending.future, pending.patience)
-        try:
-            return await pending.future
-        finally:
-            timer.cancel()
 
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0
@@ -174,6 +173,7 @@ class Peer:
         if self.lost_with.done():
             return
         self.lost_with.set_result(error)
+        self._deadlines.close()
         for pending in self._pending.values():
             if not pending.future.done():
                 pending.future.set_exception(_copy_of(error))

@@ -12,37 +12,88 @@ import contextvars
 from collections.abc import Callable
 from typing import Any
 
+_NEAR = 0.002
+"""Seconds by which a timer may come too early: event loops count in milliseconds."""
+
 OnProgress = Callable[[float, float | None, str | None], None]
+
+
+class Deadlines:
+    """Those of all requests of one conversation, with one timer of the loop: to make and cancel one for each
+    request would cost a quick call more than its own work does."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._timers: set[Timer] = set()
+        self._handle: asyncio.TimerHandle | None = None
+        self._rings_at = 0.0
+
+    def begin(self, future: asyncio.Future[Any], seconds: float) -> Timer:
+        """A deadline for this future, so many seconds from now."""
+        timer = Timer(self, future, self.loop.time() + seconds)
+        self._timers.add(timer)
+        return timer
+
+    def forget(self, timer: Timer) -> None:
+        """It was kept, or is no longer of interest."""
+        self._timers.discard(timer)
+
+    def close(self) -> None:
+        """There is nothing left to wait for."""
+        self._timers.clear()
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def watch(self, when: float) -> None:
+        """Look at all of them then, if not before."""
+        if self._handle is None or when < self._rings_at:
+            if self._handle is not None:
+                self._handle.cancel()
+            self._rings_at = when
+            self._handle = self.loop.call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        self._handle = None
+        now = self.loop.time()
+        for timer in tuple(self._timers):
+            when = timer.when()
+            if when is None:
+                continue
+            if when - now > _NEAR:
+                self.watch(when)
+            else:
+                timer.expire()
 
 
 class Timer:
     """A deadline for a future alone: cheaper than one for a task, and used like `asyncio.Timeout`."""
 
-    __slots__ = ("_future", "_handle", "_loop")
+    __slots__ = ("_at", "_deadlines", "_future")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], seconds: float) -> None:
-        self._loop = loop
+    def __init__(self, deadlines: Deadlines, future: asyncio.Future[Any], at: float) -> None:
+        self._deadlines = deadlines
         self._future = future
-        self._handle: asyncio.TimerHandle | None = loop.call_later(seconds, self._expire)
+        self._at: float | None = at
+        deadlines.watch(at)
 
     def when(self) -> float | None:
         """When it expires, by the loop's clock; None while it stands still."""
-        return None if self._handle is None else self._handle.when()
+        return self._at
 
     def reschedule(self, when: float | None) -> None:
         """Expire then instead; None stops it. Once the future is done there is nothing left to expire."""
-        self.cancel()
-        if when is None or self._future.done():
-            self._handle = None
-        else:
-            self._handle = self._loop.call_at(when, self._expire)
+        self._at = None if self._future.done() else when
+        if self._at is not None:
+            self._deadlines.watch(self._at)
 
     def cancel(self) -> None:
         """Never expire."""
-        if self._handle is not None:
-            self._handle.cancel()
+        self._deadlines.forget(self)
 
-    def _expire(self) -> None:
+    def expire(self) -> None:
+        """The time is over."""
+        self._deadlines.forget(self)
         if not self._future.done():
             self._future.set_exception(TimeoutError())
 

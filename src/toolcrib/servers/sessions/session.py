@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -75,14 +75,14 @@ class Session:
         """True when the server declared this capability, such as `tools` or `completions`."""
         return capability in self.agreement.capabilities
 
-    async def request(
+    def request(
         self,
         method: str,
         params: dict[str, Any] | None = None,
         *,
         timeout: float | None,
         on_progress: OnProgress | None = None,
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """Any request of the protocol, stamped for the era that was agreed."""
         if self._meta is not None:
             params = {} if params is None else params
@@ -90,7 +90,7 @@ class Session:
             level = log_level.get()
             meta = self._meta if level is None else {**self._meta, META + "logLevel": level}
             params = {**params, "_meta": meta if extra is None else {**meta, **extra}}
-        return await self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
+        return self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
 
     async def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Send a notification; the modern era has none but cancellation."""

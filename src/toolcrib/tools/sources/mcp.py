@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from toolcrib.errors import UnknownServer
@@ -44,13 +44,13 @@ class McpTools:
         """Left to the server's own configuration."""
         return None
 
-    async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
-        """Hand the call to the tool's server."""
+    def call(self, call: ToolCall, on_progress: OnProgress | None) -> Coroutine[Any, Any, ToolResult]:
+        """Hand the call to the tool's server, whose coroutine it is; there is nothing to wait for here."""
         tool = call.tool
         if tool.server is None:
             raise UnknownServer(f"The tool {tool.name} names no server.")
         arguments = call.arguments if type(call.arguments) is dict else dict(call.arguments)
-        return await self._servers.call_tool(
+        return self._servers.call_tool(
             tool.server,
             tool.definition.name,
             arguments,

@@ -34,6 +34,7 @@ class NativeTools:
     def __init__(self, *, timeout: float | None = DEFAULT_TIMEOUT) -> None:
         self._timeout = timeout
         self._functions: dict[str, FunctionTool] = {}
+        self._timeouts: dict[str, float | None] = {}
 
     def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
         """Make the decorated function a tool; it stays the function that it is."""
@@ -44,8 +45,11 @@ class NativeTools:
 
         return register
 
-    def add(self, function: FunctionTool) -> None:
-        """Offer a function tool; its name must be free and valid without a server's name before it."""
+    def add(self, function: FunctionTool, *, timeout: float | None = None) -> None:
+        """Offer a function tool; its name must be free and valid without a server's name before it.
+
+        `timeout` is its own, in place of that for all.
+        """
         if not is_native_name(function.name):
             raise UsageError(
                 f"{function.name!r} cannot be the name of a native tool.",
@@ -54,14 +58,16 @@ class NativeTools:
         if function.name in self._functions:
             raise UsageError(f"There is already a native tool called {function.name}.")
         self._functions[function.name] = function
+        if timeout is not None:
+            self._timeouts[function.name] = timeout
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
         """All definitions."""
         return {None: [function.definition for function in self._functions.values()]}
 
     def default_timeout(self, tool: Tool) -> float | None:
-        """The same for all of them."""
-        return self._timeout
+        """The same for all of them, save those that have their own."""
+        return self._timeouts.get(tool.definition.name, self._timeout)
 
     async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
         """Run the function."""

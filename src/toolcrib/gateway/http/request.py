@@ -1,0 +1,223 @@
+"""One request over HTTP, and its answer: whole and in one packet, or a stream as fast as the client reads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Protocol
+
+from pydantic_core import to_json
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.http.view import View
+
+Header = tuple[bytes, bytes]
+JSON = b"application/json"
+TEXT = b"text/plain; charset=utf-8"
+
+_STATUS = {status.value: f"{status.value} {status.phrase}".encode() for status in HTTPStatus}
+SINGLE = frozenset({"host", "origin", "authorization", "mcp-session-id", "content-length"})
+"""Headers that decide something; given twice, they would say two things."""
+_MOST_NAMES = 500
+NAMES: dict[bytes, str] = {}
+"""Names of headers as they came, and as we write them; there are few."""
+
+
+class Carrier(Protocol):
+    """The connection that a request came by."""
+
+    def write(self, data: bytes) -> None:
+        """Send this."""
+
+    async def drained(self) -> None:
+        """Wait until the client has read so much that more can be sent."""
+
+    def answered(self, request: HttpRequest) -> None:
+        """The answer is complete; without `keep_alive` the connection ends with it."""
+
+    def remind(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do this after so many seconds, unless the request that is being answered is answered before."""
+
+    def abort(self) -> None:
+        """Hang up at once."""
+
+
+class HttpRequest:
+    """What a client wants. The connection fills it while it arrives; the application answers it once."""
+
+    __slots__ = (
+        "_carrier",
+        "_chunked",
+        "_gone",
+        "_parts",
+        "_size",
+        "answered",
+        "contradictory",
+        "expects",
+        "gone",
+        "headers",
+        "keep_alive",
+        "met",
+        "method",
+        "old",
+        "on_gone",
+        "path",
+        "reached",
+        "started",
+        "taken",
+        "task",
+        "too_large",
+        "view",
+        "whole",
+    )
+
+    def __init__(self, carrier: Carrier, reached: str | None) -> None:
+        self._carrier = carrier
+        self.reached = reached
+        """Our own address that the connection came to."""
+        self.method = self.path = ""
+        self.headers: dict[str, str] = {}
+        self.contradictory = False
+        """A header that decides something stands twice."""
+        self.expects = False
+        """The client waits for our word before it sends the body."""
+        self.keep_alive = True
+        self.old = False
+        """HTTP/1.0, which knows no chunks."""
+        self.whole = self.too_large = False
+        self.met = self.taken = False
+        """The application has seen its head; has got it."""
+        self.started = self.answered = False
+        self.gone = False
+        """The client hung up."""
+        self.on_gone: Callable[[], object] | None = None
+        self.view: View | None = None
+        self.task: asyncio.Task[None] | None = None
+        """Makes the answer, where one has to be waited for."""
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._chunked = False
+        self._gone: asyncio.Future[None] | None = None
+
+    # While it arrives.
+
+    def add_body(self, part: bytes, most: int) -> None:
+        """One more piece; nothing is kept of a body of more than so many bytes."""
+        self._size += len(part)
+        if self._size > most:
+            self.too_large = True
+            self._parts.clear()
+        elif not self.answered:
+            self._parts.append(part)
+
+    @property
+    def body(self) -> bytes:
+        """What has arrived of it."""
+        parts = self._parts
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def lose(self) -> None:
+        """The client hung up."""
+        self.gone = True
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
+        if self.on_gone is not None:
+            self.on_gone()
+
+    def hung_up(self) -> asyncio.Future[None]:
+        """Done when the client has hung up."""
+        if self._gone is None:
+            self._gone = asyncio.get_running_loop().create_future()
+            if self.gone:
+                self._gone.set_result(None)
+        return self._gone
+
+    # The answer.
+
+    def answer(
+        self,
+        status: int,
+        body: bytes = b"",
+        kind: bytes = JSON,
+        headers: Iterable[Header] = (),
+        *,
+        close: bool = False,
+    ) -> None:
+        """The whole of it. `close` ends the connection too; nothing is sent to a client that hung up."""
+        if self.started:
+            raise RuntimeError("a request is answered once")
+        self.started = self.answered = True
+        self.on_gone = None
+        if close:
+            self.keep_alive = False
+        if not self.gone:
+            head = b"HTTP/1.1 %b\r\ncontent-type: %b\r\ncontent-length: %d\r\n%b\r\n" % (
+                _STATUS[status],
+                kind,
+                len(body),
+                self._lines(headers),
+            )
+            self._carrier.write(head if self.method == "HEAD" else head + body)
+        self._carrier.answered(self)
+
+    def say(self, status: int, text: str, *headers: Header, close: bool = False) -> None:
+        """Answer with a sentence for a person."""
+        self.answer(status, text.encode(), TEXT, headers, close=close)
+
+    def give(self, value: dict[str, object]) -> None:
+        """Answer with something for a program that is no MCP client."""
+        self.answer(200, to_json(value))
+
+    def open_stream(self, headers: Iterable[Header]) -> None:
+        """Begin an answer of many parts."""
+        self.started = True
+        if self.old:
+            self.keep_alive = False
+        self._chunked = not self.old
+        coding = b"transfer-encoding: chunked\r\n" if self._chunked else b""
+        if not self.gone:
+            self._carrier.write(b"HTTP/1.1 200 OK\r\n%b%b\r\n" % (self._lines(headers), coding))
+
+    async def send(self, part: bytes) -> None:
+        """One part; waits while the client does not read, and drops it when nobody reads any more."""
+        if not self.gone:
+            self._carrier.write(b"%x\r\n%b\r\n" % (len(part), part) if self._chunked else part)
+            await self._carrier.drained()
+
+    def end_stream(self) -> None:
+        """There are no more parts."""
+        self.answered = True
+        self.on_gone = None
+        if self._chunked and not self.gone:
+            self._carrier.write(b"0\r\n\r\n")
+        self._carrier.answered(self)
+
+    def cancel(self) -> None:
+        """Make no answer any more."""
+        if self.task is not None:
+            self.task.cancel()
+
+    def remind(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do this after so many seconds, unless the request is answered before."""
+        if not self.gone:
+            self._carrier.remind(seconds, action)
+
+    def fail(self) -> None:
+        """Something went wrong on our side: say so, or hang up where half of something else was said."""
+        if self.started:
+            self._carrier.abort()
+        else:
+            self.say(500, "Internal Server Error", close=True)
+
+    def _lines(self, headers: Iterable[Header]) -> bytes:
+        lines = b"".join(b"%b: %b\r\n" % header for header in headers) if headers else b""
+        return lines if self.keep_alive else lines + b"connection: close\r\n"
+
+
+def header_name(name: bytes) -> str:
+    """The name of a header as we write it."""
+    known = name.decode("latin-1").lower()
+    if len(NAMES) < _MOST_NAMES and len(name) <= 100:
+        NAMES[name] = known
+    return known

@@ -1,0 +1,45 @@
+"""Builds the gate of a host: the person's rules, questions that wait, and whose tools are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from toolcrib.approvals.gate import Gate
+from toolcrib.approvals.waiting import DurableAsker
+from toolcrib.clock import Clock
+from toolcrib.config.contents import Config
+from toolcrib.config.paths import Paths
+from toolcrib.host.workbench import Workbench
+from toolcrib.schema.tools import Tool
+from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
+from toolcrib.store.database import Database
+
+
+async def open_gate(
+    database: Database, clock: Clock, paths: Paths, config: Config, config_now: Callable[[], Config]
+) -> tuple[Gate, DurableAsker, Workbench]:
+    """The gate, where its questions wait, and the workbench that works in its sessions' folders."""
+    rules = await ApprovalRules.open(database, clock=clock)
+    settings = config.settings.approvals
+    waiting = DurableAsker(ApprovalRequests(database, clock), timeout=settings.wait_seconds)
+    gate = Gate(
+        rules=rules,
+        ours=lambda tool: _is_ours(tool, config_now(), workbench),
+        asker=waiting if settings.headless == "wait" else None,
+        protected=_own_folders(paths),
+    )
+    gate.adopt(settings)
+    workbench = Workbench(config.settings.terminal, gate.project_of, hidden=_own_folders(paths))
+    return gate, waiting, workbench
+
+
+def _is_ours(tool: Tool, config: Config, workbench: Workbench) -> bool:
+    if tool.origin != "mcp":
+        return workbench.owns(tool)
+    return tool.server in config.bundled
+
+
+def _own_folders(paths: Paths) -> tuple[Path, ...]:
+    """What decides about us; not the files that we lend out, which may lie in the same home."""
+    return (paths.config_file, paths.secrets_file, paths.database.parent, paths.state, paths.runtime)
