@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.retrieval.conftest import Counting
 from tests.retrieval.toolbox import WORKSHOP, tool
-from toolcrib.retrieval import Finder, Meaning, Selection, find
+from toolcrib.retrieval import Finder, Meaning, Selection, select
 from toolcrib.retrieval.embedders.builtin import BuiltIn
 from toolcrib.schema.tools import Tool
 
@@ -193,13 +193,13 @@ async def test_rows_are_renumbered_when_many_tools_came_and_went(finder: Finder)
 
 
 async def test_one_question_can_be_asked_without_a_finder(builtin: BuiltIn) -> None:
-    found = await find("will I need an umbrella?", WORKSHOP, 1, embedder=builtin)
+    found = await select("will I need an umbrella?", WORKSHOP, 1, embedder=builtin)
 
     assert names(found) == ["weather__get_forecast"]
 
 
 async def test_without_an_embedder_words_are_all_and_nothing_is_said_of_it() -> None:
-    found = await find("merge the pull request", WORKSHOP, 1, embedder=None)
+    found = await select("merge the pull request", WORKSHOP, 1, embedder=None)
 
     assert names(found) == ["github__mergePullRequest"]
     assert found.note == ""
@@ -264,7 +264,7 @@ def test_any_text_gives_finite_scores_in_order(
 ) -> None:
     tools = [*WORKSHOP, tool("any", name, description)]
 
-    found = asyncio.run(find(f"{question} {name}", tools, embedder=builtin, context=[description]))
+    found = asyncio.run(select(f"{question} {name}", tools, embedder=builtin, context=[description]))
 
     scores = [pick.score for pick in found]
     assert all(math.isfinite(score) and score >= 0 for score in scores)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.retrieval.toolbox import WORKSHOP, raw_tool, tool
-from toolcrib.retrieval import Index, select
+from toolcrib.retrieval import Index, select_by_words
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 QUESTIONS = {
@@ -38,7 +38,7 @@ EVERY_WORD = " ".join(f"{one.definition.name} {one.server} {one.definition.descr
 def test_a_stuffed_description_wins_no_question_of_others(description: str) -> None:
     tools = [*WORKSHOP, tool("evil", "best", description)]
 
-    first = {question: select(question, tools).picks[0].tool.name for question in QUESTIONS}
+    first = {question: select_by_words(question, tools).picks[0].tool.name for question in QUESTIONS}
 
     assert first == QUESTIONS
 
@@ -47,7 +47,7 @@ def test_stuffed_parameters_win_no_question_of_others() -> None:
     stuffed = {f"{word}{n}": EVERY_WORD for n in range(30) for word in ("weather", "issue", "file")}
     tools = [*WORKSHOP, tool("evil", "best", "", **stuffed)]
 
-    first = {question: select(question, tools).picks[0].tool.name for question in QUESTIONS}
+    first = {question: select_by_words(question, tools).picks[0].tool.name for question in QUESTIONS}
 
     assert first == QUESTIONS
 
@@ -71,7 +71,7 @@ def test_stuffed_parameters_win_no_question_of_others() -> None:
 def test_an_odd_definition_is_indexed_and_still_found_by_its_name(raw: dict[str, Any]) -> None:
     odd = raw_tool("odd", {"name": "peculiar", **raw})
 
-    assert select("peculiar", [*WORKSHOP, odd]).tools[0] is odd
+    assert select_by_words("peculiar", [*WORKSHOP, odd]).tools[0] is odd
 
 
 def test_a_schema_that_contains_itself_is_read_to_a_bound() -> None:
@@ -88,7 +88,7 @@ def test_a_schema_that_contains_itself_is_read_to_a_bound() -> None:
     "question", ["weather " * 100_000, "a b c " * 10_000, "天" * 50_000, "and then; " * 20_000]
 )
 def test_a_question_without_end_is_answered(question: str) -> None:
-    assert len(select(question, WORKSHOP).picks) <= 5
+    assert len(select_by_words(question, WORKSHOP).picks) <= 5
 
 
 @given(
@@ -98,7 +98,7 @@ def test_a_question_without_end_is_answered(question: str) -> None:
 def test_any_text_gives_finite_scores_in_order(question: str, description: str, name: str) -> None:
     tools = [*WORKSHOP, tool("any", name, description)]
 
-    scores = [pick.score for pick in select(f"{question} {name}", tools, context=[description])]
+    scores = [pick.score for pick in select_by_words(f"{question} {name}", tools, context=[description])]
 
     assert all(math.isfinite(score) and score > 0 for score in scores)
     assert scores == sorted(scores, reverse=True)

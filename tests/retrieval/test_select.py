@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.retrieval.toolbox import WORKSHOP, raw_tool, tool
-from toolcrib.retrieval import Selection, select
+from toolcrib.retrieval import Selection, select_by_words
 
 
 def names(selection: Selection) -> list[str]:
@@ -25,13 +25,16 @@ def names(selection: Selection) -> list[str]:
     ],
 )
 def test_the_tool_that_shares_the_telling_words_comes_first(question: str, expected: str) -> None:
-    assert names(select(question, WORKSHOP))[0] == expected
+    assert names(select_by_words(question, WORKSHOP))[0] == expected
 
 
 def test_a_tool_is_found_by_its_server_by_its_parameters_and_by_their_descriptions() -> None:
-    assert set(names(select("calendar", WORKSHOP))[:2]) == {"calendar__create-event", "calendar__list_events"}
-    assert names(select("city", WORKSHOP)) == ["weather__get_forecast"]
-    assert names(select("invited", WORKSHOP)) == ["calendar__create-event"]
+    assert set(names(select_by_words("calendar", WORKSHOP))[:2]) == {
+        "calendar__create-event",
+        "calendar__list_events",
+    }
+    assert names(select_by_words("city", WORKSHOP)) == ["weather__get_forecast"]
+    assert names(select_by_words("invited", WORKSHOP)) == ["calendar__create-event"]
 
 
 def test_choices_and_nested_parameters_are_found() -> None:
@@ -45,11 +48,11 @@ def test_choices_and_nested_parameters_are_found() -> None:
     painting = raw_tool("paint", {"name": "mix", "inputSchema": schema})
 
     for word in ("crimson", "colour", "quantity"):
-        assert names(select(word, [*WORKSHOP, painting])) == ["paint__mix"]
+        assert names(select_by_words(word, [*WORKSHOP, painting])) == ["paint__mix"]
 
 
 def test_each_pick_says_which_words_were_found_where() -> None:
-    (pick,) = select("open an issue", WORKSHOP, k=1).picks
+    (pick,) = select_by_words("open an issue", WORKSHOP, k=1).picks
 
     reasons = {reason.field: reason for reason in pick.reasons}
     assert pick.kind == "match"
@@ -61,7 +64,7 @@ def test_each_pick_says_which_words_were_found_where() -> None:
 
 
 def test_reasons_quote_the_question_as_it_was_written() -> None:
-    (pick,) = select("Merging PULL-requests", WORKSHOP, k=1).picks
+    (pick,) = select_by_words("Merging PULL-requests", WORKSHOP, k=1).picks
 
     assert {term for reason in pick.reasons for term in reason.terms} == {"Merging", "PULL", "requests"}
 
@@ -69,7 +72,7 @@ def test_reasons_quote_the_question_as_it_was_written() -> None:
 def test_several_tasks_in_one_question_each_find_their_tool() -> None:
     question = "weather forecast for the city, then send an e-mail message to Ada; merge the pull request"
 
-    found = names(select(question, WORKSHOP, k=3))
+    found = names(select_by_words(question, WORKSHOP, k=3))
 
     assert set(found) == {"weather__get_forecast", "mail__send_message", "github__mergePullRequest"}
 
@@ -80,14 +83,16 @@ def test_several_tasks_in_one_question_each_find_their_tool() -> None:
 def test_a_name_given_whole_comes_first(name: str) -> None:
     rivals = [tool(f"rival{n}", "issue", "create issue create issue create issue") for n in range(5)]
 
-    first = select(name, [*rivals, *WORKSHOP]).picks[0]
+    first = select_by_words(name, [*rivals, *WORKSHOP]).picks[0]
 
     assert first.tool.name == "github__create_issue"
     assert first.reasons[0].field == "exact name"
 
 
 def test_always_on_tools_come_first_and_do_not_count() -> None:
-    found = select("merge the pull request", WORKSHOP, k=1, always_on=["word_count", "no_such", "word_count"])
+    found = select_by_words(
+        "merge the pull request", WORKSHOP, k=1, always_on=["word_count", "no_such", "word_count"]
+    )
 
     assert names(found) == ["word_count", "github__mergePullRequest"]
     assert [pick.kind for pick in found] == ["always on", "match"]
@@ -95,13 +100,15 @@ def test_always_on_tools_come_first_and_do_not_count() -> None:
 
 
 def test_an_always_on_tool_that_fits_is_picked_once() -> None:
-    found = select("merge the pull request", WORKSHOP, k=1, always_on=["github__mergePullRequest"])
+    found = select_by_words("merge the pull request", WORKSHOP, k=1, always_on=["github__mergePullRequest"])
 
     assert names(found) == ["github__mergePullRequest", "github__list_pull_requests"]
 
 
 def test_tools_just_used_stay_at_hand() -> None:
-    found = select("send an e-mail", WORKSHOP, k=1, recent=["files__read_file", "mail__send_message", "gone"])
+    found = select_by_words(
+        "send an e-mail", WORKSHOP, k=1, recent=["files__read_file", "mail__send_message", "gone"]
+    )
 
     assert names(found) == ["mail__send_message", "files__read_file"]
     assert [pick.kind for pick in found] == ["match", "just used"]
@@ -110,37 +117,37 @@ def test_tools_just_used_stay_at_hand() -> None:
 def test_the_talk_before_helps_a_question_that_says_little() -> None:
     said = ["What is the weather in Paris?", "Sunny, 20 degrees."]
 
-    assert names(select("and on Friday?", WORKSHOP, k=1)) == []
-    assert names(select("and on Friday?", WORKSHOP, k=1, context=said)) == ["weather__get_forecast"]
+    assert names(select_by_words("and on Friday?", WORKSHOP, k=1)) == []
+    assert names(select_by_words("and on Friday?", WORKSHOP, k=1, context=said)) == ["weather__get_forecast"]
 
 
 def test_the_talk_before_does_not_drown_the_question() -> None:
     said = ["weather forecast weather forecast of the coming days in the city"] * 10
 
-    assert names(select("merge the pull request", WORKSHOP, k=1, context=said)) == [
+    assert names(select_by_words("merge the pull request", WORKSHOP, k=1, context=said)) == [
         "github__mergePullRequest"
     ]
 
 
 @pytest.mark.parametrize("question", ["", "   ", "the", "🔥", "zzzzz", "\x00", "\ud800", "?!;.and then"])
 def test_a_question_that_says_nothing_picks_nothing(question: str) -> None:
-    assert select(question, WORKSHOP).picks == ()
-    assert names(select(question, WORKSHOP, always_on=["word_count"])) == ["word_count"]
+    assert select_by_words(question, WORKSHOP).picks == ()
+    assert names(select_by_words(question, WORKSHOP, always_on=["word_count"])) == ["word_count"]
 
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_none_asked_for_gives_none(k: int) -> None:
-    assert select("merge", WORKSHOP, k=k).picks == ()
+    assert select_by_words("merge", WORKSHOP, k=k).picks == ()
 
 
 def test_no_tools_give_no_picks() -> None:
-    assert select("anything", []).picks == ()
+    assert select_by_words("anything", []).picks == ()
 
 
 def test_a_tool_that_is_switched_off_is_never_picked() -> None:
     off = tool("github", "merge_now", "merge", enabled=False)
 
-    found = select("merge now", [off], always_on=["github__merge_now"], recent=["github__merge_now"])
+    found = select_by_words("merge now", [off], always_on=["github__merge_now"], recent=["github__merge_now"])
 
     assert found.picks == ()
 
@@ -148,7 +155,7 @@ def test_a_tool_that_is_switched_off_is_never_picked() -> None:
 def test_equal_tools_are_ordered_by_name_whatever_order_they_came_in() -> None:
     twins = [tool(f"twin{n}", "rotate", "Rotate an image.") for n in range(9)]
 
-    forwards, backwards = select("rotate", twins), select("rotate", list(reversed(twins)))
+    forwards, backwards = select_by_words("rotate", twins), select_by_words("rotate", list(reversed(twins)))
 
     assert names(forwards) == names(backwards) == [f"twin{n}__rotate" for n in range(5)]
 
@@ -160,5 +167,5 @@ def test_a_tool_is_found_in_other_scripts_and_without_its_accents() -> None:
     ]
 
     for question in ("Städte", "STÄDTE", "stadte", "Sta\u0308dte"):
-        assert names(select(question, tools)) == ["wetter__vorhersage"]
-    assert names(select("明日の天気", tools)) == ["tenki__yoho"]
+        assert names(select_by_words(question, tools)) == ["wetter__vorhersage"]
+    assert names(select_by_words("明日の天気", tools)) == ["tenki__yoho"]

@@ -90,7 +90,11 @@ class SearchMode:
         found = [_row(pick) for pick in picks]
         return {
             "content": [{"type": "text", "text": text}],
-            "structuredContent": {"tools": found, "searched": len(self._finder)},
+            "structuredContent": {
+                "tools": found,
+                "searched": len(self._finder),
+                **({"note": selection.note} if selection.note else {}),
+            },
             "isError": False,
         }
 

@@ -57,6 +57,7 @@ _SEARCH_TOOLS: dict[str, Any] = {
         "properties": {
             "tools": {"type": "array", "items": _FOUND},
             "searched": {"type": "integer", "description": "How many tools there are."},
+            "note": {"type": "string", "description": "Why the search is not as good as it could be."},
         },
         "required": ["tools", "searched"],
     },
