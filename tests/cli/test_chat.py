@@ -94,12 +94,27 @@ def test_a_key_stops_the_answer_and_the_chat_goes_on(
         screen.expect("Stopped.")
         screen.type("Go on.\n")
         screen.expect("end")
-        screen.type("\x04")
+        screen.type("/exit\n")
 
         assert screen.wait() == 0
         assert screen.settings() == before
     assert story.script.complaints == []
     assert "Once upon" in str(story.script.requests[-1]["messages"])
+
+
+def test_what_is_typed_during_an_answer_is_the_next_question(toolcrib: CommandLine, story: Vendor) -> None:
+    toolcrib.extra.update(story.environment())
+    with terminal(toolcrib, "chat", "--model", openai_chat.model) as screen:
+        screen.expect("answers.")
+        screen.type("Tell me a story.\n")
+        screen.expect("Once upon")
+        screen.type("Go on.\n")
+        screen.type(ESCAPE)
+        screen.expect("end")
+        screen.type("/exit\n")
+
+        assert screen.wait() == 0
+    assert story.script.requests[-1]["messages"][-1]["content"] == "Go on."
 
 
 @pytest.mark.parametrize(("key", "outcome"), [("y", "ok"), ("n", "denied")])

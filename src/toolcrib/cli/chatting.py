@@ -55,7 +55,7 @@ class Talk:
                         if not await self._command(line, way):
                             break
                         continue
-                    await self._turn(line, way, interactive=interactive)
+                    await self._turn(line, way, prompt, interactive=interactive)
             await self._leave(way)
 
     async def _leave(self, way: _Way) -> None:
@@ -71,7 +71,7 @@ class Talk:
             self.model = await choose_model(await (await way.crib()).run("models"), prompt)
         note(f"{self.model} answers. /help lists what can be done; Ctrl-D leaves.")
 
-    async def _turn(self, text: str, way: _Way, *, interactive: bool) -> None:
+    async def _turn(self, text: str, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
         crib = await way.crib()
         params = {"text": text, "model": self.model, "chat": self.chat, "keep": True, "wait": 20.0}
         with Keyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
@@ -79,14 +79,24 @@ class Talk:
             task = asyncio.ensure_future(asking)
             with _interrupts(task.cancel):
                 try:
-                    self._note(await task)
-                except asyncio.CancelledError:
-                    await way.forget()
-                    note(paint("Stopped.", "yellow", sys.stderr))
-                except ToolcribError as error:
-                    label("error:", "red", error.message)
-                    if error.hint:
-                        label("hint:", "cyan", error.hint)
+                    await asyncio.wait([task])
+                finally:
+                    task.cancel()  # Whoever ends the program ends the answer too.
+        if keys is not None:
+            prompt.push(keys.ahead)
+        await self._end(task, way)
+
+    async def _end(self, task: asyncio.Future[dict[str, Any]], way: _Way) -> None:
+        if task.cancelled():
+            await way.forget()
+            note(paint("Stopped.", "yellow", sys.stderr))
+            return
+        try:
+            self._note(task.result())
+        except ToolcribError as error:
+            label("error:", "red", error.message)
+            if error.hint:
+                label("hint:", "cyan", error.hint)
 
     def _began(self, chat: str) -> None:
         self.chat = chat

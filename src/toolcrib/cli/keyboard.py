@@ -27,6 +27,8 @@ class Keyboard:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._pressed: asyncio.Queue[str] = asyncio.Queue()
         self._wanted = False
+        self.ahead = ""
+        """What was typed while nobody asked for it: meant for the next prompt."""
 
     def __enter__(self) -> Self:
         tty.setcbreak(self._file)
@@ -73,6 +75,8 @@ class Keyboard:
                 self._pressed.put_nowait(character)
             elif character == ESCAPE:
                 self._on_escape()
+            else:
+                self.ahead += character
 
 
 def _show(text: str) -> None:

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 MOST_REMEMBERED = 1000
 PROMPT = "› "
+END = "\x04"
+"""Ctrl-D."""
 
 
 class Prompt:
@@ -21,6 +23,7 @@ class Prompt:
         self._history = history
         self._interactive = interactive
         self._before: list[Any] | None = None
+        self._ahead = ""
 
     def __enter__(self) -> Self:
         if self._interactive:
@@ -36,8 +39,18 @@ class Prompt:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
             _save(self._history)
 
+    def push(self, text: str) -> None:
+        """Text that was typed before it was asked for: the next lines begin with it."""
+        self._ahead += text.replace("\r", "\n")
+
     async def read(self) -> str | None:
         """The next line; None at the end."""
+        line, ended, rest = self._ahead.partition("\n")
+        if line.startswith(END):
+            return None
+        if ended:
+            self._ahead = rest
+            return line
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str | None] = loop.create_future()
 
@@ -58,11 +71,25 @@ class Prompt:
     def _line(self) -> str | None:
         try:
             if self._interactive:
-                return input(PROMPT)
+                ahead, self._ahead = self._ahead, ""
+                return _ask(ahead)
             line = sys.stdin.readline()
         except (EOFError, OSError):
             return None
         return line.rstrip("\n") if line else None
+
+
+def _ask(ahead: str) -> str:
+    """A line that begins with what was typed already."""
+    try:
+        import readline
+    except ImportError:
+        return ahead + input(PROMPT)
+    readline.set_startup_hook(lambda: readline.insert_text(ahead))
+    try:
+        return input(PROMPT)
+    finally:
+        readline.set_startup_hook()
 
 
 def _load(history: Path) -> None:
