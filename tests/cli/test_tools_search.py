@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.cli.command_line import CommandLine, Process
 from tests.cli.test_completion import complete
 from tests.cli.test_json_promise import examples, shape
@@ -41,6 +43,10 @@ def test_words_need_no_quotes_and_so_many_are_returned(toolcrib: CommandLine) ->
 
 
 def test_a_question_that_nothing_fits_is_no_error(toolcrib: CommandLine) -> None:
+    toolcrib("servers")
+    words_alone = {"retrieval": {"embedder": {"kind": "none"}}}
+    (toolcrib.home / "mcp.json").write_text(json.dumps({**toolcrib.config(), "toolcrib": words_alone}))
+
     answer = toolcrib("tools", "search", "zzzz")
 
     assert (answer.code, answer.out) == (0, "")
@@ -69,7 +75,7 @@ def test_a_running_host_answers_and_sees_new_servers(toolcrib: CommandLine, up: 
 
     after = toolcrib("tools", "search", "echo", "--json", "--wait", "20").json
 
-    assert before["tools"] == []
+    assert "small__echo" not in [tool["name"] for tool in before["tools"]]
     assert after["tools"][0]["name"] == "small__echo"
 
 

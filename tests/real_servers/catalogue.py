@@ -81,7 +81,7 @@ SERVERS: tuple[RealServer, ...] = (
         name="everything",
         source=Npm("@modelcontextprotocol/server-everything"),
         era="2025-11-25",
-        tools=13,
+        tools=16,
         call=Call("echo", {"message": "hello"}, "Echo: hello"),
     ),
     RealServer(

@@ -70,9 +70,13 @@ async def test_one_that_writes_rubbish_keeps_nobody_waiting(clock: LoopClock):
     await _end(raving, waiting)
 
 
-async def test_a_processor_with_nothing_to_do_lets_one_more_in_at_each_look(clock: LoopClock):
+async def test_once_one_is_up_a_processor_with_nothing_to_do_lets_one_more_in_at_each_look(clock: LoopClock):
     idle = True
     slots = StartSlots(1, patience=3600, to_spare=lambda: idle)
+    first, second = Starter(slots), Starter(slots)
+    await clock.passes(10 * TICK)
+    assert (first.inside, second.inside) == (True, False)  # nothing is up yet: the first has it all
+    await _end(first, second)
     starters = [Starter(slots) for _ in range(4)]
     await _settle()
     assert [starter.inside for starter in starters] == [True, False, False, False]

@@ -1,9 +1,9 @@
 """How many servers start at once: few enough that the first is soon usable, more while the machine is idle.
 
 A start counts as long as it is using a processor. It no longer counts, and the next one begins, when its
-process was found sleeping twice, when a processor has nothing to do, when it writes rubbish, or when it has
-been at it for long; so servers that hang, or wait for a network, keep nobody from starting, and busy ones are
-not slowed down by too many others.
+process was found sleeping twice, when it writes rubbish, when it has been at it for long, or, once a server
+is up, when a processor has nothing to do. So servers that hang, or wait for a network, keep nobody from
+starting, and busy ones are not slowed down by too many others.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class StartSlots:
         self._free = count
         self._patience = patience
         self._to_spare = to_spare
+        self._one_is_up = False
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._counted: dict[Start, None] = {}
         self._ticker: asyncio.TimerHandle | None = None
@@ -70,6 +71,7 @@ class StartSlots:
         self._counted[start] = None
         try:
             yield start
+            self._one_is_up = True
         finally:
             self._uncount(start)
 
@@ -107,7 +109,8 @@ class StartSlots:
     def _tick(self) -> None:
         self._ticker = None
         now = asyncio.get_running_loop().time()
-        spare = self._to_spare()
+        # Before anything can be called, nobody gets in the way of who is first: two processors are often one.
+        spare = self._one_is_up and self._to_spare()
         for start in list(self._counted):
             if start.is_no_reason_to_wait(now):
                 self._uncount(start)
