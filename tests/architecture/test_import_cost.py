@@ -55,7 +55,7 @@ def test_the_help_screen_loads_nothing_heavy() -> None:
     loaded = modules_after(HELP)
 
     assert not packages(loaded) & HEAVY
-    assert len(loaded) < 260, f"{len(loaded)} modules: {sorted(loaded)}"
+    assert len(loaded) < 250, f"{len(loaded)} modules: {sorted(loaded)}"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import mimetypes
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +67,8 @@ def _saver(tool: str, folder: Path) -> Save:
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:64]
 
     def save(content: bytes, mime: str) -> Path:
+        import mimetypes
+
         ending = _ENDINGS.get(mime) or mimetypes.guess_extension(mime) or ".bin"
         try:
             folder.mkdir(parents=True, exist_ok=True)

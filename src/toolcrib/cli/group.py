@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from toolcrib import plugins
-from toolcrib.cli.declaring import SECTIONS
+from toolcrib.cli.declaring import SECTIONS, shared_options
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
 
@@ -30,6 +30,25 @@ def _unknown(ctx: click.Context, name: str, known: list[str]) -> click.UsageErro
     error = click.UsageError(f"There is no command {name!r}.", ctx)
     error.hint = did_you_mean(name, known, otherwise=f"See: {ctx.command_path} --help")  # type: ignore[attr-defined]
     return error
+
+
+def command_of(name: str, section: str, summary: str, *commands: click.Command) -> Group:
+    """A command of commands; alone it does what `list` of them does."""
+
+    @click.pass_context
+    def begin(context: click.Context, /, **values: Any) -> Any:
+        above = context.find_root().obj or {}
+        context.find_root().obj = {
+            key: values.get(key) or above.get(key) for key in ("json", "home", "debug")
+        }
+        return context.invoke(group.commands["list"]) if context.invoked_subcommand is None else None
+
+    group = Group(name, help=summary, callback=begin, invoke_without_command=True)
+    group.section = section  # type: ignore[attr-defined]
+    group.params.extend(shared_options())
+    for command in commands:
+        group.add_command(command)
+    return group
 
 
 class FolderGroup(Group):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli.output import label, mark, note, say, say_exactly
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.times import duration
-from toolcrib.control.needs import Crib
+
+if TYPE_CHECKING:
+    from toolcrib.control.needs import Crib
 
 
 async def try_server(surface: Surface, crib: Crib, name: str) -> dict[str, Any]:

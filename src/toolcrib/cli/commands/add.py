@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,9 @@ from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
 from toolcrib.config.pasting.pasted import Document, Install
-from toolcrib.control.needs import Crib
+
+if TYPE_CHECKING:
+    from toolcrib.control.needs import Crib
 
 START_PATIENCE = 10.0
 """Seconds to wait for the server to come up in a running host; a slow one is shown as starting."""

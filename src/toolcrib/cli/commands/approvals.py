@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import declare, shared_options
-from toolcrib.cli.group import Group
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
@@ -55,22 +55,4 @@ async def _answer(surface: Surface, params: dict[str, Any]) -> None:
         say(f"{outcome['id']} is {'allowed' if outcome['allowed'] else 'refused'}.")
 
 
-@click.pass_context
-def _begin(context: click.Context, /, **values: Any) -> Any:
-    above = context.find_root().obj or {}
-    context.find_root().obj = {key: values.get(key) or above.get(key) for key in ("json", "home", "debug")}
-    if context.invoked_subcommand is None:
-        return context.invoke(list_)
-    return None
-
-
-command = Group(
-    "approvals",
-    help="Calls that wait for a word of yours.",
-    callback=_begin,
-    invoke_without_command=True,
-)
-command.section = "Tools"  # type: ignore[attr-defined]
-command.params.extend(shared_options())
-for one in (list_, allow, deny):
-    command.add_command(one)
+command = command_of("approvals", "Tools", "Calls that wait for a word of yours.", list_, allow, deny)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import mimetypes
 import select
 import stat
 import sys
@@ -103,6 +102,8 @@ def _piped(*, wait: bool) -> str:
 
 
 def _picture(path: Path) -> dict[str, str]:
+    import mimetypes
+
     mime = mimetypes.guess_type(path.name)[0] or ""
     if not mime.startswith("image/"):
         raise UsageError(f"{path} is no picture.", hint="PNG, JPEG, GIF and WebP can be sent.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,10 @@ from toolcrib.cli.import_view import show_found, show_plan, tell
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
 from toolcrib.cli.surface import Surface
-from toolcrib.control.needs import Crib
 from toolcrib.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolcrib.control.needs import Crib
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare, shared_options
-from toolcrib.cli.group import Group
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
@@ -164,22 +164,12 @@ def _scope(rule: dict[str, Any]) -> str:
     return " ".join(filter(None, (rule.get("scope", "always"), rule.get("within", ""))))
 
 
-@click.pass_context
-def _begin(context: click.Context, /, **values: Any) -> Any:
-    above = context.find_root().obj or {}
-    context.find_root().obj = {key: values.get(key) or above.get(key) for key in ("json", "home", "debug")}
-    if context.invoked_subcommand is None:
-        return context.invoke(list_)
-    return None
-
-
-command = Group(
+command = command_of(
     "policy",
-    help="The rules by which calls run, are asked about, or are refused.",
-    callback=_begin,
-    invoke_without_command=True,
+    "Tools",
+    "The rules by which calls run, are asked about, or are refused.",
+    list_,
+    explain,
+    add,
+    remove,
 )
-command.section = "Tools"  # type: ignore[attr-defined]
-command.params.extend(shared_options())
-for one in (list_, explain, add, remove):
-    command.add_command(one)

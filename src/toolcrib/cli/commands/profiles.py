@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare, shared_options
-from toolcrib.cli.group import Group
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
@@ -131,22 +131,12 @@ def _shows(view: dict[str, Any]) -> str:
     return ", ".join(part for part in parts if part) or "everything"
 
 
-@click.pass_context
-def _begin(context: click.Context, /, **values: Any) -> Any:
-    above = context.find_root().obj or {}
-    context.find_root().obj = {key: values.get(key) or above.get(key) for key in ("json", "home", "debug")}
-    if context.invoked_subcommand is None:
-        return context.invoke(list_)
-    return None
-
-
-command = Group(
+command = command_of(
     "profiles",
-    help="The views of the crib that a gateway lends, and their tokens.",
-    callback=_begin,
-    invoke_without_command=True,
+    "Host",
+    "The views of the crib that a gateway lends, and their tokens.",
+    list_,
+    add,
+    remove,
+    token,
 )
-command.section = "Host"  # type: ignore[attr-defined]
-command.params.extend(shared_options())
-for one in (list_, add, remove, token):
-    command.add_command(one)

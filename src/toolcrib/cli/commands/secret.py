@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare, shared_options
-from toolcrib.cli.group import Group
+from toolcrib.cli.declaring import declare
+from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.surface import Surface
@@ -85,22 +85,6 @@ def _colour(column: int, text: str) -> str:
     return "red" if column == 1 and text == "missing" else ""
 
 
-@click.pass_context
-def _begin(context: click.Context, /, **values: Any) -> Any:
-    above = context.find_root().obj or {}
-    context.find_root().obj = {key: values.get(key) or above.get(key) for key in ("json", "home", "debug")}
-    if context.invoked_subcommand is None:
-        return context.invoke(list_)
-    return None
-
-
-command = Group(
-    "secret",
-    help="Keep what servers need and no file should show.",
-    callback=_begin,
-    invoke_without_command=True,
+command = command_of(
+    "secret", "Housekeeping", "Keep what servers need and no file should show.", set_, list_, remove
 )
-command.section = "Housekeeping"  # type: ignore[attr-defined]
-command.params.extend(shared_options())
-for one in (set_, list_, remove):
-    command.add_command(one)
