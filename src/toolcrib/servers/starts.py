@@ -109,8 +109,8 @@ class StartSlots:
     def _tick(self) -> None:
         self._ticker = None
         now = asyncio.get_running_loop().time()
-        # Before anything can be called, nobody gets in the way of who is first: even on a processor of its own,
-        # a second start was measured to slow the first by a quarter.
+        # Before anything can be called, nobody gets in the way of who is first: even on a processor of its
+        # own, a second start was measured to slow the first by a quarter.
         spare = self._one_is_up and self._to_spare()
         for start in list(self._counted):
             if start.is_no_reason_to_wait(now):
