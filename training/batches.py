@@ -60,7 +60,7 @@ class Batches:
     @property
     def steps(self) -> int:
         """How many there are."""
-        return int(self._recipe.epochs * self.size / self._recipe.batch)
+        return max(1, int(self._recipe.epochs * self.size / self._recipe.batch))
 
     def _batch(self, drawn: list[int]) -> Batch:
         questions, spans, fits, tools, texts = [], [], [], [], []

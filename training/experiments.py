@@ -20,6 +20,9 @@ from training.measuring import measure, read_labelled
 from training.network import Encoder, load_bert
 from training.recipe import Recipe
 
+SHARE = 0.8
+"""How far from the start a trained model stays."""
+
 
 def main(build: Path, plan: Path, keep: Path, seconds: float) -> None:
     """Train each recipe of the plan while there is time; measure every result and the mean of them."""
@@ -45,15 +48,17 @@ def main(build: Path, plan: Path, keep: Path, seconds: float) -> None:
         taken = time.monotonic() - begun
         print(f"== {name} {options} {taken:.0f} s", flush=True)
         report(encoder, tensors, sets, device, recipe.without_fold)
-        _keep(encoder, keep / f"{name}.pt")
+        _keep(encoder, keep / f"{name}.npz")
         longest = max(longest, time.monotonic() - begun)
 
 
 def train(build: Path, keep: Path, name: str, recipe: Recipe, device: str) -> None:
     """One run of its own, kept under its name."""
     keep.mkdir(parents=True, exist_ok=True)
+    torch.backends.cuda.matmul.allow_tf32 = True
     tensors = dict(np.load(build / "start.npz"))
-    _keep(_trained(tensors, load(build / "material.npz"), recipe, device), keep / f"{name}.pt")
+    print(f"{name}: {recipe}", flush=True)
+    _keep(_trained(tensors, load(build / "material.npz"), recipe, device), keep / f"{name}.npz")
 
 
 def _trained(tensors: dict, material: Material, recipe: Recipe, device: str) -> Encoder:
@@ -66,13 +71,16 @@ def _trained(tensors: dict, material: Material, recipe: Recipe, device: str) -> 
 
 
 def _keep(encoder: Encoder, path: Path) -> None:
-    torch.save({key: value.half().cpu() for key, value in encoder.state_dict().items()}, path)
+    """Whole or not at all: what is there counts as done."""
+    half_done = path.with_name(f"part-{path.name}")
+    np.savez(half_done, **{key: value.half().cpu().numpy() for key, value in encoder.state_dict().items()})
+    half_done.replace(path)
 
 
 def report(encoder: Encoder, tensors: dict, sets: list, device: str, fold: int) -> None:
     """What it reaches as it is, and drawn back a little towards where it started."""
     trained = {key: value.clone() for key, value in encoder.state_dict().items()}
-    for share in (1.0, 0.8):
+    for share in (1.0, SHARE):
         encoder.load_state_dict(drawn_back(trained, tensors, share))
         for labelled in sets:
             if labelled.name == "written" and fold < 0:

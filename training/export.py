@@ -7,7 +7,6 @@ Outputs: `embedding` (one unit vector a text), `tokens` (a short unit vector a t
 
 from __future__ import annotations
 
-import json
 import logging
 import tempfile
 from collections.abc import Mapping
@@ -53,9 +52,9 @@ class _Graph:
         return self.add("LayerNormalization", [x, *parts], output, axis=-1, epsilon=1e-12)
 
 
-def export(weights: Mapping[str, np.ndarray], tokenizer: str, folder: Path) -> None:
-    """Write `model.onnx` and `tokenizer.json` into a folder."""
-    logging.disable(logging.INFO)
+def export(weights: Mapping[str, np.ndarray], folder: Path) -> None:
+    """Write `model.onnx` into a folder."""
+    logging.disable(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
     quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(
         _model(weights),
@@ -73,8 +72,6 @@ def export(weights: Mapping[str, np.ndarray], tokenizer: str, folder: Path) -> N
         quantize_dynamic(
             half_done, folder / "model.onnx", weight_type=QuantType.QInt8, op_types_to_quantize=["Gather"]
         )
-    told = json.loads(tokenizer) | {"truncation": None, "padding": None}
-    (folder / "tokenizer.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
 
 
 def _model(weights: Mapping[str, np.ndarray]) -> Any:

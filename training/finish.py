@@ -1,8 +1,6 @@
-"""Makes the run-time file from packed weights.
+"""Makes the run-time file from trained weights.
 
-    python -m training.finish build/training MEAN_PARTS FOLDER [SHARE]
-
-`MEAN_PARTS` is the path without its last number: build/trained/mean.npz.
+python -m training.finish build/training WEIGHTS.npz FOLDER [SHARE]
 """
 
 from __future__ import annotations
@@ -12,22 +10,22 @@ from pathlib import Path
 
 import numpy as np
 
+from training.experiments import SHARE
 from training.export import export
-from training.packing import unpack
 
-SHARE = 0.8
 HEADS = ("short.weight", "weight.weight", "weight.bias")
 
 
-def main(build: Path, packed: Path, folder: Path, share: float = SHARE) -> None:
+def main(build: Path, trained: Path, folder: Path, share: float = SHARE) -> None:
     """Draw the weights back towards the start and export them."""
-    trained = unpack(packed.parent.glob(f"{packed.name}.*"))
     start = own_names(dict(np.load(build / "start.npz")))
+    with np.load(trained) as found:
+        whole = {name: found[name].astype("f4") for name in found.files}
     weights = {
         name: value if name in HEADS else start[name] + share * (value - start[name])
-        for name, value in trained.items()
+        for name, value in whole.items()
     }
-    export(weights, (build / "tokenizer.json").read_text(encoding="utf-8"), folder)
+    export(weights, folder)
 
 
 def own_names(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -8,7 +8,10 @@ Written questions are seen through the run that left out their fold; `mcp_real` 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,26 +33,43 @@ PARTS = 5
 
 
 def main(data: Path, build: Path) -> None:
-    """Write `order.json` beside the model."""
-    sets = {name: _look(data / name, build / "model") for name in (*FITTED, *ONLY_MEASURED)}
-    sets["written"] = Ranked("written")
-    for fold in range(FOLDS):
-        sets["written"].asked += _look(data / "written", build / "folds" / f"r{fold}", fold).asked
+    """Write `order.json` and `measured.json` beside the model."""
+    sets = _looked_at(data, build)
     fitted = [sets[name] for name in (*FITTED, "written")]
     weights = {
         WITH_TOKENS: fit(fitted, shares=SHARES),
         DENSE_ONLY: fit(fitted, shares=SHARES, leave_out=OF_TOKENS),
     }
-    for kind, found in weights.items():
-        for name in ONLY_MEASURED:
-            print(f"{kind}: {name}, not fitted on: {_told(measure(sets[name], found))}")
-    for ranked in fitted:
-        print(f"{ranked.name}, in {PARTS} folds: {_told(_in_folds(ranked, fitted))}")
-    told = {
+    order = {
         kind: {name: round(float(weight), 5) for name, weight in zip(COLUMNS, found, strict=True)}
         for kind, found in weights.items()
     }
-    (build / "model" / "order.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    measured: dict[str, dict[str, float]] = {}
+    for kind, found in weights.items():
+        for name in ONLY_MEASURED:
+            measured[f"{name}, {kind}"] = measure(sets[name], found)
+    # Threads: nearly all of it is arithmetic on large tables, which they do side by side.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = pool.map(lambda ranked: _in_folds(ranked, fitted), fitted)
+        measured |= {f"{one.name}, in {PARTS} folds": found for one, found in zip(fitted, parts, strict=True)}
+    for told, values in measured.items():
+        print(f"{told}: {_told(values)}", flush=True)
+    _write(build / "model" / "order.json", order)
+    _write(build / "model" / "measured.json", measured)
+
+
+def _looked_at(data: Path, build: Path) -> dict[str, Ranked]:
+    """Every set through the finished model, the written one in folds through the run that had not seen it."""
+    jobs: list[tuple[Path, Path, int | None]] = [
+        (data / name, build / "model", None) for name in (*FITTED, *ONLY_MEASURED)
+    ]
+    jobs += [(data / "written", build / "folds" / f"r{fold}", fold) for fold in range(FOLDS)]
+    sets: dict[str, Ranked] = {}
+    workers = min(len(jobs), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        for found in pool.map(_look, *zip(*jobs, strict=True)):
+            sets.setdefault(found.name, Ranked(found.name)).asked += found.asked
+    return sets
 
 
 def _look(folder: Path, model: Path, fold: int | None = None) -> Ranked:
@@ -60,7 +80,9 @@ def _look(folder: Path, model: Path, fold: int | None = None) -> Ranked:
     embedder = BuiltIn(model)
     embedded = embedder.embed([_passage(tool) for tool in tools])
     parts = [embedder.read(one["query"], read_question(one["query"]).spans) for one in asked]
-    return look(folder.name, tools, asked, embedded, parts)
+    found = look(folder.name, tools, asked, embedded, parts)
+    print(f"  {folder.name} through {model.name}: {len(found.asked)} questions", flush=True)
+    return found
 
 
 def _passage(tool: dict[str, Any]) -> str:
@@ -77,6 +99,10 @@ def _in_folds(ranked: Ranked, everything: list[Ranked]) -> dict[str, float]:
         for name, value in measure(ranked, fit([rest, *others], shares=SHARES), out).items():
             total[name] = total.get(name, 0.0) + value * len(out) / len(order)
     return total
+
+
+def _write(path: Path, told: Any) -> None:
+    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def _told(found: dict[str, float]) -> str:

@@ -34,13 +34,17 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--only", nargs="*", help="contenders, by file name")
     parser.add_argument("--most", type=int, help="questions of a set")
-    parser.add_argument("--costs", action="store_true", help="what ours costs at 4,000 and 50,000 tools")
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="what ours costs: the first folder, 50,000 tools",
+    )
     options = parser.parse_args()
     arithmetic.prepare()
     for folder in options.folders:
         asyncio.run(_compare(folder, options.only, options.most))
     if options.costs:
-        asyncio.run(costs())
+        asyncio.run(costs(read_tools(_file(options.folders[0], "tools")) if options.folders else ()))
 
 
 async def _compare(folder: Path, only: Sequence[str] | None, most: int | None) -> None:

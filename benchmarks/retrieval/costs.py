@@ -64,27 +64,37 @@ _PLACES = [
 ]
 
 
-async def costs() -> None:
-    """Print the numbers for 4,000 tools with vectors made here, and for 50,000 with copies of those."""
-    tools = synthetic(4_000)
+async def costs(tools: Sequence[Tool] = ()) -> None:
+    """Print the numbers for these tools, or 4,000 made-up ones, and for 50,000 copies of them."""
+    tools = tools or synthetic(4_000)
     before = _memory()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        print(f"\nfirst index of 4,000 tools: {await _index(tools, folder):.1f} s of processor time")
-        again, words = await _index(tools, folder), _words(tools)
-        print(f"the same from the cache: {again:.2f} s, of which words {words:.2f} s")
-        await _question(tools, folder, before)
-        many = [_copy(tools[n % 4_000], n) for n in range(50_000)]
-        await _question(many, folder, before)
+        meaning, finder, taken = await _opened(tools, folder)
+        print(f"\nfirst index of {len(tools):,} tools: {taken:.1f} s of processor time", flush=True)
+        await _ask(finder, before)
+        await meaning.close()
+        again = sorted([await _from_cache(tools, folder) for _ in range(5)])
+        print(f"an index from the cache: {again[0]:.2f} to {again[-1]:.2f} s in five runs")
+        print(f"words alone, without a cache: {_words(tools):.2f} s", flush=True)
+        many = [_copy(tools[n % len(tools)], n) for n in range(50_000)]
+        meaning, finder, _ = await _opened(many, folder)
+        await _ask(finder, before)
+        await meaning.close()
 
 
-async def _index(tools: Sequence[Tool], folder: Path) -> float:
+async def _opened(tools: Sequence[Tool], folder: Path) -> tuple[Meaning, Finder, float]:
+    """Ready to be asked, and the processor time that took."""
     started = time.process_time()
     meaning = Meaning(open_embedder(Chosen()), folder)
     finder = Finder(meaning)
     await finder.follow(lambda: tools)
     await finder.settle()
-    taken = time.process_time() - started
+    return meaning, finder, time.process_time() - started
+
+
+async def _from_cache(tools: Sequence[Tool], folder: Path) -> float:
+    meaning, _, taken = await _opened(tools, folder)
     await meaning.close()
     return taken
 
@@ -95,11 +105,7 @@ def _words(tools: Sequence[Tool]) -> float:
     return time.process_time() - started
 
 
-async def _question(tools: Sequence[Tool], folder: Path, before: float) -> None:
-    meaning = Meaning(open_embedder(Chosen()), folder)
-    finder = Finder(meaning)
-    await finder.follow(lambda: tools)
-    await finder.settle()
+async def _ask(finder: Finder, before: float) -> None:
     for question in QUESTIONS:
         await finder.select(question)
     started = time.process_time()
@@ -107,10 +113,10 @@ async def _question(tools: Sequence[Tool], folder: Path, before: float) -> None:
         for question in QUESTIONS:
             await finder.select(question)
     each = 1000 * (time.process_time() - started) / (10 * len(QUESTIONS))
+    more = _memory() - before
     print(
-        f"{len(tools):,} tools: {each:.1f} ms of processor time a question, {_memory() - before:.0f} MB more"
+        f"{len(finder):,} tools: {each:.1f} ms of processor time a question, {more:.0f} MB more", flush=True
     )
-    await meaning.close()
 
 
 def synthetic(count: int) -> list[Tool]:

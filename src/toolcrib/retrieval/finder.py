@@ -34,7 +34,7 @@ class Finder:
     """The tools of a snapshot, ready to be searched by words and by meaning. Not thread-safe."""
 
     def __init__(self, meaning: Meaning | None = None) -> None:
-        self.index = Index()
+        self.index = Index(words=meaning.words if meaning is not None else None)
         self.index.rows_changed = self
         self._meaning = meaning
         self._vectors: Vectors | None = None
@@ -48,7 +48,10 @@ class Finder:
         """Hold what `tools` returns; have vectors made for what is new."""
         await follow(self.index, tools)
         self._take()
-        if self._meaning is not None and self._missing:
+        if self._meaning is None:
+            return
+        self._meaning.keep_words()
+        if self._missing:
             self._meaning.want(self._texts[key] for key in self._missing.values())
 
     async def settle(self) -> None:

@@ -15,6 +15,7 @@ from toolcrib.retrieval.explaining import reasons
 from toolcrib.retrieval.postings import Postings
 from toolcrib.retrieval.question import Question, read_question
 from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
+from toolcrib.retrieval.word_cache import WordCache, key_of
 from toolcrib.schema.tools import Tool
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 CONTEXT_SHARE = 0.3
 """Of the best fit, what the talk before a question can add at most."""
 _MOST_GAPS = 1000
+_TAKEN = 0.05
+"""What a tool that was read before costs, where reading one costs 1."""
 
 
 class RowKeeper(Protocol):
@@ -44,7 +47,8 @@ class RowKeeper(Protocol):
 class Index:
     """The tools of a snapshot, ready to be searched. Not thread-safe."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), words: WordCache | None = None) -> None:
+        self._words = words
         self._tools: dict[str, Tool] = {}
         self._rows: dict[str, int] = {}
         self._names: dict[int, str] = {}
@@ -60,7 +64,8 @@ class Index:
     def update(self, tools: Iterable[Tool], *, at_most: int | None = None) -> bool:
         """Hold these tools and no others; those that are switched off are left out.
 
-        Reads at most so many definitions and returns False when some are left: call it again.
+        Reads at most so many definitions and returns False when some are left: call it again. What was read
+        before, in another run of the program, counts for little.
         """
         wanted = {tool.name: tool for tool in tools if tool.enabled}
         for name in [name for name in self._tools if name not in wanted]:
@@ -68,11 +73,13 @@ class Index:
         held = self._tools
         # The same object is by far the most common case, and this runs for every tool at every portion.
         unread = [t for name, t in wanted.items() if held.get(name) is not t and not self._is_read(t)]
-        for tool in unread[:at_most]:
-            self._put(tool)
+        spent, done = 0.0, 0
+        while done < len(unread) and (at_most is None or spent < at_most):
+            spent += self._put(unread[done])
+            done += 1
         if self.postings.size > 2 * len(self.postings) + _MOST_GAPS:
             self._renumber()
-        return at_most is None or len(unread) <= at_most
+        return done == len(unread)
 
     def select(
         self,
@@ -166,16 +173,32 @@ class Index:
         self._tools[tool.name] = tool
         return True
 
-    def _put(self, tool: Tool) -> None:
+    def _put(self, tool: Tool) -> float:
+        """Take in a tool; returns what that cost."""
         self._drop(tool.name)
         self._tools[tool.name] = tool
-        row = self.postings.put(term_weights(tool))
+        row, cost = self._place(tool)
         self._rows[tool.name] = row
         self._names[row] = tool.name
         if self.rows_changed is not None:
             self.rows_changed.put(row, tool)
         for name in (tool.name, tool.definition.name):
             self._named.setdefault(name.casefold(), set()).add(tool.name)
+        return cost
+
+    def _place(self, tool: Tool) -> tuple[int, float]:
+        """The row that a tool's words got, from the cache where they are there, and the cost."""
+        key = key_of(tool) if self._words is not None else None
+        if self._words is None or key is None:
+            return self.postings.put(term_weights(tool)), 1.0
+        kept = self._words.find(key)
+        row = self.postings.take(*kept) if kept is not None else None
+        if row is not None:
+            return row, _TAKEN
+        weights = term_weights(tool)
+        if kept is None:
+            self._words.add(key, weights)
+        return self.postings.put(weights), 1.0
 
     def _drop(self, name: str) -> None:
         tool = self._tools.pop(name, None)

@@ -19,6 +19,7 @@ from toolcrib.errors import ToolcribError
 from toolcrib.retrieval import arithmetic
 from toolcrib.retrieval.embedding import Embedded, Embedder, Part
 from toolcrib.retrieval.vector_cache import VectorCache, key_of
+from toolcrib.retrieval.word_cache import WordCache
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +38,17 @@ class Meaning:
         self.embedder = embedder
         self.note = ""
         """Why there are no vectors, when there are none."""
+        self.words = WordCache(folder)
+        """What was read of tools before; it lies beside the vectors."""
         self._folder = folder
         self._opened: VectorCache | None = None
         self._wanted: dict[bytes, str] = {}
         self._making: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Future[None] | None = None
         self._asked = ThreadPoolExecutor(1, "question")
         self._others = ThreadPoolExecutor(1, "embedding", initializer=_yield_to_others)
         self._not_before = 0.0
+        self._closed = False
 
     def get(self, key: bytes) -> Embedded | None:
         """The vectors of a text, if they are known; see `key_of`."""
@@ -56,6 +61,13 @@ class Meaning:
         self._wanted |= {key_of(text): text for text in passages}
         if self._wanted and (self._making is None or self._making.done()):
             self._making = asyncio.create_task(self._make(self.embedder), name="embedding")
+
+    def keep_words(self) -> None:
+        """Have what was newly read of tools written, soon."""
+        if self._closed or not self.words.unkept:
+            return
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.get_running_loop().run_in_executor(self._others, self._flush_words)
 
     async def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[Part] | None:
         """The question and its clauses as vectors; None when there are none to be had."""
@@ -77,6 +89,7 @@ class Meaning:
 
     async def close(self) -> None:
         """Stop, and keep what was made."""
+        self._closed = True
         if self._making is not None:
             self._making.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -84,6 +97,7 @@ class Meaning:
         self._asked.shutdown(wait=False, cancel_futures=True)
         self._others.shutdown(wait=False, cancel_futures=True)
         self._flush()
+        self._flush_words()
 
     @property
     def _cache(self) -> VectorCache:
@@ -125,6 +139,12 @@ class Meaning:
             self._opened.flush()
         except OSError as error:
             logger.warning("vectors not kept", extra={"reason": str(error)})
+
+    def _flush_words(self) -> None:
+        try:
+            self.words.flush()
+        except OSError as error:
+            logger.warning("words not kept", extra={"reason": str(error)})
 
 
 def _yield_to_others() -> None:

@@ -1,6 +1,7 @@
 """Which rows hold which word, and how much it counts there; rows come and go one by one.
 
-A row is never used twice: what is gone is masked, until `renumber` closes the gaps. Twelve bytes a posting.
+What was read before is used as it lies on disk (see `word_blocks.py`); what is new is kept beside it, twelve
+bytes a posting. A row is never used twice, until `renumber` closes the gaps.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.retrieval import arithmetic
+from toolcrib.retrieval.word_blocks import Block
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Scores = NDArray[np.float64]
+    Rows = NDArray[np.int32]
+
+_NO_ROW = -1
 
 
 class Postings:
@@ -27,18 +32,21 @@ class Postings:
         self._holders: dict[str, int] = {}
         self._documents: dict[int, tuple[str, ...]] = {}
         self._alive = bytearray()
+        self._blocks: dict[Block, Rows] = {}
+        """For each tool of a block its row here, or none."""
+        self._taken: dict[int, tuple[Rows, int]] = {}
+        self._counted: dict[str, int] = {}
+        """How many rows hold a word, for the words that were asked for since the last change."""
         self.size = 0
         """Rows that were ever given, those that are gone included."""
 
     def __len__(self) -> int:
-        return len(self._documents)
+        return len(self._documents) + len(self._taken)
 
     def put(self, weights: Mapping[str, float]) -> int:
         """Add a document; returns its row."""
-        row = self.size
-        self.size += 1
+        row = self._next()
         self._documents[row] = tuple(weights)
-        self._alive.append(1)
         for term, weight in weights.items():
             found = self._terms.get(term)
             if found is None:
@@ -48,9 +56,28 @@ class Postings:
             self._holders[term] = self._holders.get(term, 0) + 1
         return row
 
+    def take(self, block: Block, number: int) -> int | None:
+        """Add a document that was read before; returns its row, or None where it has one already."""
+        rows = self._blocks.get(block)
+        if rows is None:
+            import numpy as np
+
+            rows = self._blocks[block] = np.full(len(block.keys), _NO_ROW, np.int32)
+        if rows[number] != _NO_ROW:
+            return None
+        row = self._next()
+        rows[number] = row
+        self._taken[row] = (rows, number)
+        return row
+
     def drop(self, row: int) -> None:
         """Forget a document."""
         self._alive[row] = 0
+        self._counted.clear()
+        taken = self._taken.pop(row, None)
+        if taken is not None:
+            taken[0][taken[1]] = _NO_ROW
+            return
         for term in self._documents.pop(row):
             self._holders[term] -= 1
             if not self._holders[term]:
@@ -58,32 +85,56 @@ class Postings:
 
     def rarity(self, term: str) -> float:
         """BM25's inverse document frequency; 0 for a word that nobody has."""
-        holders = self._holders.get(term, 0)
+        holders = self._counted.get(term)
+        if holders is None:
+            holders = self._counted[term] = self._count(term)
         if not holders:
             return 0.0
-        return math.log(1 + (len(self._documents) - holders + 0.5) / (holders + 0.5))
+        return math.log(1 + (len(self) - holders + 0.5) / (holders + 0.5))
 
     def score(self, terms: Mapping[str, float]) -> Scores:
         """For every row how well it fits these words, each with its weight; 0 for rows that are gone."""
         arithmetic.prepare()
         import numpy as np
 
-        scores = np.zeros(self.size)
+        # One more than there are rows: what has none (-1) lands there.
+        scores = np.zeros(self.size + 1)
         for term, importance in terms.items():
+            worth = self.rarity(term) * importance
             found = self._terms.get(term)
-            if found is None:
-                continue
-            rows, weights = np.frombuffer(found[0], np.intc), np.frombuffer(found[1])
-            scores[rows] += weights * (self.rarity(term) * importance)
-        return scores * np.frombuffer(bytes(self._alive), np.uint8)
+            if found is not None:
+                scores[np.frombuffer(found[0], np.intc)] += np.frombuffer(found[1]) * worth
+            for block, rows in self._blocks.items():
+                held = block.find(term)
+                if held is not None:
+                    scores[rows[held[0]]] += held[1] * worth
+        return scores[:-1] * np.frombuffer(bytes(self._alive), np.uint8)
 
     def renumber(self) -> dict[int, int]:
         """Close the gaps; returns the new row of each old one."""
-        fresh = {old: new for new, old in enumerate(sorted(self._documents))}
+        fresh = {old: new for new, old in enumerate(sorted([*self._documents, *self._taken]))}
         for term, (rows, weights) in self._terms.items():
             kept = [(fresh[row], weight) for row, weight in zip(rows, weights, strict=True) if row in fresh]
             self._terms[term] = (array("i", [row for row, _ in kept]), array("d", [one for _, one in kept]))
+        for row, (rows_of_block, number) in self._taken.items():
+            rows_of_block[number] = fresh[row]
         self._documents = {fresh[row]: terms for row, terms in self._documents.items()}
+        self._taken = {fresh[row]: place for row, place in self._taken.items()}
+        self._blocks = {block: rows for block, rows in self._blocks.items() if (rows != _NO_ROW).any()}
         self.size = len(fresh)
         self._alive = bytearray(b"\1" * len(fresh))
         return fresh
+
+    def _next(self) -> int:
+        self.size += 1
+        self._alive.append(1)
+        self._counted.clear()
+        return self.size - 1
+
+    def _count(self, term: str) -> int:
+        count = self._holders.get(term, 0)
+        for block, rows in self._blocks.items():
+            held = block.find(term)
+            if held is not None:
+                count += int((rows[held[0]] != _NO_ROW).sum())
+        return count
