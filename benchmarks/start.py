@@ -1,9 +1,12 @@
 """What a start costs: an installed server, started by its path, beside `npx -y` and `uvx` with warm caches.
 
-    python -m benchmarks.start [--rounds N] [--json]
+    python -m benchmarks.start [--rounds N] [--no-bytecode] [--json]
 
 Each start is the whole of it: spawn, handshake, first list of tools, end of input, exit. CPU is that of all
 processes together; they and their memory are counted when the list has arrived. The ways take turns.
+
+All ways may keep bytecode, whatever the surroundings say, unless `--no-bytecode` forbids it. A Python server
+is also loaded without being run: nobody who starts it can go below that.
 """
 
 from __future__ import annotations
@@ -20,12 +23,18 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolcrib.servers.installing.plan import Record
 
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / ".cache" / "bench-start"
-NPM, PYPI = ("@modelcontextprotocol/server-memory", "2026.8.31"), ("mcp-server-time", "2026.10.19")
+NPM = ("memory", "@modelcontextprotocol/server-memory", "2026.8.31")
+PYPI = (("time", "mcp-server-time", "2026.10.19"), ("git", "mcp-server-git", "2026.10.19"))
 ENV = {**os.environ, "MEMORY_FILE_PATH": str(HOME / "memory.jsonl")}
+ENV.pop("PYTHONDONTWRITEBYTECODE", None)
+LOAD = "import gc; gc.disable(); import {module}; gc.freeze()"
 
 
 @dataclass(frozen=True)
@@ -35,35 +44,51 @@ class Way:
     title: str
     command: Sequence[str]
     against: str = ""
+    talks: bool = True
+    """False for a command that loads the server and ends."""
 
 
 def ways() -> list[Way]:
-    """Both servers, installed and fetched; everything is in place and in the caches afterwards."""
-    npx, uvx = find("npx"), find("uvx")
-    by_npx = Way("npx -y", [npx, "-y", f"{NPM[0]}@{NPM[1]}"])
-    by_uvx = Way("uvx", [uvx, "--from", f"{PYPI[0]}=={PYPI[1]}", PYPI[0]])
-    npm, pypi = asyncio.run(install())
-    found = [by_npx, Way("npm, installed", npm, "npx -y"), by_uvx, Way("PyPI, installed", pypi, "uvx")]
+    """All servers, installed and fetched; everything is in place and in the caches afterwards."""
+    found = [*npm_ways(*NPM), *(way for server in PYPI for way in pypi_ways(*server))]
     for way in found:
-        start(way.command)
+        start(way)
     return found
 
 
-async def install() -> tuple[list[str], list[str]]:
-    """Install both servers, unless they are; returns the commands that start them."""
+def npm_ways(name: str, package: str, version: str) -> list[Way]:
+    """A server of npm."""
+    usual = Way(f"{name}, npx -y", [find("npx"), "-y", f"{package}@{version}"])
+    record = asyncio.run(install(name, f"npm:{package}@{version}", version))
+    return [usual, Way(f"{name}, installed", command_of(record), usual.title)]
+
+
+def pypi_ways(name: str, package: str, version: str) -> list[Way]:
+    """A server of PyPI, and what loading it takes."""
+    usual = Way(f"{name}, uvx", [find("uvx"), "--from", f"{package}=={version}", package])
+    record = asyncio.run(install(name, f"pypi:{package}=={version}", version))
+    load = [record.launch.command, "-c", LOAD.format(module=record.entry["module"])]
+    return [
+        usual,
+        Way(f"{name}, installed", command_of(record), usual.title),
+        Way(f"{name}, only loaded", load, usual.title, talks=False),
+    ]
+
+
+async def install(name: str, reference: str, version: str) -> Record:
+    """Install a server, unless it is."""
     from toolcrib.servers.installing.installations import Installations
 
     installations = Installations(installs=HOME / "servers", cache=HOME / "cache")
-    commands = []
-    for name, reference, version in (
-        ("memory", f"npm:{NPM[0]}@{NPM[1]}", NPM[1]),
-        ("time", f"pypi:{PYPI[0]}=={PYPI[1]}", PYPI[1]),
-    ):
-        record = installations.place(name).current
-        if record is None or record.version != version:
-            record = (await installations.apply(await installations.plan(reference, name))).record
-        commands.append([record.launch.command, *record.launch.args])
-    return commands[0], commands[1]
+    record = installations.place(name).current
+    if record is None or record.version != version:
+        record = (await installations.apply(await installations.plan(reference, name))).record
+    return record
+
+
+def command_of(record: Record) -> list[str]:
+    """How it is started."""
+    return [record.launch.command, *record.launch.args]
 
 
 def find(program: str) -> str:
@@ -74,11 +99,11 @@ def find(program: str) -> str:
     return found
 
 
-def start(command: Sequence[str]) -> dict[str, float]:
+def start(way: Way) -> dict[str, float]:
     """Start, greet, list, end: what it cost."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        command,
+        way.command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -88,6 +113,19 @@ def start(command: Sequence[str]) -> dict[str, float]:
     )
     assert process.stdin is not None
     assert process.stdout is not None
+    seen = talk(process, began) if way.talks else {}
+    process.stdin.close()
+    process.stdout.close()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)  # reaped by us
+    if process.returncode and not way.talks:
+        raise RuntimeError(f"{way.title}: {way.command!r} failed.")
+    return {"cpu_s": used.ru_utime + used.ru_stime, **seen}
+
+
+def talk(process: subprocess.Popen[bytes], began: float) -> dict[str, float]:
+    """Greet it and have its tools listed: what there is to see then."""
+    assert process.stdin is not None
     greet = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},
@@ -99,12 +137,7 @@ def start(command: Sequence[str]) -> dict[str, float]:
     ready = time.perf_counter() - began
     family = list(session(process.pid))
     memory = sum(resident(pid) for pid in family)
-    process.stdin.close()
-    process.stdout.close()
-    _, _, used = os.wait4(process.pid, 0)
-    process.returncode = 0  # reaped by us
-    cpu = used.ru_utime + used.ru_stime
-    return {"ready_s": ready, "cpu_s": cpu, "processes": float(len(family)), "memory_mb": memory}
+    return {"ready_s": ready, "processes": float(len(family)), "memory_mb": memory}
 
 
 def ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any], number: int) -> None:
@@ -147,7 +180,7 @@ def measure(rounds: int) -> dict[str, Any]:
     runs: dict[str, list[dict[str, float]]] = {way.title: [] for way in found}
     for _ in range(rounds):
         for way in found:
-            runs[way.title].append(start(way.command))
+            runs[way.title].append(start(way))
     medians = {
         title: {key: statistics.median(run[key] for run in seen) for key in seen[0]}
         for title, seen in runs.items()
@@ -163,10 +196,10 @@ def table(result: dict[str, Any]) -> str:
     lines = [f"{'':18}{'CPU':>10}{'of it':>8}{'ready':>10}{'processes':>11}{'memory':>11}"]
     for title, run in result.items():
         share = f"{run['cpu_share']:8.0%}" if "cpu_share" in run else " " * 8
-        lines.append(
-            f"{title:18}{run['cpu_s']:8.2f} s{share}{run['ready_s']:8.2f} s"
-            f"{run['processes']:11.0f}{run['memory_mb']:8.0f} MB"
-        )
+        seen = ""
+        if "ready_s" in run:
+            seen = f"{run['ready_s']:8.2f} s{run['processes']:11.0f}{run['memory_mb']:8.0f} MB"
+        lines.append(f"{title:18}{run['cpu_s']:8.2f} s{share}{seen}")
     return "\n".join(lines)
 
 
@@ -176,8 +209,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--no-bytecode", action="store_true", help="as with PYTHONDONTWRITEBYTECODE")
     parser.add_argument("--json", action="store_true", help="every number, for programs")
     options = parser.parse_args()
+    if options.no_bytecode:
+        # With a cache of its own, because bytecode that stands in the usual one would still be used.
+        ENV.update({"PYTHONDONTWRITEBYTECODE": "1", "UV_CACHE_DIR": str(HOME / "uv-plain")})
     result = measure(options.rounds)
     print(json.dumps(result) if options.json else table(result))
 

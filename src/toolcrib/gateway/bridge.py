@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, UsageError
@@ -31,14 +30,12 @@ PARKED_FOR = 600.0
 NO_CAPABILITY = -32021
 _ENVELOPE = "io.modelcontextprotocol/"
 """Begins the keys that belong to one leg of the way alone; so does the token for progress."""
+_NOTHING_BROUGHT: tuple[None, dict[str, Any]] = (None, {})
 CAPABILITY_OF = {
     "sampling/createMessage": "sampling",
     "elicitation/create": "elicitation",
     "roots/list": "roots",
 }
-
-current: ContextVar[RelayedCall | None] = ContextVar("current", default=None)
-"""The client's call on whose behalf something runs."""
 
 
 class RelayedCall:
@@ -49,25 +46,30 @@ class RelayedCall:
     """
 
     def __init__(self, front: Front, request: Request, wire: Wire) -> None:
-        self.subject = _subject(request)
         self.principal = front.principal
-        self._asker, self._brought = self._bring(request) if request.modern else (None, {})
         self.wire = wire
         self._front = front
         self._request = request
-        self._modern = request.modern
+        self._modern = modern = request.modern
+        self._asker, self._brought = self._bring(request) if modern else _NOTHING_BROUGHT
         stated = front.can(request)
         able = stated and {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
         self._capabilities: dict[str, Any] = able
-        self._meta = {
+        self.parks = modern and bool(able)
+        """True when the client may have to come back with answers."""
+        self.wants_legacy = not modern and bool(able)
+        """It speaks the older era, and has something that servers may ask for."""
+        self._meta = request.meta and {
             key: value
             for key, value in request.meta.items()
             if not key.startswith(_ENVELOPE) and key != "progressToken"
         }
-        self._open: dict[str, dict[str, Any]] = {}
-        self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._asked = asyncio.Event()
-        self._task: asyncio.Task[ToolResult] | None = None
+        self._errand: _Errand | None = None
+
+    @property
+    def subject(self) -> tuple[str, Any, Any]:
+        """What the call is about."""
+        return _subject(self._request)
 
     @property
     def log_level(self) -> str | None:
@@ -77,16 +79,6 @@ class RelayedCall:
         level = self._request.meta.get(LOG_LEVEL)
         return level if isinstance(level, str) else None
 
-    @property
-    def parks(self) -> bool:
-        """True when the client may have to come back with answers."""
-        return self._modern and bool(self._capabilities)
-
-    @property
-    def wants_legacy(self) -> bool:
-        """It speaks the older era, and has something that servers may ask for."""
-        return not self._modern and bool(self._capabilities)
-
     def start(self, work: Callable[[], Awaitable[ToolResult]]) -> None:
         """Begin the call in a task of its own, which knows whose it is."""
 
@@ -94,21 +86,23 @@ class RelayedCall:
             self.enter()
             return await work()
 
-        self._task = asyncio.create_task(run())
+        self._errand = _Errand(asyncio.create_task(run()))
 
     def enter(self) -> None:
         """What this task does from now on is done for the client."""
-        current.set(self)
         behalf.set(self)
 
     def stamp(self, server: str, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
         """The parameters as the client sends them to this server."""
         if self._asker not in (None, server):
             raise PeerError("This requestState is not of this server.", code=INVALID_PARAMS)
-        meta = {**self._meta, **params.get("_meta", {})}
         if not modern:
-            return {**params, "_meta": meta} if meta else params
-        return {**params, **self._brought, "_meta": {**meta, CLIENT_CAPABILITIES: self._capabilities}}
+            return {**params, "_meta": {**self._meta, **params.get("_meta", {})}} if self._meta else params
+        meta = {**self._meta, **params.get("_meta", {}), CLIENT_CAPABILITIES: self._capabilities}
+        level = self.log_level  # the modern era asks with each request for what it wants to hear
+        if level is not None:
+            meta[LOG_LEVEL] = level
+        return {**params, **self._brought, "_meta": meta}
 
     def break_off(self) -> None:
         """The server closed its stream and goes on working."""
@@ -150,17 +144,13 @@ class RelayedCall:
         self._check_able(method)
         if not self._modern:
             return await self.wire.ask(method, params)
-        key = secrets.token_hex(4)
-        self._open[key] = {"method": method, "params": params}
-        self._answers[key] = asyncio.get_running_loop().create_future()
-        self._asked.set()
-        return await self._answers[key]
+        return await self._started.ask(method, params)
 
     async def outcome(self) -> ToolResult | None:
         """The result, or None when the client has to be asked first."""
-        assert self._task is not None
-        asked = asyncio.ensure_future(self._asked.wait())
-        waits: set[asyncio.Future[Any]] = {self._task, asked}
+        errand = self._started
+        asked = asyncio.ensure_future(errand.asked.wait())
+        waits: set[asyncio.Future[Any]] = {errand.task, asked}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -168,28 +158,55 @@ class RelayedCall:
             raise
         finally:
             asked.cancel()
-        return self._task.result() if self._task.done() else None
+        return errand.task.result() if errand.task.done() else None
 
     def questions(self) -> dict[str, dict[str, Any]]:
         """What the client is to be asked now."""
-        return dict(self._open)
+        return dict(self._started.open)
+
+    def answer(self, responses: Any) -> None:
+        """Hand the client's answers over; raises `UsageError` when one is missing."""
+        self._started.answer(responses)
+
+    async def cancel(self) -> None:
+        """The client is no longer interested."""
+        if self._errand is not None:
+            self._errand.task.cancel()
+            await asyncio.gather(self._errand.task, return_exceptions=True)
+
+    @property
+    def _started(self) -> _Errand:
+        assert self._errand is not None
+        return self._errand
+
+
+class _Errand:
+    """A call in a task of its own, and what its client is to be asked before it can go on."""
+
+    def __init__(self, task: asyncio.Task[ToolResult]) -> None:
+        self.task = task
+        self.open: dict[str, dict[str, Any]] = {}
+        self.asked = asyncio.Event()
+        self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
+
+    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Wait for the client to come back with the answer to this."""
+        key = secrets.token_hex(4)
+        self.open[key] = {"method": method, "params": params}
+        self._answers[key] = asyncio.get_running_loop().create_future()
+        self.asked.set()
+        return await self._answers[key]
 
     def answer(self, responses: Any) -> None:
         """Hand the client's answers over; raises `UsageError` when one is missing."""
         given = responses if isinstance(responses, dict) else {}
-        missing = [key for key in self._open if not isinstance(given.get(key), dict)]
+        missing = [key for key in self.open if not isinstance(given.get(key), dict)]
         if missing:
             raise UsageError(f"inputResponses lacks {', '.join(missing)}.")
-        self._asked.clear()
-        for key in list(self._open):
-            del self._open[key]
+        self.asked.clear()
+        for key in list(self.open):
+            del self.open[key]
             self._answers.pop(key).set_result(given[key])
-
-    async def cancel(self) -> None:
-        """The client is no longer interested."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
 
 class Parking:
@@ -245,8 +262,8 @@ def bridge_handlers() -> Handlers:
 
 def _relay(method: str) -> Hook:
     async def ask(server: str, params: dict[str, Any]) -> dict[str, Any]:
-        call = current.get()
-        if call is None:
+        call = behalf.get()
+        if not isinstance(call, RelayedCall):
             raise PeerError(f"No client of the gateway waits for {server} just now.", code=NO_CAPABILITY)
         return await call.ask(method, params)
 

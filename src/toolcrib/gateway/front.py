@@ -75,7 +75,11 @@ class Front:
             if len(self._running) >= MAX_RUNNING:
                 raise Refusal(TOO_MANY, f"{MAX_RUNNING} requests are under way; try again shortly.")
             result = await self._running.outcome(request.id, self._answer(request, wire))
-            return None if result is None else {"jsonrpc": "2.0", "id": request.id, "result": result}
+            if result is None:
+                return None
+            if request.modern and type(result) is not Encoded:
+                result = completed(result)
+            return {"jsonrpc": "2.0", "id": request.id, "result": result}
         except Refusal as refusal:
             return refuse(request_id, refusal)
         except Exception:
@@ -87,15 +91,14 @@ class Front:
         self.gateway.leave(self.channel)
         self._running.cancel_all()
 
-    async def _answer(self, request: Request, wire: Wire) -> Mapping[str, Any]:
+    def _answer(self, request: Request, wire: Wire) -> Awaitable[Mapping[str, Any]]:
         handler = _handlers().get(request.method)
         other_era = _LEGACY_ONLY if request.modern else _MODERN_ONLY
         if handler is None or request.method in other_era:
             raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
         if TRACEPARENT in request.meta:
             carry(request.meta)
-        result = await handler(self, request, wire)
-        return completed(result) if request.modern and type(result) is not Encoded else result
+        return handler(self, request, wire)
 
     def _take_notification(self, message: Message) -> None:
         params = message.get("params")

@@ -78,13 +78,20 @@ class Gateway:
 
     def tools(self) -> list[Tool]:
         """The tools that clients of this gateway see now."""
-        return self.profile.view(self.host.registry.snapshot.tools.values())
+        tools = self.profile.view(self.host.registry.snapshot.tools.values())
+        return [tool for tool in tools if tool.origin == "mcp" or self._lends(tool)]
 
     def find(self, name: str) -> Tool | None:
         """The tool that clients of this gateway call so, or of this public name, if they see it."""
         names = self._names()
         tool = self.host.registry.snapshot.get(name if names is None else names.public(name))
-        return tool if tool is not None and self.profile.shows(tool) else None
+        if tool is None or not self.profile.shows(tool):
+            return None
+        return tool if tool.origin == "mcp" or self._lends(tool) else None
+
+    def _lends(self, tool: Tool) -> bool:
+        """False for the terminal of whoever works at the host, unless the settings lend it out."""
+        return self.host.settings.terminal.enabled or not self.host.workbench.owns(tool)
 
     def missing(self, name: str) -> ToolcribError:
         """Why a client finds no tool of this name: its server has none to offer yet, or there is no such."""

@@ -14,7 +14,7 @@ from toolcrib.gateway.bridge import RelayedCall
 from toolcrib.schema.events import Event
 from toolcrib.serverkit.context import LOG_LEVELS
 from toolcrib.serverkit.protocol import notification
-from toolcrib.servers.sessions.session import Session, log_level
+from toolcrib.servers.sessions.session import Session
 
 PATIENCE = 2.0
 _SEVERITY: dict[str, int] = {level: number for number, level in enumerate(LOG_LEVELS)}
@@ -24,20 +24,17 @@ _INFO = _SEVERITY["info"]
 class _Hearing:
     """A call among those that hear a server, while a block runs."""
 
-    __slots__ = ("_call", "_calls", "_level", "_token")
+    __slots__ = ("_call", "_calls")
 
-    def __init__(self, calls: list[RelayedCall], call: RelayedCall, level: str) -> None:
+    def __init__(self, calls: dict[RelayedCall, None], call: RelayedCall) -> None:
         self._calls = calls
         self._call = call
-        self._level = level
 
     def __enter__(self) -> None:
-        self._calls.append(self._call)
-        self._token = log_level.set(self._level)
+        self._calls[self._call] = None
 
     def __exit__(self, *error: object) -> None:
-        log_level.reset(self._token)
-        self._calls.remove(self._call)
+        self._calls.pop(self._call, None)
 
 
 _DEAF = contextlib.nullcontext()
@@ -48,17 +45,20 @@ class Logs:
 
     def __init__(self, events: Bus[Event]) -> None:
         self._events = events
-        self._calls: dict[str, list[RelayedCall]] = {}
+        self._calls: dict[str, dict[RelayedCall, None]] = {}
+        """By server, in the order in which they began."""
         self._asked: int | None = None
         """How much servers of the legacy era were asked to tell; what a client does not want stays here."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def hearing(self, server: str | None, call: RelayedCall) -> AbstractContextManager[None]:
         """While the block runs, the client of the call hears the server."""
-        level = call.log_level
-        if server is None or level is None:
+        if server is None or call.log_level is None:
             return _DEAF
-        return _Hearing(self._calls.setdefault(server, []), call, level)
+        calls = self._calls.get(server)
+        if calls is None:
+            calls = self._calls[server] = {}
+        return _Hearing(calls, call)
 
     @property
     def behind(self) -> bool:

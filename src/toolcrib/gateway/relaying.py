@@ -4,6 +4,7 @@ of a server to the client's era."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError, UsageError
@@ -23,21 +24,24 @@ OURS = frozenset({"_meta", "inputResponses", "requestState"})
 _MODERN_KEYS = frozenset({"resultType", "ttlMs", "cacheScope"})
 
 
-async def relay(
+def relay(
     front: Front, request: Request, wire: Wire, work: Callable[[RelayedCall], Awaitable[Result]]
-) -> Result:
-    """The outcome of the work, or what the client is to be asked before it can go on."""
+) -> Awaitable[Result]:
+    """The outcome of the work, or what the client is to be asked before it can go on.
+
+    To be called, and waited for, in the task of the request, which then works for the client.
+    """
     if request.modern and "requestState" in request.params and not is_sealed(request.params["requestState"]):
-        return await _resume(front, request, wire)
+        return _resume(front, request, wire)
     try:
         call = RelayedCall(front, request, wire)
     except UsageError as error:
         raise Refusal(INVALID_PARAMS, error.message) from None
     if call.parks:
-        call.start(lambda: work(call))
-        return await _settle(front, call)
+        call.start(partial(work, call))
+        return _settle(front, call)
     call.enter()
-    return await work(call)
+    return work(call)
 
 
 async def _resume(front: Front, request: Request, wire: Wire) -> Result:
@@ -78,7 +82,7 @@ async def pass_on(
 
 def fitted(request: Request, result: Result) -> Result:
     """A server's result for this client: without what only the server's era knows, or who the server is."""
-    if request.modern and not _names_server(result):
+    if (request.modern or _MODERN_KEYS.isdisjoint(result)) and not _names_server(result):
         return result
     kept = {key: value for key, value in result.items() if request.modern or key not in _MODERN_KEYS}
     if _names_server(kept):

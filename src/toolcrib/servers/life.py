@@ -38,6 +38,10 @@ class Witness(Protocol):
         """So many lines on stdout were no messages."""
 
 
+class _DiedOnProbe(Exception):
+    """The process ended when it was asked which eras it speaks."""
+
+
 class Life:
     """Everything between one start and one end. `run` is the task that owns the connection."""
 
@@ -55,8 +59,7 @@ class Life:
         """Live; returns why it ended. Cancelling ends the server too."""
         try:
             async with AsyncExitStack() as stack:
-                async with self._with.slots.taken() as self._slot:
-                    session, definitions = await self._start(stack, era)
+                session, definitions = await self._started(stack, era)
                 self._witness.began(session, definitions)
                 error = await self._until_over(session)
                 self._witness.ending(error)
@@ -67,26 +70,38 @@ class Life:
             logger.exception("server %s failed in an unexpected way", self._entry.name)
             return StartFailed(f"{self._entry.name} failed: {type(error).__name__}: {error}")
 
+    async def _started(self, stack: AsyncExitStack, era: Era | None) -> tuple[Session, list[Any]]:
+        """A session and its tools; a server that dies on the probe is started again without it.
+
+        For that it waits its turn anew: most that die so are broken, and others should not wait for it twice.
+        """
+        if era is None:
+            try:
+                return await self._start(stack, None)
+            except _DiedOnProbe:
+                era = "legacy"
+        return await self._start(stack, era)
+
     async def _start(self, stack: AsyncExitStack, era: Era | None) -> tuple[Session, list[Any]]:
-        patience = self._entry.start_timeout
-        try:
-            async with asyncio.timeout(patience):
-                session = await self._connect(stack, era)
-                return session, await session.list_tools(timeout=patience)
-        except TimeoutError:
-            raise StartFailed(
-                f"{self._entry.name} was not ready within {patience:g} s.",
-                hint=f"See `toolcrib logs {self._entry.name}`; raise timeouts.start if it is merely slow.",
-            ) from None
+        name, patience = self._entry.name, self._entry.start_timeout
+        async with self._with.slots.taken() as self._slot:
+            try:
+                async with asyncio.timeout(patience):
+                    session = await self._connect(stack, era)
+                    return session, await session.list_tools(timeout=patience)
+            except TimeoutError:
+                raise StartFailed(
+                    f"{name} was not ready within {patience:g} s.",
+                    hint=f"See `toolcrib logs {name}`; raise timeouts.start if it is merely slow.",
+                ) from None
 
     async def _connect(self, stack: AsyncExitStack, era: Era | None) -> Session:
-        """A session; a server that dies on the probe is started again without it."""
         try:
             return await stack.enter_async_context(self._opened(era))
         except ConnectionLost:
             if era is not None:
                 raise
-        return await stack.enter_async_context(self._opened("legacy"))
+            raise _DiedOnProbe from None
 
     def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
         return self._connector(

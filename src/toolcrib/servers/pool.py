@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -98,7 +98,7 @@ class Pool:
         self._supervisors = {name: self._supervisors[name] for name in wanted}
         return tuple(dict.fromkeys([*changed, *new, *newly_broken]))
 
-    async def call_tool(
+    def call_tool(
         self,
         server: str,
         tool: str,
@@ -108,19 +108,17 @@ class Pool:
         on_progress: OnProgress | None = None,
         session: str | None = None,
         repeatable: bool = False,
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """Call a tool of a server, on the session's own instance where the server is isolated."""
         supervisor = self[server]
+        if timeout is None:
+            timeout = supervisor.entry.call_timeout
         if session is not None and supervisor.entry.isolation == "session":
             supervisor = self._instance(supervisor, session)
         elif self._needs_twin(supervisor):
-            supervisor = await self._twin(supervisor)
-        return await supervisor.call(
-            tool,
-            arguments,
-            timeout=supervisor.entry.call_timeout if timeout is None else timeout,
-            on_progress=on_progress,
-            repeatable=repeatable,
+            return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable)
+        return supervisor.call(
+            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
         )
 
     async def session(self, server: str) -> Session:
@@ -183,6 +181,20 @@ class Pool:
         if client is None or not client.wants_legacy or supervisor.entry.type != "http":
             return False
         return supervisor.session is not None and supervisor.session.agreement.era == "modern"
+
+    async def _call_twin(
+        self,
+        shared: Supervisor,
+        tool: str,
+        arguments: dict[str, Any],
+        timeout: float | None,
+        on_progress: OnProgress | None,
+        repeatable: bool,
+    ) -> dict[str, Any]:
+        supervisor = await self._twin(shared)
+        return await supervisor.call(
+            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
+        )
 
     async def _twin(self, shared: Supervisor) -> Supervisor:
         """A second connection to the server, of the older era; the first one where there is no such."""

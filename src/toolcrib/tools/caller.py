@@ -19,7 +19,16 @@ from typing import Any
 from toolcrib.errors import CallFailed, InvalidArguments, ToolcribError, UsageError
 from toolcrib.events import Bus
 from toolcrib.schema.events import CallFinished, Event
-from toolcrib.schema.tools import CallRecord, Origin, Outcome, Principal, Tool, ToolCall, ToolResult
+from toolcrib.schema.tools import (
+    CallRecord,
+    CallUnderWay,
+    Origin,
+    Outcome,
+    Principal,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from toolcrib.tools.counts import Counts, Tally
 from toolcrib.tools.limits import cap
 from toolcrib.tools.masking import Masker
@@ -61,7 +70,13 @@ class Caller:
         self._masker = masker or Masker()
         self._telemetry = telemetry
         self._checker = ArgumentChecker()
-        self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
+        host = secrets.token_hex(4)
+        self._ids = (f"{host}-{number:x}" for number in itertools.count(1))
+        self._under_way: dict[str, _Visit] = {}
+
+    def under_way(self) -> list[CallUnderWay]:
+        """The calls that have not ended, the oldest first."""
+        return [visit.shown(self._masker) for visit in self._under_way.values()]
 
     async def call(
         self,
@@ -78,6 +93,7 @@ class Caller:
         cancels the call.
         """
         visit = _Visit(next(self._ids), name, arguments, principal)
+        self._under_way[visit.id] = visit
         try:
             visit.tool = tool = self._registry.resolve(name)
             visit.tally = self.counts.began(tool)
@@ -86,18 +102,14 @@ class Caller:
             visit.arguments = given = _as_object(name, arguments)
             self._checker.check(tool, given)
             source = self._sources[tool.origin]
-            call = ToolCall(
-                id=visit.id,
-                tool=tool,
-                arguments=given,
-                principal=principal,
-                timeout=source.default_timeout(tool) if timeout is None else timeout,
-            )
+            if timeout is None:
+                timeout = source.default_timeout(tool)
+            call = ToolCall(visit.id, tool, given, principal, timeout)
             # Written down before the tool runs: a tool may change what it was given.
             visit.text = self._masker.arguments(given)
             decision = await self._gate.check(call)
-            if decision.rule is not None:
-                visit.extra = {"rule": decision.rule, "reason": decision.reason}
+            if decision.reason:
+                visit.extra = {"rule": decision.rule, "reason": decision.reason, **decision.noted}
             if not decision.allowed:
                 raise refusal(tool, decision)
             result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
@@ -119,6 +131,7 @@ class Caller:
 
     def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:
         tool = visit.tool
+        del self._under_way[visit.id]
         ms = (time.perf_counter() - visit.started) * 1000
         if visit.tally is not None:
             visit.tally.ended(outcome, ms)
@@ -175,6 +188,17 @@ class _Visit:
         self.size = 0
         self.time = datetime.now(UTC)
         self.started = time.perf_counter()
+
+    def shown(self, masker: Masker) -> CallUnderWay:
+        return CallUnderWay(
+            id=self.id,
+            tool=self.name[:200] if self.tool is None else self.tool.name,
+            server=None if self.tool is None else self.tool.server,
+            principal=self.principal.name,
+            session=self.principal.session,
+            time=self.time,
+            arguments=masker.arguments(self.arguments) if self.text is None else self.text,
+        )
 
 
 def _by_origin(sources: Iterable[ToolSource]) -> dict[Origin, ToolSource]:

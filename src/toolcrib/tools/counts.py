@@ -109,6 +109,16 @@ class Counts:
         tally.in_flight += 1
         return tally
 
+    @property
+    def in_flight(self) -> int:
+        """Calls under way, of all tools."""
+        return sum(tally.in_flight for tally in self._tallies.values())
+
+    def total(self, tool: str) -> int:
+        """Calls of one tool that have ended since the host began, by its public name."""
+        tally = self._tallies.get(tool)
+        return 0 if tally is None else tally.total
+
     def of(self, server: str | None) -> ServerCounted:
         """The calls of one server since the host began; None for native tools."""
         tools = dict(sorted((name, tally) for name, tally in self._tallies.items() if tally.server == server))

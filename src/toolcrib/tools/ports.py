@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from toolcrib.errors import ToolcribError
@@ -60,6 +60,8 @@ class Decision:
     reason: str = ""
     rule: str | None = None
     """Which rule decided, where one did."""
+    noted: Mapping[str, Any] = field(default_factory=dict)
+    """What else is written down of it: the mode, and what a person was asked and said."""
 
 
 class Gate(Protocol):

@@ -58,19 +58,19 @@ class Registry:
         self._prefix = prefix
         self._groups: dict[str | None, _Group] = {}
         self._absent: dict[str, frozenset[str]] = {}
-        self._snapshot = Snapshot()
-
-    @property
-    def snapshot(self) -> Snapshot:
+        self.snapshot = Snapshot()
         """All tools as they are now; stays as it is when the registry changes."""
-        return self._snapshot
+
+    def apart(self) -> Registry:
+        """An empty one that names tools in the same way, tells nobody and remembers nothing."""
+        return Registry(prefix=self._prefix)
 
     def resolve(self, name: str) -> Tool:
         """The callable tool of this public name; raises an error that says why there is none."""
-        tool = self._snapshot.get(name)
+        tool = self.snapshot.get(name)
         if tool is not None and tool.enabled:
             return tool
-        raise explain_unknown(name, self._snapshot, self._absent)
+        raise explain_unknown(name, self.snapshot, self._absent)
 
     def put(
         self,
@@ -169,7 +169,7 @@ class Registry:
             return tool if is_native_name(tool) else None
         for length in range(DIGEST_LENGTH, MAX_DIGEST_LENGTH + 1, 2):
             name = public_name(server, tool, prefix=self._prefix, digest_length=length)
-            holder = self._snapshot.tools.get(name)
+            holder = self.snapshot.tools.get(name)
             if name not in own and (holder is None or holder.server == server):
                 return name
         return None
@@ -193,9 +193,9 @@ class Registry:
         )
         if not (added or removed or changed):
             return
-        self._snapshot = self._take_snapshot()
+        self.snapshot = self._take_snapshot()
         if self._bus is not None:
-            version = self._snapshot.version
+            version = self.snapshot.version
             self._bus.publish(ToolsChanged(version, server, added=added, removed=removed, changed=changed))
 
     def _note_absence(self, server: str | None, old: Mapping[str, Tool], new: Mapping[str, Tool]) -> None:
@@ -218,7 +218,7 @@ class Registry:
             aliases.update(group.aliases)
             by_server[server] = tuple(group.tools.values())
         return Snapshot(
-            version=self._snapshot.version + 1,
+            version=self.snapshot.version + 1,
             tools=MappingProxyType(tools),
             by_server=MappingProxyType(by_server),
             aliases=MappingProxyType(aliases),

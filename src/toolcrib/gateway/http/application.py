@@ -17,6 +17,7 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from toolcrib.gateway.http.answers import answer_busy, answer_refusal, answer_unauthorised
+from toolcrib.gateway.http.beside import Beside, is_gateways
 from toolcrib.gateway.http.exchange import Exchange
 from toolcrib.gateway.http.guard import Guard
 from toolcrib.gateway.http.headers import check_headers, check_parameters, version_of
@@ -36,10 +37,11 @@ SOON, LATER = 1, 30
 
 
 class Application:
-    """The views over HTTP."""
+    """The views over HTTP; `beside` answers at every path that is none of theirs."""
 
-    def __init__(self, views: Views, guard: Guard) -> None:
+    def __init__(self, views: Views, guard: Guard, beside: Beside | None = None) -> None:
         self._views = views
+        self._beside = beside
         self._load = views.load
         self._guard = guard
         self._tasks: set[asyncio.Task[None]] = set()
@@ -59,7 +61,9 @@ class Application:
             request.give(health(self._views, headers.get("authorization")))
             return
         view = request.view = self._views.find(request.path)
-        if view is None:
+        if view is None and self._beside is not None and not is_gateways(request.path):
+            self._beside.meet(request)
+        elif view is None:
             request.say(404, f"There is nothing here. See {ENDPOINT} and {ENDPOINT}/PROFILE.")
         elif not view.admits(headers.get("authorization")):
             answer_unauthorised(request)
@@ -71,7 +75,9 @@ class Application:
     def take(self, request: HttpRequest) -> None:
         """Answer a request that has arrived whole."""
         view = cast(View, request.view)
-        if request.method == "POST":
+        if view is None:
+            cast(Beside, self._beside).take(request)
+        elif request.method == "POST":
             self._post(view, request)
         elif request.method == "GET":
             self._listen(view, request)
@@ -133,7 +139,7 @@ class Application:
             request.answer(202)
         elif "id" in message and not self._load.has_room_for_call:
             self._refuse_call(request, message)
-        elif "id" in message and session.calls >= self._load.limits.max_calls_per_session:
+        elif "id" in message and session.calls >= self._load.max_calls_per_session:
             text = f"{session.calls} requests of this client are under way; try again shortly."
             answer_busy(request, 429, text, SOON, message["id"])
         else:
@@ -193,6 +199,7 @@ class Application:
             request.fail()
         finally:
             self._tasks.discard(cast("asyncio.Task[None]", request.task))
+            request.task = None  # whose context leads back here: a cycle that only the collector would undo
 
 
 def _session(view: View, request: HttpRequest) -> HttpSession | None:

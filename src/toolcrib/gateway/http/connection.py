@@ -3,7 +3,8 @@ must be taken, and only so many connections may be open.
 
 The parser is llhttp at its strictest: what could be read in two ways is refused. Requests that were sent
 before the answer to the one ahead of them wait for their turn, and nothing more is read meanwhile. Between
-the parser and the application there is nothing but one object a request, and no timer of its own.
+the parser and the application there is nothing but one object a request, and no timer of its own. A head that
+came before, byte for byte, is not parsed again.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from urllib.parse import unquote
 import httptools
 
 from toolcrib.gateway.http.alarm import Alarm
+from toolcrib.gateway.http.heads import Head, Heads
 from toolcrib.gateway.http.load import Load
 from toolcrib.gateway.http.request import NAMES, SINGLE, HttpRequest, header_name
 
@@ -56,7 +58,10 @@ class Connection(asyncio.Protocol):
         self._url = b""
         self._incoming = HttpRequest(self, None)
         """The one that is arriving, or the last one that did."""
+        self._headers: dict[str, str] = {}
+        """Where headers go: its own, or nowhere when they come after its body and mean nothing here."""
         self._partial = False
+        self._heads = Heads()
         self._requests: deque[HttpRequest] = deque()
         """Those whose heads have arrived, the first of which is being answered."""
         self._overhead = 0
@@ -95,14 +100,11 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
-        self._overhead += len(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._deaf = True  # answered as plain HTTP; what follows would be something else
-            self._requests[-1].keep_alive = False
-        except httptools.HttpParserError:
-            self._refuse(400, "Invalid HTTP request received.")
+        known = None if self._partial else self._heads.recall(data)
+        if known is None:
+            self._parse(data)
+        else:
+            self._recognise(*known)
         if self._requests:
             self._proceed()
         elif self._partial:
@@ -122,40 +124,65 @@ class Connection(asyncio.Protocol):
         if self._requests and not self._over:
             self._proceed()
 
+    def _parse(self, data: bytes) -> None:
+        begins = not self._partial
+        self._overhead += len(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._deaf = True  # answered as plain HTTP; what follows would be something else
+            self._requests[-1].keep_alive = False
+        except httptools.HttpParserError:
+            self._refuse(400, "Invalid HTTP request received.")
+        else:
+            if begins and not self._partial:
+                self._heads.learn(data, self._incoming)
+
+    def _recognise(self, head: Head, body: bytes) -> None:
+        """Do what the parser would do with a whole request, of which it has seen the head before."""
+        self._incoming = request = HttpRequest(self, self._reached)
+        request.method, request.target, request.path, request.headers, length = head
+        request.too_large = length > self._load.max_body_bytes
+        self._requests.append(request)
+        self.on_body(body)
+        self.on_message_complete()
+
     # The parser calls these.
 
     def on_message_begin(self) -> None:
         self._url = b""
         self._partial = True
         self._incoming = HttpRequest(self, self._reached)
+        self._incoming.headers = self._headers = {}
 
     def on_url(self, url: bytes) -> None:
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        request = self._incoming
-        if request.method:
-            return  # a trailer, which means nothing here
+        headers = self._headers
         known = NAMES.get(name) or header_name(name)
-        if known in request.headers and known in SINGLE:
-            request.contradictory = True
-        request.headers[known] = value.decode("latin-1")
+        if known in headers and known in SINGLE:
+            self._incoming.contradictory = True
+        headers[known] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         request, parser = self._incoming, self._parser
-        request.method = parser.get_method().decode("ascii")
+        method = parser.get_method()
+        request.method = "POST" if method == b"POST" else method.decode("ascii")
+        request.target = self._url
         request.path = _path(self._url)
-        request.old = parser.get_http_version() == "1.0"
-        request.keep_alive = not request.old and parser.should_keep_alive()
-        headers = request.headers
+        headers, self._headers = self._headers, {}
+        if not parser.should_keep_alive() or "connection" in headers:  # else it cannot be an old one
+            request.old = parser.get_http_version() == "1.0"
+            request.keep_alive = not request.old and parser.should_keep_alive()
         if "expect" in headers:
             request.expects = headers["expect"].lower() == "100-continue"
-        if int(headers.get("content-length", 0)) > self._load.limits.max_body_bytes:
+        if int(headers.get("content-length", 0)) > self._load.max_body_bytes:
             request.too_large = True
         self._requests.append(request)
 
     def on_body(self, body: bytes) -> None:
-        self._incoming.add_body(body, self._load.limits.max_body_bytes)
+        self._incoming.add_body(body, self._load.max_body_bytes)
         self._overhead -= 2 * len(body)
 
     def on_message_complete(self) -> None:
@@ -235,11 +262,13 @@ class Connection(asyncio.Protocol):
             if request.answered:
                 return
             if request.too_large:
-                most = self._load.limits.max_body_bytes
+                most = self._load.max_body_bytes
                 request.say(413, f"A message may have {most:,} bytes.", close=True)
             elif request.whole:
                 if not request.taken:
                     request.taken = True
+                    if not self._arriving:
+                        self._alarm.clear()  # that of the idle connection: an answer may take its time
                     self._application.take(request)
             elif request.expects:
                 request.expects = False

@@ -34,8 +34,10 @@ def version_of(message: Message, headers: Mapping[str, str]) -> str | None:
     A body that lacks what the header promises is then refused as the modern request that it is.
     """
     version = modern_version(message)
+    if version is not None:
+        return version
     stated = headers.get("mcp-protocol-version", "").strip()
-    return stated if version is None and stated in MODERN_VERSIONS else version
+    return stated if stated in MODERN_VERSIONS else None
 
 
 def check_headers(message: Message, version: str, headers: Mapping[str, str]) -> None:

@@ -9,17 +9,25 @@ from toolcrib.config.settings import GatewaySettings
 
 
 class Load:
-    """Counts clients and requests of all views of one address; `limits` may change while it runs."""
+    """Counts clients and requests of all views of one address; its limits may change while it runs."""
 
     def __init__(self, limits: GatewaySettings) -> None:
-        self.limits = limits
+        self.adopt(limits)
         self.clients = 0
         """Sessions of the legacy era, and streams that modern clients listen on."""
         self.calls = 0
         self.ending = False
         """Nothing new is taken on any more."""
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._quiet: asyncio.Event | None = None
+        """Made by whoever waits for it."""
+
+    def adopt(self, limits: GatewaySettings) -> None:
+        """These hold from now on; those that every request meets are kept at hand."""
+        self.limits = limits
+        self.max_body_bytes = limits.max_body_bytes
+        self.max_calls = limits.max_calls
+        self.max_calls_per_session = limits.max_calls_per_session
+        self.session_idle = limits.session_idle
 
     @property
     def has_room_for_client(self) -> bool:
@@ -29,7 +37,7 @@ class Load:
     @property
     def has_room_for_call(self) -> bool:
         """True while one more request may be under way."""
-        return self.calls < self.limits.max_calls
+        return self.calls < self.max_calls
 
     @property
     def most_connections(self) -> int:
@@ -41,14 +49,16 @@ class Load:
     def begin_call(self) -> None:
         """One more is under way."""
         self.calls += 1
-        self._quiet.clear()
 
     def end_call(self) -> None:
         """One less."""
         self.calls -= 1
-        if not self.calls:
+        if not self.calls and self._quiet is not None:
             self._quiet.set()
 
     async def quiet(self) -> None:
         """Wait until nothing is under way."""
-        await self._quiet.wait()
+        while self.calls:
+            self._quiet = self._quiet or asyncio.Event()
+            self._quiet.clear()
+            await self._quiet.wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Protocol
 
@@ -66,6 +66,7 @@ class HttpRequest:
         "reached",
         "started",
         "taken",
+        "target",
         "task",
         "too_large",
         "view",
@@ -77,7 +78,10 @@ class HttpRequest:
         self.reached = reached
         """Our own address that the connection came to."""
         self.method = self.path = ""
-        self.headers: dict[str, str] = {}
+        self.target = b""
+        """What stands in the request's first line: the path as it was written, and what follows it."""
+        self.headers: Mapping[str, str] = {}
+        """By name in small letters. Requests of one connection may share them."""
         self.contradictory = False
         """A header that decides something stands twice."""
         self.expects = False
@@ -152,9 +156,10 @@ class HttpRequest:
         if close:
             self.keep_alive = False
         if not self.gone:
-            head = b"HTTP/1.1 %b\r\ncontent-type: %b\r\ncontent-length: %d\r\n%b\r\n" % (
+            head = b"HTTP/1.1 %b\r\n%bcontent-length: %d\r\n%b\r\n" % (
                 _STATUS[status],
-                kind,
+                # Nothing is of no kind: clients read what calls itself JSON.
+                b"content-type: %b\r\n" % kind if body else b"",
                 len(body),
                 self._lines(headers),
             )
@@ -169,15 +174,15 @@ class HttpRequest:
         """Answer with something for a program that is no MCP client."""
         self.answer(200, to_json(value))
 
-    def open_stream(self, headers: Iterable[Header]) -> None:
-        """Begin an answer of many parts."""
+    def open_stream(self, headers: Iterable[Header], status: int = 200, *, sized: bool = False) -> None:
+        """Begin an answer of many parts; `sized` when the headers tell its length, or it has no body."""
         self.started = True
         if self.old:
             self.keep_alive = False
-        self._chunked = not self.old
+        self._chunked = not (self.old or sized)
         coding = b"transfer-encoding: chunked\r\n" if self._chunked else b""
         if not self.gone:
-            self._carrier.write(b"HTTP/1.1 200 OK\r\n%b%b\r\n" % (self._lines(headers), coding))
+            self._carrier.write(b"HTTP/1.1 %b\r\n%b%b\r\n" % (_STATUS[status], self._lines(headers), coding))
 
     async def send(self, part: bytes) -> None:
         """One part; waits while the client does not read, and drops it when nobody reads any more."""

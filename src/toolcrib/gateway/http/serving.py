@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 
 from toolcrib.gateway.http.address import bind, shown_name
 from toolcrib.gateway.http.application import Application
+from toolcrib.gateway.http.beside import Beside
 from toolcrib.gateway.http.connection import Connection
 from toolcrib.gateway.http.guard import Guard
 from toolcrib.gateway.http.views import Views
@@ -33,17 +34,19 @@ async def serve_http(
     address: str = "127.0.0.1",
     port: int = 0,
     allowed_hosts: Iterable[str] = (),
+    beside: Beside | None = None,
 ) -> AsyncIterator[tuple[str, Views]]:
     """Serve views of the host, all of them unless told otherwise; yields the base address and the views.
 
-    On an address that other machines reach, every view must have a token; raises `UsageError`.
+    On an address that other machines reach, every view must have a token; raises `UsageError`. `beside`
+    answers at all paths but the gateway's own, behind the same guard and within the same limits.
     """
     listening, public = bind(address, port)
     with contextlib.closing(listening):
         views = Views(host, offer or offer_all(), public=public)
         views.check()
         names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
-        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)))
+        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)), beside)
         opened = _Opened()
         async with views.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
@@ -56,7 +59,11 @@ async def serve_http(
                 server.close()
                 for connection in tuple(opened):
                     connection.finish()
+                if beside is not None:
+                    beside.end()
                 await views.drain(GRACE)
+                if beside is not None:
+                    await beside.close(SENDING)
                 await _end(application, opened)
 
 

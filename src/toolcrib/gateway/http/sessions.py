@@ -89,7 +89,7 @@ class Sessions:
         if session is None:
             return None
         now = time.monotonic()
-        if session.is_idle(now, self._load.limits.session_idle):
+        if session.is_idle(now, self._load.session_idle):
             self.close(session)
             return None
         session.last_used = now
@@ -116,6 +116,6 @@ class Sessions:
 
     def sweep(self) -> None:
         """Forget those that are idle for too long."""
-        now, limit = time.monotonic(), self._load.limits.session_idle
+        now, limit = time.monotonic(), self._load.session_idle
         for session in [one for one in self._sessions.values() if one.is_idle(now, limit)]:
             self.close(session)

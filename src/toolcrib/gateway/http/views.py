@@ -113,7 +113,7 @@ class Views:
 
     def _apply(self) -> None:
         self._config = self._host.config
-        self.load.limits = self._host.settings.gateway
+        self.load.adopt(self._host.settings.gateway)
         offered = self._offer(self._host.settings)
         for name, view in tuple(self._views.items()):
             if _is_outdated(view, offered.get(name)):

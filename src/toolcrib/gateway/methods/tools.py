@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError
@@ -39,22 +41,23 @@ async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any
     if not isinstance(name, str):
         raise Refusal(INVALID_PARAMS, "The name of the tool is missing.")
 
-    search = front.gateway.search
-
-    async def work(call: RelayedCall) -> ToolResult:
-        on_progress = _progress(request, call)
-        if search is None:
-            result = await _visible_call(front, name, arguments, on_progress, call)
-        else:
-            result = await _searched(search, front, name, arguments, on_progress, call)
-        return fitted(request, result)
-
     try:
-        return await relay(front, request, wire, work)
+        work = partial(_work, front, request, name, arguments)
+        return fitted(request, await relay(front, request, wire, work))
     except PeerError as error:
         raise Refusal(error.code, error.message, error.data) from None
     except ToolcribError as error:
         return as_result(error)
+
+
+def _work(
+    front: Front, request: Request, name: str, arguments: Any, call: RelayedCall
+) -> Awaitable[ToolResult]:
+    on_progress = _progress(request, call)
+    search = front.gateway.search
+    if search is None:
+        return _visible_call(front, name, arguments, on_progress, call)
+    return _searched(search, front, name, arguments, on_progress, call)
 
 
 async def _searched(

@@ -292,11 +292,13 @@ async def _npm(
     raise _failure(done.errors, bench.offline)
 
 
+_ASIDE = re.compile(r"complete log of this run|/_logs/|^\[?-|^\[<|^(?:Usage|Options|aliases|npm (?:ci|install)\b)")
+"""What npm says besides the reason: where its log lies, and how it wants to be called."""
+
+
 def _failure(errors: tuple[str, ...], offline: bool) -> InstallFailed | NotFound:
     lines = [line.removeprefix("npm error").strip() for line in errors if line.startswith("npm error")]
-    said = reasons(
-        [line for line in lines if "complete log of this run" not in line and "/_logs/" not in line]
-    )
+    said = reasons([line for line in lines if not _ASIDE.search(line)])
     code = next((line.split()[1] for line in lines if line.startswith("code ")), "")
     if code in ("E404", "ETARGET"):
         return NotFound(

@@ -46,7 +46,9 @@ def survey(folder: Path, *, only: Path | None = None, skip: frozenset[str] = fro
                 f"{folder} holds more than {MOST_FILES} files or {MOST_BYTES >> 30} GB.",
                 hint="Put the server into a folder of its own, and name that.",
             )
-        whole.update(f"{path.relative_to(folder)}\0{stat.S_IMODE(found.st_mode) & 0o111:o}\0".encode())
+        # As `copy` writes it: whether it may be run, not by whom.
+        executable = 0o111 if found.st_mode & 0o111 else 0
+        whole.update(f"{path.relative_to(folder)}\0{executable:o}\0".encode())
         whole.update(os.fsencode(path.readlink()) if path.is_symlink() else file_digest(path).encode())
     return Tree(count, total, whole.hexdigest())
 

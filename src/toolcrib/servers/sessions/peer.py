@@ -93,7 +93,8 @@ class Peer:
         link = self._usable_link()
         request_id = self._next_id
         self._next_id = request_id + 1
-        pending = Pending(self._loop.create_future(), timeout, on_progress)
+        future = self._loop.create_future()
+        pending = Pending(future, timeout, on_progress)
         message: Message = {"jsonrpc": "2.0", "id": request_id, "method": method}
         if params is not None:
             message["params"] = params
@@ -105,15 +106,15 @@ class Peer:
         try:
             if timeout is not None and self._post is not None and self._post(message):
                 # A link that takes the message at once needs only a timer.
-                pending.deadline = timer = self._deadlines.begin(pending.future, timeout)
+                pending.deadline = timer = self._deadlines.begin(future, timeout)
                 try:
-                    result = await pending.future
+                    result = await future
                 finally:
                     timer.cancel()
             else:
                 async with asyncio.timeout(timeout) as pending.deadline:
                     await link.send(message)
-                    result = await pending.future
+                    result = await future
         except TimeoutError:
             self._abandon(request_id, "timed out", cancellable)
             raise CallTimeout(
@@ -127,8 +128,8 @@ class Peer:
             raise await self._explained(error) from None
         finally:
             del self._pending[request_id]
-            if pending.future.done() and not pending.future.cancelled():
-                pending.future.exception()  # the sender may have failed first; this one is then not news
+            if future.done() and not future.cancelled():
+                future.exception()  # the sender may have failed first; this one is then not news
         if type(result) is not dict:
             raise PeerError(
                 f"{self._server} answered {method} with something that is no object.", code=-32603
@@ -154,19 +155,16 @@ class Peer:
         """One message of the other side (called by the link)."""
         if self.lost_with.done():
             return
+        method = message.get("method")
         try:
-            self._take(message)
+            if method is None:
+                self._settle(message)
+            elif "id" in message:
+                self._take_request(message)
+            else:
+                self._take_notification(str(method), _params_of(message))
         except Exception:  # whoever hears of it fails alone: the link has to go on reading
             logger.exception("a message could not be taken", extra={"server": self._server})
-
-    def _take(self, message: Message) -> None:
-        method = message.get("method")
-        if method is None:
-            self._settle(message)
-        elif "id" in message:
-            self._take_request(message)
-        else:
-            self._take_notification(str(method), _params_of(message))
 
     def lost(self, error: ToolcribError) -> None:
         """The link is gone (called by the link): every waiting caller learns it now."""
@@ -211,13 +209,15 @@ class Peer:
 
     def _settle(self, message: Message) -> None:
         pending = self._pending_for(message.get("id"))
-        if pending is None or pending.future.done():
+        if pending is None:
             return
-        error = message.get("error")
+        future, error = pending.future, message.get("error")
+        if future.done():
+            return
         if error is None:
-            pending.future.set_result(message.get("result"))
+            future.set_result(message.get("result"))
         else:
-            pending.future.set_exception(_peer_error(error))
+            future.set_exception(_peer_error(error))
 
     def _pending_for(self, request_id: Any) -> Pending | None:
         if type(request_id) is int:

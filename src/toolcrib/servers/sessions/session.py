@@ -13,7 +13,6 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from toolcrib import __version__
@@ -22,12 +21,13 @@ from toolcrib.servers.link import Inbox, Link
 from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.listening import listen
-from toolcrib.servers.sessions.negotiation import META, Agreement, Era, Identity, negotiate
+from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND, OnProgress, Peer
 from toolcrib.telemetry.passing import carried
 
 logger = logging.getLogger(__name__)
 
+CALL = "tools/call"
 HEADER_MISMATCH = -32020
 RELIST_TIMEOUT = 30.0
 MAX_FRESH_MS = 86_400_000
@@ -35,9 +35,6 @@ MAX_INPUT_ROUNDS = 10
 MAX_PAGES = 1000
 MAX_LISTED = 20_000
 """More than this many tools, resources or prompts from one server are taken for a fault."""
-
-log_level: ContextVar[str | None] = ContextVar("log_level", default=None)
-"""From which level on the caller wants to hear what a server logs; the modern era asks with each request."""
 
 OpenLink = Callable[[Inbox], AbstractAsyncContextManager[Link]]
 OnNotice = Callable[[str, dict[str, Any]], None]
@@ -52,15 +49,12 @@ class Session:
         self.pid: int | None = None
         self.fresh_until: dict[str, float] = {}
         """Until when, by the loop's clock, the server says that a list stays as it was; by its method."""
+        self.lost = peer.lost_with
+        """Resolves with the reason once the connection is gone."""
         self._peer = peer
         self._handlers = handlers
         modern = agreement.era == "modern"
         self._meta = identity.meta(agreement.version) if modern else None
-
-    @property
-    def lost(self) -> asyncio.Future[ToolcribError]:
-        """Resolves with the reason once the connection is gone."""
-        return self._peer.lost_with
 
     @property
     def busy(self) -> bool:
@@ -87,9 +81,7 @@ class Session:
         if self._meta is not None:
             params = {} if params is None else params
             extra = params.get("_meta")
-            level = log_level.get()
-            meta = self._meta if level is None else {**self._meta, META + "logLevel": level}
-            params = {**params, "_meta": meta if extra is None else {**meta, **extra}}
+            params = {**params, "_meta": self._meta if extra is None else {**self._meta, **extra}}
         return self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
 
     async def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
@@ -97,7 +89,7 @@ class Session:
         if self._meta is None:
             await self._peer.notify(method, params)
 
-    async def call_tool(
+    def call_tool(
         self,
         name: str,
         arguments: dict[str, Any],
@@ -105,15 +97,12 @@ class Session:
         timeout: float | None,
         on_progress: OnProgress | None = None,
         meta: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """Call a tool under its original name; answers the server's questions on the way."""
         params: dict[str, Any] = {"name": name, "arguments": arguments}
         if meta:
             params["_meta"] = meta
-        result = await self._asked("tools/call", params, timeout, on_progress)
-        if isinstance(result.get("content"), list) or result.get("resultType") == "input_required":
-            return result
-        return {**result, "content": []}
+        return self._asked(CALL, params, timeout, on_progress)
 
     async def ask(self, method: str, params: dict[str, Any], *, timeout: float | None) -> dict[str, Any]:
         """A request that the server may answer with questions first: `prompts/get`, `resources/read`."""
@@ -131,17 +120,19 @@ class Session:
         try:
             result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
         except PeerError as error:
-            if error.code != HEADER_MISMATCH or method != "tools/call":
+            if error.code != HEADER_MISMATCH or method != CALL:
                 raise
             # The tool wants other arguments mirrored in headers now; the link learns it from the list.
             await self.list_tools(timeout=timeout or RELIST_TIMEOUT)
             result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
-        if result.get("resultType") != "input_required":
-            return result
-        handed_back = None if client is None else client.hand_back(self.server, result)
-        if handed_back is not None:
-            return handed_back
-        return await self._with_input(method, params, result, timeout, on_progress)
+        if result.get("resultType") == "input_required":
+            handed_back = None if client is None else client.hand_back(self.server, result)
+            if handed_back is not None:
+                return handed_back
+            result = await self._with_input(method, params, result, timeout, on_progress)
+        if method == CALL and not isinstance(result.get("content"), list):
+            return {**result, "content": []}
+        return result
 
     async def list_all(self, kind: str, *, timeout: float, key: str | None = None) -> list[Any]:
         """Every page of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""
