@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Crib
+from toolcrib.agent.desk import MOST_QUESTIONS
 from toolcrib.agent.events import Asking
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.testing.model import ScriptedModel, calls
@@ -60,6 +61,30 @@ async def test_sampling_goes_to_the_chats_model_once_the_person_agrees(asking: C
     assert reply_of(ended)["model"] == model.name
     assert model.requests[1].max_tokens == 50
     assert model.requests[1].tools == ()
+    assert ended.usage.requests == 3  # What a server asks is paid for by the turn.
+
+
+async def test_a_server_that_asks_without_end_is_told_that_it_is_enough(asking: Crib, person: Any) -> None:
+    ada = person({"action": "accept", "content": {"name": "Ada"}})
+    async with asking.open(gate=AllowAll()) as host:
+        await host.ready()
+        model = ScriptedModel(calls(("asking__pester", {})), "Enough.")
+        ended = await host.agent(model, person=ada).ask("who am I?")
+
+    assert len(ada.asked) == MOST_QUESTIONS
+    assert "no more" in reply_of(ended)["message"]
+
+
+@pytest.mark.parametrize("field", ["password", "api_key", "accessToken", "Your PIN"])
+async def test_a_form_for_secrets_reaches_nobody(asking: Crib, person: Any, field: str) -> None:
+    ada = person({"action": "accept", "content": {field: "1234"}})
+    async with asking.open(gate=AllowAll()) as host:
+        await host.ready()
+        model = ScriptedModel(calls(("asking__interview", {"field": field})), "No.")
+        ended = await host.agent(model, person=ada).ask("who am I?")
+
+    assert ada.asked == []
+    assert "no place for secrets" in reply_of(ended)["message"]
 
 
 @pytest.mark.parametrize(("setting", "asked"), [("deny", 0), ("ask", 1)])

@@ -7,9 +7,26 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Crib
-from toolcrib.agent.chat import Chat, ChatInfo, Kept, Offer, Remark, Said, Shortened, Summary, answered, shown
+from toolcrib.agent.chat import (
+    ByHand,
+    Chat,
+    ChatInfo,
+    Entry,
+    Kept,
+    Offer,
+    Remark,
+    Said,
+    Shortened,
+    Summary,
+    Took,
+    answered,
+    shown,
+)
 from toolcrib.agent.entry_json import entry_json, read_entry
+from toolcrib.agent.export import as_markdown, chat_json
+from toolcrib.agent.ports import Question
 from toolcrib.approvals.gate import AllowAll
+from toolcrib.approvals.rule import Rule
 from toolcrib.errors import NotFound
 from toolcrib.schema.messages import (
     FromModel,
@@ -20,13 +37,14 @@ from toolcrib.schema.messages import (
     Text,
     ToolAnswer,
     ToolUse,
+    Usage,
 )
 from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
 from toolcrib.testing.model import ScriptedModel, calls
 
 USE = ToolUse(id="c1", name="add", arguments={"a": 1}, vendor={"signature": "s"})
-ENTRIES = [
+ENTRIES: list[Entry] = [
     Said(FromPerson(parts=(Text("hi"), Image("AAAA", "image/png")))),
     Offer(tools=(("add", "always on"),), note="a note"),
     Said(FromModel(parts=(Text("let me see"), Opaque(vendor="anthropic", data={"x": 1}), USE))),
@@ -35,12 +53,14 @@ ENTRIES = [
     Shortened(covers=2),
     Summary(covers=3, text="so far"),
     Remark(kind="stopped", text="by the person"),
+    ByHand(call=USE, answer=ToolAnswer(id="c1", name="add", parts=(Text("2"),))),
+    Took(model="m", ending="answered", rounds=2, usage=Usage(input=3, output=1, requests=2), cost=0.5),
 ]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: type(entry).__name__)
-def test_an_entry_survives_json(entry: object) -> None:
-    assert read_entry(*entry_json(entry)) == entry  # type: ignore[arg-type]
+def test_an_entry_survives_json(entry: Entry) -> None:
+    assert read_entry(*entry_json(entry)) == entry
 
 
 def test_a_call_that_never_got_an_answer_gets_one() -> None:
@@ -134,3 +154,68 @@ def test_the_latest_tools_come_first_and_once() -> None:
     info = ChatInfo.__new__(ChatInfo)
 
     assert Chat(info, list(said)).used() == ["a", "b"]
+
+
+async def read_then_write(crib: Crib, chat: str | None, model: ScriptedModel, asked: list[str]) -> str:
+    """Go on with a chat in a host of its own; returns the chat."""
+
+    class Watcher:
+        async def answer(self, question: Question) -> dict[str, str]:
+            asked.append(question.detail["reasons"][0])
+            return {"action": "accept"}
+
+    async with crib.open() as host:
+
+        @host.tool()
+        def send(text: str) -> str:
+            """Send it."""
+            return "sent"
+
+        await host.ready()
+        host.approvals.rules.add(Rule(effect="allow"))
+        going = await host.chats.load(chat) if chat else None
+        ended = await host.agent(model, person=Watcher()).ask("go on", chat=going)
+        await host.chats.flush()
+        return ended.chat
+
+
+@pytest.mark.parametrize("fork", [False, True])
+async def test_what_a_chat_has_read_counts_in_the_next_process_too(crib: Crib, fork: bool) -> None:
+    crib.server("box")
+    asked: list[str] = []
+    chat = await read_then_write(
+        crib, None, ScriptedModel(calls(("box__echo", {"text": "x"})), "Read."), asked
+    )
+    assert asked == []
+    if fork:
+        async with crib.open() as host:
+            chat = (await host.chats.fork(chat)).id
+
+    await read_then_write(crib, chat, ScriptedModel(calls(("send", {"text": "x"})), "Sent."), asked)
+
+    assert len(asked) == 1
+    assert "box__echo" in asked[0]
+
+
+async def test_a_chat_is_exported_with_places_times_and_costs(crib: Crib) -> None:
+    async with crib.open(gate=AllowAll()) as host:
+
+        @host.tool()
+        def add(a: int, b: int) -> int:
+            """Add."""
+            return a + b
+
+        ended = await host.agent(ScriptedModel(calls(("add", {"a": 1, "b": 2})), "It is 3.")).ask("1 and 2?")
+        chat = await host.chats.load(ended.chat)
+        async for _ in host.agent(ScriptedModel()).call(chat, "add", {"a": 5, "b": 5}):
+            pass
+        chat = await host.chats.load(ended.chat)
+
+    shown, text = chat_json(chat), as_markdown(chat)
+
+    assert [entry["position"] for entry in shown["entries"]] == list(range(len(chat.entries)))
+    assert all(entry["time"] for entry in shown["entries"])
+    assert shown["usage"]["requests"] == 2
+    assert text == as_markdown(shown)
+    for wanted in ("# 1 and 2?", "## Question", "Calls `add`", "`add` (ok", "It is 3.", "*By hand:*", "10"):
+        assert wanted in text

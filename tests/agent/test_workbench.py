@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tests.conftest import Crib
 from toolcrib.agent.agent import agent_principal
+from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.control.dispatch import perform
 
 TERMINAL = "terminal__run_command"
@@ -37,3 +42,43 @@ async def test_what_a_chat_has_read_counts_when_it_goes_on(crib: Crib) -> None:
         await perform(host, "chat_close", {"chat": "chat"}, ignore)
 
         assert host.approvals.sessions.of(principal).untrusted == ("box__echo",)
+
+
+async def test_the_terminal_follows_the_settings_while_it_runs(
+    crib: Crib, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_SEEN", "seen")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    command = {"command": f"echo x > {outside}/made; echo $TOOLCRIB_SEEN"}
+    crib.setting(terminal={"enabled": True, "folder": str(tmp_path), "sandbox": "none"})
+    async with crib.open(watch=False) as host:
+        before = await host.call(TERMINAL, command)
+        (outside / "made").unlink()
+        hidden = tmp_path / "hidden"
+        hidden.mkdir()
+        (hidden / "key").write_text("very secret")
+        crib.setting(
+            terminal={
+                "enabled": True,
+                "folder": str(outside),
+                "variables": ["TOOLCRIB_SEEN"],
+                "hidden": [str(hidden)],
+            }
+        )
+        await host.reload()
+        after = await host.call(TERMINAL, {"command": f"pwd; echo $TOOLCRIB_SEEN; cat {hidden}/key"})
+
+    assert before["structuredContent"]["output"] == "\n"
+    seen = after["structuredContent"]["output"]
+    assert seen.startswith(f"{outside}\nseen\n")
+    assert ("very secret" in seen) is (Sandbox().kind == "none")
+
+
+async def test_a_terminal_that_is_switched_on_while_the_host_runs_is_offered(crib: Crib) -> None:
+    async with crib.open(watch=False) as host:
+        assert TERMINAL not in {tool.name for tool in host.tools()}
+        crib.setting(terminal={"enabled": True})
+        await host.reload()
+
+        assert TERMINAL in {tool.name for tool in host.tools()}

@@ -10,6 +10,7 @@ from tests.approvals.people import AGENT, ALWAYS, NO, YES, Person, Tools, allowe
 from toolcrib.approvals.gate import AllowAll, Gate, exact_rule
 from toolcrib.approvals.question import Answer, Question
 from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.schema.approvals import Scope
 from toolcrib.schema.tools import Principal, ToolCall
 from toolcrib.tools.registry import Registry
 
@@ -286,3 +287,42 @@ async def test_a_cancelled_question_leaves_the_next_one_free(tools: Tools) -> No
     gate.begin(AGENT, asker=Person(YES))
 
     assert await asyncio.wait_for(allowed(gate, tools.run("make")), 30)
+
+
+@pytest.mark.parametrize("scope", ["chat", "project", "always"])
+@pytest.mark.parametrize("allow", [True, False])
+async def test_the_rule_that_is_shown_for_a_scope_is_the_one_that_is_written(
+    scope: Scope, allow: bool
+) -> None:
+    tools, person = Tools(), Person(Answer(allow=allow, scope=scope))
+    gate = gate_with(person)
+    gate.begin(AGENT, asker=person, project="/work/thing")
+
+    await gate.check(tools.run("make test"))
+
+    shown = person.questions[0].as_json()["rules"]
+    [written] = gate.rules.all()
+    assert json.loads(shown[scope]["allow" if allow else "deny"]) == written.as_json()
+    assert set(shown) == {"chat", "project", "always"}
+
+
+async def test_a_scope_that_was_not_offered_is_not_granted() -> None:
+    tools, person = Tools(), Person(ALWAYS)
+    gate = gate_with(person)
+    gate.rules.add(Rule(effect="allow"))
+    await gate.check(tools.call("web__fetch", url="x"))
+
+    await gate.check(tools.call("files__write", path="a"))
+
+    assert person.questions[0].scopes == ("once",)
+    assert len(gate.rules.all()) == 1
+
+
+async def test_nobody_is_asked_after_the_turn_that_they_were_there_for() -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(None)
+    gate.begin(AGENT, asker=person)
+    gate.end_turn(AGENT)
+
+    assert not await allowed(gate, tools.run("make"))
+    assert person.questions == []

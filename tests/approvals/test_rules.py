@@ -84,11 +84,11 @@ def test_server_and_tool_are_patterns_and_a_definition_is_exact() -> None:
 
 def test_examples_are_checked() -> None:
     good = Examples(match=({"command": "make all"},), not_match=({"command": "make; x"},))
-    check_examples(rule(command="make *").model_copy(update={"examples": good}), "command")
+    check_examples(rule(command="make *").model_copy(update={"examples": good}))
 
     for wrong in (Examples(match=({"command": "cmake"},)), Examples(not_match=({"command": "make x"},))):
         with pytest.raises(UsageError):
-            check_examples(rule(command="make *").model_copy(update={"examples": wrong}), "command")
+            check_examples(rule(command="make *").model_copy(update={"examples": wrong}))
 
 
 def test_a_rule_survives_being_written_down() -> None:

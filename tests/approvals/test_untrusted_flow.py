@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.approvals.people import AGENT, YES, Person, Tools, allowed, gate_with
+from toolcrib.approvals.facts import PastCall
 from toolcrib.approvals.question import Answer
 from toolcrib.approvals.rule import Rule
 from toolcrib.schema.tools import Principal
@@ -73,11 +78,80 @@ async def test_an_autonomous_run_does_not_cover_it() -> None:
     assert person.questions[0].flow
 
 
-async def test_a_download_by_command_counts_as_outside() -> None:
+@pytest.mark.parametrize(
+    "command", ["curl http://127.0.0.1/", "cd /tmp && sudo wget x", "git clone -q https://127.0.0.1/x"]
+)
+async def test_a_download_by_command_counts_as_outside(command: str) -> None:
     tools, person = Tools(), Person(YES)
     gate = gate_with(person)
-    await gate.check(tools.run("curl http://127.0.0.1/"))
+    await gate.check(tools.run(command))
 
     await gate.check(tools.run("make"))
 
     assert [question.flow for question in person.questions] == [False, True]
+
+
+async def test_a_session_that_goes_on_in_another_process_is_as_it_was() -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(person)
+    gate.rules.add(Rule(effect="allow"))
+    gate.recall(AGENT, [past(tools, "files__read", path="a"), past(tools, "web__fetch", url="x")])
+
+    assert await allowed(gate, tools.call("files__write", path="a"))
+
+    assert person.questions[0].flow
+    assert "web__fetch" in person.questions[0].reasons[0]
+    assert "files__read" in person.questions[0].reasons[0]
+
+
+async def test_what_is_gone_counts_as_a_tool_of_others() -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(person)
+    gate.rules.add(Rule(effect="allow"))
+    gate.recall(AGENT, [PastCall(name="gone__tool", tool=None, arguments={})])
+
+    await gate.check(tools.call("files__write", path="a"))
+
+    assert person.questions[0].flow
+    assert "gone__tool" in person.questions[0].reasons[0]
+
+
+async def test_what_was_granted_in_another_process_is_not_granted_again() -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(person)
+    gate.recall(AGENT, [past(tools, "terminal__request_session_mode", reason="work")])
+
+    await gate.check(tools.run("make"))
+
+    assert gate.mode_of(AGENT) == "on_miss"
+    assert len(person.questions) == 1
+
+
+async def test_a_session_is_told_of_once() -> None:
+    tools, gate = Tools(), gate_with(None)
+    told = iter([past(tools, "files__read", path="a")])
+    gate.recall(AGENT, told)
+
+    gate.recall(AGENT, (past(tools, "web__fetch", url="never looked at") for _ in range(1)))
+
+    assert gate.sessions.of(AGENT).untrusted == ()
+
+
+async def test_what_was_read_while_nobody_was_asked_still_counts_afterwards() -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(person)
+    gate.begin(AGENT, asker=person, mode="off")
+    assert await allowed(gate, tools.call("web__fetch", url="x"))
+    assert await allowed(gate, tools.call("files__read", path="x"))
+    assert await allowed(gate, tools.call("files__write", path="a"))
+    assert person.questions == []
+
+    gate.begin(AGENT, asker=person, mode="session")
+    await gate.check(tools.call("files__write", path="a"))
+
+    assert person.questions[0].flow
+    assert "files__read" in person.questions[0].reasons[0]
+
+
+def past(tools: Tools, name: str, **arguments: Any) -> PastCall:
+    return PastCall(name=name, tool=tools[name], arguments=arguments)

@@ -10,17 +10,19 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.llm.wire import openai_chat
-from tests.llm.wire.script import Say, Script, serving
+from tests.llm.wire.script import Refuse, Say, Script, serving
 from toolcrib import plugins
 from toolcrib.config.settings import AgentSettings
-from toolcrib.errors import ModelKeyRefused, NoModel
+from toolcrib.errors import ModelKeyRefused, ModelUnreachable, NoModel
 from toolcrib.llm.advice import no_model, survey
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.model import Finished, Model, Request
 from toolcrib.llm.ollama_host import address_of
 from toolcrib.llm.opening import PROVIDERS, Models
 from toolcrib.llm.prices import Price, cost
+from toolcrib.llm.trial import try_model
 from toolcrib.schema.messages import FromPerson, Text, Usage
+from toolcrib.testing.model import ScriptedModel
 from toolcrib.tools.formats import FORMATS
 
 QUESTION = Request(messages=[FromPerson(parts=(Text("go"),))])
@@ -168,3 +170,33 @@ def test_costs_are_reckoned_by_the_longest_name_that_fits() -> None:
     assert cost("ollama:anything", usage) == 0
     assert cost("nobody:knows", usage) is None
     assert cost("nobody:knows", usage, {"nobody:": Price(1, 2)}) == pytest.approx(3)
+
+
+async def test_a_model_is_tried_out_with_one_word() -> None:
+    script = Script(Say("ready"))
+    async with serving(openai_chat, script) as base:
+        endpoint = {"url": f"{base}/v1", "key": "HERE_KEY"}
+        model = models({"HERE_KEY": "key-of-openai"}, endpoints={"here": endpoint}).get("here:m")
+        trial = await try_model(model)
+        await model.close()
+
+    assert (trial.model, trial.answer) == ("here:m", "ready")
+    assert trial.usage.requests == 1
+
+
+async def test_a_key_that_is_not_taken_is_told_by_the_trial() -> None:
+    script = Script(Refuse(401, "no"))
+    async with serving(openai_chat, script) as base:
+        endpoint = {"url": f"{base}/v1", "key": "HERE_KEY"}
+        model = models({"HERE_KEY": "key-of-openai"}, endpoints={"here": endpoint}).get("here:m")
+        with pytest.raises(ModelKeyRefused):
+            await try_model(model)
+        await model.close()
+
+
+async def test_a_model_that_never_speaks_is_given_up() -> None:
+    model = ScriptedModel("one two")
+    model.hold = asyncio.Event()
+
+    with pytest.raises(ModelUnreachable, match="did not answer"):
+        await try_model(model, timeout=0.01)

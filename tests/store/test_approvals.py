@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.approvals.people import Tools, gate_with, is_ours
 from tests.store.records import Noon
 from toolcrib.approvals.gate import Gate
@@ -35,6 +37,42 @@ async def test_rules_are_there_again_after_a_restart(tmp_path: Path) -> None:
 
     async with open_database(tmp_path / "x.db") as database:
         assert (await ApprovalRules.open(database, clock=Noon())).all() == (kept,)
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        ("no json", "cannot be read"),
+        ("[]", "cannot be read"),
+        ('{"effect": "perhaps"}', "effect"),
+        (
+            '{"effect": "deny", "server": "terminal", "tool": "run_command",'
+            ' "arguments": {"command": {"like": "rm *"}}, "examples": {"match": [{"command": "ls"}]}}',
+            "does not match its own example",
+        ),
+        (
+            '{"effect": "allow", "server": "", "tool": "terminal",'
+            ' "arguments": {"command": {"like": "make *"}},'
+            ' "examples": {"not_match": [{"command": "make x"}]}}',
+            "which it says it must not",
+        ),
+    ],
+)
+async def test_a_rule_that_is_broken_is_not_in_force_and_says_why(
+    tmp_path: Path, stored: str, reason: str
+) -> None:
+    async with open_database(tmp_path / "x.db") as database:
+        statement = "INSERT INTO approval_rules (id, rule, made_at) VALUES ('odd', ?, 0)"
+        await database.run(lambda connection: connection.execute(statement, (stored,)))
+        rules = await ApprovalRules.open(database, clock=Noon())
+
+        assert rules.all() == ()
+        assert [(one.id, one.rule) for one in rules.broken()] == [("odd", stored)]
+        assert reason in rules.broken()[0].reason
+        assert rules.remove("odd")
+        assert rules.broken() == ()
+
+        assert (await ApprovalRules.open(database, clock=Noon())).broken() == ()
 
 
 def headless(database: Database) -> tuple[Gate, DurableAsker]:
@@ -84,3 +122,38 @@ async def test_nobody_answers_in_time(tmp_path: Path) -> None:
 
         assert not decision.allowed
         assert "in time" in decision.reason
+
+
+async def test_a_rule_that_is_switched_off_is_kept_and_not_in_force(tmp_path: Path) -> None:
+    off, on = Rule(effect="deny", server="web"), Rule(effect="allow", server="x")
+    async with open_database(tmp_path / "x.db") as database:
+        rules = await ApprovalRules.open(database, clock=Noon())
+        rules.add(off)
+        rules.add(on)
+        assert rules.switch(off.id, False)
+        assert not rules.switch("unknown", False)
+        assert rules.all() == (on,)
+
+    async with open_database(tmp_path / "x.db") as database:
+        rules = await ApprovalRules.open(database, clock=Noon())
+        assert {rule.server: on for rule, on in rules.listed()} == {"web": False, "x": True}
+        assert rules.switch(off.id, True)
+        assert {rule.server for rule in rules.all()} == {"web", "x"}
+
+
+async def test_a_rule_takes_the_place_of_another(tmp_path: Path) -> None:
+    first, second = Rule(effect="deny", server="a"), Rule(effect="deny", server="b")
+    better = Rule(effect="ask", server="a")
+    async with open_database(tmp_path / "x.db") as database:
+        rules = await ApprovalRules.open(database, clock=Noon())
+        rules.add(first)
+        rules.add(second)
+        rules.switch(first.id, False)
+        assert rules.replace(first.id, better)
+        assert rules.all() == (better, second)
+        assert rules.replace(better.id, second)
+        assert rules.all() == (second,)
+        assert not rules.replace("unknown", better)
+
+    async with open_database(tmp_path / "x.db") as database:
+        assert (await ApprovalRules.open(database, clock=Noon())).all() == (second,)

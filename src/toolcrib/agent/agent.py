@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from toolcrib.agent.asking import ChatAsker, TurnGate
-from toolcrib.agent.calling import Calling
-from toolcrib.agent.chat import Chat, Entry
-from toolcrib.agent.events import AgentEvent, CallEnded, TurnBegan, TurnEnded
-from toolcrib.agent.offering import Forms, Offering
+from toolcrib.agent.chat import Chat
+from toolcrib.agent.events import AgentEvent, TurnBegan, TurnEnded
+from toolcrib.agent.offering import Forms
 from toolcrib.agent.ports import Chats, Door, Person, Room
-from toolcrib.agent.turn import Turn
+from toolcrib.agent.scene import Scene, agent_principal, past_calls
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.settings import AgentSettings
+from toolcrib.errors import UsageError
 from toolcrib.llm.model import Model
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.messages import FromPerson, Image, Text
-from toolcrib.schema.tools import Principal
 
+__all__ = ["Agent", "agent_principal", "title_of"]
+
+BUSY = "This chat is busy with another question."
 _TITLE = 60
-Watch = Callable[[str, Model, "Person | None", Callable[[AgentEvent], None]], AbstractContextManager[None]]
-"""Entered around each call with the tool's name, the chat's model, and who can be asked."""
+Watch = Callable[
+    [str, Model, "Person | None", Callable[[AgentEvent], None], str], AbstractContextManager[None]
+]
+"""Entered around each call with the tool's name, the chat's model, who can be asked, and the chat."""
 
 
 @dataclass(kw_only=True)
@@ -39,7 +44,7 @@ class Agent:
     clock: Clock = field(default_factory=SystemClock)
     person: Person | None = None
     """Who is asked when a server wants something of the person; without one, such requests are declined."""
-    stop: Callable[[str], Awaitable[None]] | None = None
+    stop: Callable[[str], Coroutine[Any, Any, None]] | None = None
     """Called with the chat's id when a turn is stopped: ends what its tools left running."""
     gate: TurnGate | None = None
     """Told when a turn begins and ends, so that it can ask this chat's person."""
@@ -47,7 +52,9 @@ class Agent:
     """The folder that the person works in."""
     mode: Mode | None = None
     """When the person is asked; None for what the settings say."""
-    watch: Watch = lambda tool, model, person, emit: nullcontext()
+    _running: dict[str, asyncio.Task[None]] = field(default_factory=dict, repr=False)
+    _ending: dict[str, asyncio.Task[None]] = field(default_factory=dict, repr=False)
+    watch: Watch = lambda tool, model, person, emit, chat: nullcontext()
 
     async def ask(self, text: str, *, chat: Chat | None = None, images: Sequence[Image] = ()) -> TurnEnded:
         """The answer to a question; raises `ToolcribError` when there is none."""
@@ -68,76 +75,89 @@ class Agent:
         running tools in their servers. The chat can go on afterwards.
         """
         chat = chat or await self.chats.create(self.model.name, title=title_of(text))
-        queue: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
-        turn = await self._turn(chat, queue.put_nowait)
+        scene = Scene(self, chat, await self.model.traits())
         question = FromPerson(parts=(Text(text), *images))
-        principal = turn.calling.principal
-        if self.gate is not None:
-            asker = None if self.person is None else ChatAsker(self.person, turn.emit)
-            self.gate.begin(principal, asker=asker, project=self.project, mode=self.mode)
-        task = asyncio.create_task(turn.run(question), name=f"turn of {chat.id}")
-        task.add_done_callback(lambda _: queue.put_nowait(None))
+        async with aclosing(self._follow(scene, scene.turn(self.clock.now()).run(question))) as events:
+            async for event in events:
+                yield event
+
+    async def call(
+        self, chat: Chat, tool: str, arguments: Mapping[str, Any]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Call a tool by hand in a chat, under the same gate and for the same principal as its model's calls.
+
+        Told and stopped as a question is. The call is kept in the chat, and no model is shown it.
+        """
+        scene = Scene(self, chat, await self.model.traits())
+        async with aclosing(self._follow(scene, scene.by_hand(tool, arguments))) as events:
+            async for event in events:
+                yield event
+
+    async def _follow(
+        self, scene: Scene, work: Coroutine[Any, Any, None]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Tell what the work tells; who closes this ends the work, and waits until nothing of it is left."""
+        chat, principal = scene.chat, scene.principal
+        self._begin(scene, work)
+        task = self._running[chat.id] = asyncio.create_task(work, name=f"turn of {chat.id}")
+        task.add_done_callback(lambda _: scene.told.put_nowait(None))
         try:
             yield TurnBegan(chat=chat.id, model=self.model.name)
-            while (event := await queue.get()) is not None:
+            while (event := await scene.told.get()) is not None:
                 yield event
-            await task
+            if task.cancelled() and scene.stopped is not None:
+                await self._end_left(chat.id)
+                yield scene.stopped
+            else:
+                await task
         finally:
-            stopped = not task.done()
+            try:
+                if not task.done():
+                    self.halt(chat.id)
+                    await asyncio.wait([task])
+                    await self._end_left(chat.id)
+            finally:  # Also for one who has no patience to wait.
+                self._running.pop(chat.id, None)
+                self.chats.busy.discard(chat.id)
+                if self.gate is not None:
+                    self.gate.end_turn(principal)
+                await asyncio.shield(self.chats.flush())
+
+    def _begin(self, scene: Scene, work: Coroutine[Any, Any, None]) -> None:
+        if scene.chat.id in self.chats.busy:
+            work.close()
+            raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
+        self.chats.busy.add(scene.chat.id)
+        info = replace(
+            scene.chat.info, model=self.model.name, project=self.project or scene.chat.info.project
+        )
+        if info != scene.chat.info:
+            scene.chat.info = info
+            self.chats.change(info)
+        if self.gate is not None:
+            asker = None if self.person is None else ChatAsker(self.person, scene.emit)
+            self.gate.begin(scene.principal, asker=asker, project=self.project, mode=self.mode)
+            self.gate.recall(scene.principal, past_calls(scene.chat, self.room))
+
+    def halt(self, chat: str) -> bool:
+        """Stop what runs in a chat; who reads its events hears how it ends. False when nothing runs."""
+        task = self._running.get(chat)
+        if task is None:
+            return False
+        # The work is cancelled and what its tools left running is ended, both at once: each takes its time.
+        if not task.cancelling():
             task.cancel()
-            await asyncio.wait([task])
-            if stopped and self.stop is not None:
-                await self.stop(chat.id)
-            if self.gate is not None:
-                self.gate.end_turn(principal)
-            await asyncio.shield(self.chats.flush())
+        if self.stop is not None and chat not in self._ending:
+            self._ending[chat] = asyncio.create_task(self.stop(chat), name=f"ending of {chat}")
+        return True
 
-    async def _turn(self, chat: Chat, put: Callable[[AgentEvent], None]) -> Turn:
-        traits = await self.model.traits()
-        offering = Offering(self.room, self.forms, self.model.form, self.settings.offer_all)
-        made: list[CallEnded] = []
-
-        def emit(event: AgentEvent) -> None:
-            if isinstance(event, CallEnded):
-                made.append(event)
-            put(event)
-
-        def keep(entry: Entry) -> None:
-            self.chats.append(chat.id, len(chat.entries), entry)
-            chat.entries.append(entry)
-
-        calling = Calling(
-            door=self.door,
-            principal=agent_principal(chat.id),
-            chat=chat,
-            offering=offering,
-            emit=emit,
-            keep=keep,
-            limit=self.settings.max_result_chars,
-            at_once=self.settings.max_parallel_calls,
-            images=traits.images,
-            watch=lambda tool: self.watch(tool, self.model, self.person, emit),
-        )
-        if chat.info.model != self.model.name:
-            chat.info = replace(chat.info, model=self.model.name)
-            self.chats.change(chat.info)
-        return Turn(
-            chat=chat,
-            model=self.model,
-            traits=traits,
-            offering=offering,
-            calling=calling,
-            settings=self.settings,
-            emit=emit,
-            keep=keep,
-            now=self.clock.now(),
-            calls=made,
-        )
-
-
-def agent_principal(chat: str) -> Principal:
-    """On whose behalf the calls of a chat are made."""
-    return Principal(name="agent", session=chat)
+    async def _end_left(self, chat: str) -> None:
+        """Wait until nothing is left of what a chat started."""
+        ending = self._ending.pop(chat, None)
+        if ending is not None:
+            await ending
+        if self.stop is not None:
+            await self.stop(chat)  # What came up in between; mostly nothing.
 
 
 def title_of(text: str) -> str:

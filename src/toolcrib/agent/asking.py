@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from toolcrib.agent.events import AgentEvent, Asking
 from toolcrib.agent.ports import Person
 from toolcrib.agent.ports import Question as ChatQuestion
+from toolcrib.approvals.facts import PastCall
 from toolcrib.approvals.question import Answer, Asker, Question
 from toolcrib.schema.approvals import SCOPES, Mode, Scope
 from toolcrib.schema.tools import Principal
@@ -21,6 +22,9 @@ class TurnGate(Protocol):
         self, principal: Principal, *, asker: Asker | None = None, project: str = "", mode: Mode | None = None
     ) -> object:
         """A session begins: who is asked, which folder it works in, and in which mode."""
+
+    def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
+        """What the session did before this process knew of it."""
 
     def end_turn(self, principal: Principal) -> None:
         """What was granted for one turn ends."""
@@ -38,8 +42,9 @@ class ChatAsker:
         detail = question.as_json()
         text = f"May {question.tool} run?"
         server = question.server or ""
-        self._emit(Asking(id=question.id, about="call", server=server, text=text, detail=detail))
-        asked = ChatQuestion(id=question.id, about="call", server=server, text=text, detail=detail)
+        chat = question.session or ""
+        asked = ChatQuestion(id=question.id, about="call", server=server, text=text, detail=detail, chat=chat)
+        self._emit(Asking(**vars(asked)))
         return read_answer(await self._person.answer(asked))
 
 

@@ -19,7 +19,7 @@ from toolcrib.agent.own_tools import found_result, read_on, search_arguments
 from toolcrib.agent.ports import Door
 from toolcrib.agent.prompt import READ, SEARCH
 from toolcrib.agent.results import plain, show, show_error
-from toolcrib.errors import InvalidArguments, ToolcribError
+from toolcrib.errors import Denied, InvalidArguments, ToolcribError
 from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
 from toolcrib.schema.tools import Principal, ToolResult
 from toolcrib.tools.outcomes import outcome_of
@@ -56,8 +56,15 @@ class Calling:
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
-                task.cancel()
+                if not task.cancelling():  # Once is enough: a second time would end the ending itself.
+                    task.cancel()
             await asyncio.wait(tasks)
+
+    async def one(self, call: ToolUse) -> ToolAnswer:
+        """Make a single call; whatever happens is its answer."""
+        done: dict[str, ToolAnswer] = {}
+        await self._one(call, done, asyncio.Semaphore(1))
+        return done[call.id]
 
     async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore) -> None:
         async with room:
@@ -109,6 +116,8 @@ class Calling:
                 f"{call.name}: the arguments are no JSON object: {call.broken[:200]}",
                 hint="Write the whole call again with arguments that are valid JSON.",
             )
+        if self.offering.is_banned(call.name):
+            raise Denied(f"{call.name} is not to be used in this chat.", hint="The person has banned it.")
         if call.name == SEARCH:
             return await self._search(call)
         if call.name == READ:

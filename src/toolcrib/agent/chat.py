@@ -11,8 +11,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolcrib.agent.results import marked
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Message, Text, ToolAnswer, ToolUse
+from toolcrib.schema.messages import (
+    FromModel,
+    FromPerson,
+    FromTools,
+    Message,
+    Text,
+    ToolAnswer,
+    ToolUse,
+    Usage,
+)
 
+NEVER_RAN = frozenset({"denied", "invalid"})
+"""Outcomes of calls that no tool has seen."""
 INTERRUPTED = "This call was interrupted before it answered. It may or may not have had an effect."
 
 
@@ -62,7 +73,37 @@ class Remark:
     text: str
 
 
-Entry = Said | Offer | Kept | Shortened | Summary | Remark
+@dataclass(frozen=True, kw_only=True)
+class ByHand:
+    """A call that the person made in the chat; a model is not shown it."""
+
+    call: ToolUse
+    answer: ToolAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Took:
+    """What a turn took, or several together."""
+
+    model: str = ""
+    ending: str = ""
+    rounds: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    """US dollars, where the price is known."""
+
+    def __add__(self, other: Took) -> Took:
+        known = [one for one in (self.cost, other.cost) if one is not None]
+        return Took(
+            model=other.model or self.model,
+            ending=other.ending or self.ending,
+            rounds=self.rounds + other.rounds,
+            usage=self.usage + other.usage,
+            cost=round(sum(known), 6) if known else None,
+        )
+
+
+Entry = Said | Offer | Kept | Shortened | Summary | Remark | ByHand | Took
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +118,14 @@ class ChatInfo:
     parent: str | None = None
     """The chat that this one was forked from."""
     entries: int = 0
+    pinned: tuple[str, ...] = ()
+    """Tools that are always offered in it: names, or patterns such as `git__*`."""
+    banned: tuple[str, ...] = ()
+    """Tools that are not used in it, in the same way."""
+    project: str = ""
+    """The folder that its person works in."""
+    deleted: datetime | None = None
+    """When it was deleted, if it was; it can be had back for a while."""
 
 
 @dataclass
@@ -85,6 +134,8 @@ class Chat:
 
     info: ChatInfo
     entries: list[Entry] = field(default_factory=list)
+    times: list[datetime] = field(default_factory=list, repr=False)
+    """When each entry was kept, of those that were read from the store."""
 
     @property
     def id(self) -> str:
@@ -105,6 +156,26 @@ class Chat:
         said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
         calls = [call.name for one in said if isinstance(one, FromModel) for call in reversed(one.calls)]
         return list(dict.fromkeys(calls))
+
+    def ran(self) -> list[ToolUse]:
+        """The calls that reached a tool, the oldest first, each tool with the same arguments once."""
+        found: dict[str, ToolUse] = {}
+        asked: dict[str, ToolUse] = {}
+        for entry in self.entries:
+            message = entry.message if isinstance(entry, Said) else None
+            if isinstance(message, FromModel):
+                asked = {call.id: call for call in message.calls}
+            pairs = [(entry.call, entry.answer)] if isinstance(entry, ByHand) else []
+            if isinstance(message, FromTools):
+                pairs = [(asked[one.id], one) for one in message.answers if one.id in asked]
+            for call, answer in pairs:
+                if answer.outcome not in NEVER_RAN:
+                    found[f"{call.name} {sorted(map(str, call.arguments.items()))}"] = call
+        return list(found.values())
+
+    def took(self) -> Took:
+        """What all of its turns took together; without a cost when none is known."""
+        return sum((entry for entry in self.entries if isinstance(entry, Took)), Took())
 
     def kept(self, name: str) -> str | None:
         """The whole of a result that was cut."""

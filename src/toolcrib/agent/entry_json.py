@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from toolcrib.agent.chat import Entry, Kept, Offer, Remark, Said, Shortened, Summary
-from toolcrib.schema.message_json import message_json, read_message
+from toolcrib.agent.chat import ByHand, Entry, Kept, Offer, Remark, Said, Shortened, Summary, Took
+from toolcrib.schema.message_json import (
+    answer_json,
+    message_json,
+    part_json,
+    read_answer,
+    read_call,
+    read_message,
+)
+from toolcrib.schema.messages import Usage
 
 
 def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
@@ -22,7 +31,16 @@ def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
         return "shortened", {"covers": entry.covers}
     if isinstance(entry, Summary):
         return "summary", {"covers": entry.covers, "text": entry.text}
+    if isinstance(entry, ByHand):
+        return "by_hand", by_hand_json(entry)
+    if isinstance(entry, Took):
+        return "took", asdict(entry)
     return "remark", {"kind": entry.kind, "text": entry.text}
+
+
+def by_hand_json(entry: ByHand) -> dict[str, Any]:
+    """A call by hand and its answer."""
+    return {"call": part_json(entry.call), "answer": answer_json(entry.answer)}
 
 
 def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
@@ -38,4 +56,8 @@ def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
         return Shortened(covers=data["covers"])
     if kind == "summary":
         return Summary(covers=data["covers"], text=data["text"])
+    if kind == "by_hand":
+        return ByHand(call=read_call(data["call"]), answer=read_answer(data["answer"]))
+    if kind == "took":
+        return Took(**{**data, "usage": Usage(**data["usage"])})
     return Remark(kind=str(data.get("kind", kind)), text=str(data.get("text", "")))

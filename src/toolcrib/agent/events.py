@@ -103,6 +103,16 @@ class Asking:
     server: str
     text: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    chat: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """A server asked the model something while it worked; counted with the turn."""
+
+    kind: ClassVar[str] = "sampled"
+    server: str
+    usage: Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +132,13 @@ class RoundEnded:
     kind: ClassVar[str] = "round"
     round: int
     usage: Usage
+    text: str = ""
+    """All that it said, for those who missed the words."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurnEnded:
-    """The end: the answer and what it took. The last event, always, unless the turn was cancelled."""
+    """The end: the answer and what it took. The last event, always; who cancels a turn hears no more."""
 
     kind: ClassVar[str] = "ended"
     chat: str
@@ -152,6 +164,7 @@ AgentEvent = (
     | CallMoved
     | CallEnded
     | Asking
+    | Sampled
     | Compacted
     | RoundEnded
     | TurnEnded

@@ -7,6 +7,7 @@ saves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from toolcrib.agent.chat import Chat
@@ -40,18 +41,30 @@ class Forms:
 class Offering:
     """The tools of one turn."""
 
-    def __init__(self, room: Room, forms: Forms, form: str, offer_all: int) -> None:
+    def __init__(
+        self,
+        room: Room,
+        forms: Forms,
+        form: str,
+        offer_all: int,
+        *,
+        pinned: Sequence[str] = (),
+        banned: Sequence[str] = (),
+    ) -> None:
         self._room = room
         self._forms = forms
         self._form = form
         self._offer_all = offer_all
+        self._pinned = pinned
+        self._banned = banned
         self._tools: dict[str, Tool] = {}
         self._written: list[dict[str, Any]] | None = None
         self._readable = False
 
     async def begin(self, question: str, chat: Chat) -> tuple[list[Found], str]:
         """Choose for a question; returns what is offered and a note on how it was found."""
-        tools = [tool for tool in self._room.tools() if tool.name not in NAMES]
+        tools = [tool for tool in self._room.tools() if self._may_offer(tool)]
+        pinned = [Found(tool=tool, why="pinned") for tool in tools if _fits(tool.name, self._pinned)]
         note = ""
         if len(tools) <= self._offer_all:
             found = [Found(tool=tool, why="there are few tools") for tool in tools]
@@ -59,17 +72,28 @@ class Offering:
             earlier = chat.questions()[:-1]
             found, note = await self._room.choose(question, context=earlier[-3:], recent=chat.used())
         self._readable = chat.keeps > 0
-        return self.add(found), note
+        return self.add([*pinned, *found]), note
 
     async def search(self, query: str, limit: int) -> tuple[list[Found], list[Found]]:
         """What fits these words, and what of it is new in the offer."""
-        found = [one for one in await self._room.search(query, limit) if one.tool.name not in NAMES]
+        found = [one for one in await self._room.search(query, limit) if self._may_offer(one.tool)]
         return found, self.add(found)
+
+    def is_banned(self, name: str) -> bool:
+        """Whether the person keeps this tool out of the chat."""
+        return _fits(name, self._banned)
+
+    def _may_offer(self, tool: Tool) -> bool:
+        return tool.name not in NAMES and not self.is_banned(tool.name)
 
     def add(self, found: Sequence[Found]) -> list[Found]:
         """Offer these too; returns those that were not offered yet."""
-        new = [one for one in found if one.tool.name not in self._tools][: MOST - len(self._tools)]
-        self._tools.update({one.tool.name: one.tool for one in new})
+        new: list[Found] = []
+        for one in found:
+            name = one.tool.name
+            if name not in self._tools and not self.is_banned(name) and len(self._tools) < MOST:
+                self._tools[name] = one.tool
+                new.append(one)
         if new:
             self._written = None
         return new
@@ -96,3 +120,7 @@ class Offering:
             own = [SEARCH_TOOL, READ_TOOL] if self._readable else [SEARCH_TOOL]
             self._written = [self._forms.of(self._form, tool) for tool in (*self._tools.values(), *own)]
         return self._written
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

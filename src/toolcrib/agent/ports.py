@@ -52,6 +52,9 @@ class Room(Protocol):
 class Chats(Protocol):
     """Where chats are kept."""
 
+    busy: set[str]
+    """Those in which a turn is running, of whatever surface."""
+
     async def create(self, model: str, *, title: str = "") -> Chat:
         """A new one."""
 
@@ -62,7 +65,7 @@ class Chats(Protocol):
         """Keep one more entry; a plain call that does not wait, so that even a cancelled turn is kept."""
 
     def change(self, info: ChatInfo) -> None:
-        """Keep a new title or model."""
+        """Keep another title, model or folder."""
 
     async def flush(self) -> None:
         """Wait until all of it is on disk."""
@@ -84,6 +87,7 @@ class Question:
     server: str
     text: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    chat: str = ""
 
 
 class Person(Protocol):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from toolcrib.agent.ports import Question
@@ -12,30 +14,43 @@ from toolcrib.errors import NotFound
 Reply = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Open:
+    """A question that nobody has answered yet."""
+
+    question: Question
+    reply: asyncio.Future[Reply] = field(repr=False)
+    asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
 class Questions:
     """Those that are open. A `Person`, for questions that reach the surface as events."""
 
     def __init__(self) -> None:
-        self._open: dict[str, asyncio.Future[Reply]] = {}
+        self.on_change: Callable[[], object] = lambda: None
+        """Called whenever one is asked, or is open no more."""
+        self._open: dict[str, Open] = {}
 
     async def answer(self, question: Question) -> Reply:
         """Wait for the answer to a question that was shown."""
-        return await self.wait(question.id)
-
-    async def wait(self, question_id: str) -> Reply:
-        """The same by its id alone."""
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._open[question_id] = future
+        asked = Open(question, asyncio.get_running_loop().create_future())
+        self._open[question.id] = asked
+        self.on_change()
         try:
-            return await future
+            return await asked.reply
         finally:
-            self._open.pop(question_id, None)
+            self._open.pop(question.id, None)
+            self.on_change()
+
+    def waiting(self) -> list[Open]:
+        """Those that are open now, the oldest first."""
+        return list(self._open.values())
 
     def decide(self, question_id: str, reply: Reply) -> None:
         """Answer one; raises `NotFound` when it is not open, or no more."""
-        future = self._open.get(question_id)
-        if future is None or future.done():
+        asked = self._open.get(question_id)
+        if asked is None or asked.reply.done():
             raise NotFound(
                 f"No question {question_id!r} is open.", hint="It was answered, or what asked it has ended."
             )
-        future.set_result(reply)
+        asked.reply.set_result(reply)

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.errors import ModelError, PeerError
 from toolcrib.llm.model import Finished, Model, Request
-from toolcrib.schema.messages import FromModel, FromPerson, Image, Message, StopReason, Text
+from toolcrib.schema.messages import FromModel, FromPerson, Image, Message, StopReason, Text, Usage
 
 INVALID_PARAMS = -32602
 MOST_TOKENS = 8192
@@ -22,18 +22,19 @@ _REASONS: dict[StopReason, str] = {
 Payload = dict[str, Any]
 
 
-async def sample(model: Model, params: Payload) -> Payload:
-    """Ask the model what a server wants to know; no tools, no chat."""
+async def sample(model: Model, params: Payload) -> tuple[Payload, Usage]:
+    """Ask the model what a server wants to know; no tools, no chat. The answer, and what it took."""
     request = read_request(params)
     async with aclosing(model.stream(request)) as events:
         async for event in events:
             if isinstance(event, Finished):
-                return {
+                answer = {
                     "role": "assistant",
                     "content": {"type": "text", "text": event.message.text},
                     "model": model.name,
                     "stopReason": _REASONS[event.reason],
                 }
+                return answer, event.usage
     raise ModelError(f"{model.name} ended without a word.")
 
 

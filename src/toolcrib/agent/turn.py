@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolcrib.agent.calling import Calling
-from toolcrib.agent.chat import Chat, Entry, Offer, Remark, Said, interrupted
+from toolcrib.agent.chat import Chat, Entry, Offer, Remark, Said, Took, interrupted
 from toolcrib.agent.compaction import FULL, shortening, summarise, weight
 from toolcrib.agent.events import (
     AgentEvent,
@@ -64,6 +64,7 @@ class Turn:
             answer, ending = await self._rounds()
         except asyncio.CancelledError:
             self.keep(Remark(kind="stopped", text="The person stopped the answer."))
+            self._end("", "stopped")
             raise
         except ToolcribError as error:
             self.keep(Remark(kind="failed", text=error.message))
@@ -136,7 +137,7 @@ class Turn:
     def _count(self, finished: Finished) -> Finished:
         self.rounds += 1
         self.usage += finished.usage
-        self.emit(RoundEnded(round=self.rounds, usage=finished.usage))
+        self.emit(RoundEnded(round=self.rounds, usage=finished.usage, text=finished.message.text))
         return finished
 
     async def _call(self, message: FromModel) -> None:
@@ -174,7 +175,8 @@ class Turn:
         return after < before
 
     def _end(self, answer: str, ending: Ending, error: ToolcribError | None = None) -> None:
-        own = {name: Price(one.input, one.output, one.cached) for name, one in self.settings.prices.items()}
+        took = self._took(ending)
+        self.keep(took)
         self.emit(
             TurnEnded(
                 chat=self.chat.id,
@@ -184,7 +186,12 @@ class Turn:
                 rounds=self.rounds,
                 calls=tuple(self.calls),
                 usage=self.usage,
-                cost=cost(self.model.name, self.usage, own),
+                cost=took.cost,
                 failure=error,
             )
         )
+
+    def _took(self, ending: Ending) -> Took:
+        own = {name: Price(one.input, one.output, one.cached) for name, one in self.settings.prices.items()}
+        spent = cost(self.model.name, self.usage, own)
+        return Took(model=self.model.name, ending=ending, rounds=self.rounds, usage=self.usage, cost=spent)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from toolcrib.schema.tools import Tool, ToolCall
 
@@ -48,9 +50,24 @@ class Facts:
     """Folders of Toolcrib itself."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PastCall:
+    """A call that a session made some time ago."""
+
+    name: str
+    tool: Tool | None
+    """As it is now; None when it is gone."""
+    arguments: Mapping[str, Any]
+
+
 def shell_argument(tool: Tool, *, ours: bool) -> str | None:
     """The argument that is a shell command, where the tool is one of ours that runs one."""
     return _SHELL_TOOLS.get((tool.server, tool.definition.name)) if ours else None
+
+
+def shell_argument_named(server: str, tool: str) -> str | None:
+    """The same for a tool that is only named, as in a rule."""
+    return _SHELL_TOOLS.get((server or None, tool))
 
 
 def code_argument(tool: Tool, *, ours: bool) -> str | None:
@@ -67,7 +84,12 @@ def brings_outside(call: ToolCall, *, ours: bool) -> bool:
     if argument is not None:
         from toolcrib.serverkit.shell import rough_commands
 
-        return any(words[0] in _FETCHING for words in rough_commands(str(call.arguments.get(argument, ""))))
+        return any(_fetches(words) for words in rough_commands(str(call.arguments.get(argument, ""))))
     if not ours and call.tool.origin == "mcp":
         return True
     return call.tool.definition.annotations.get("openWorldHint") is True
+
+
+def _fetches(words: Sequence[str]) -> bool:
+    """Whether a command brings what others wrote; of git, a repository that was not here before."""
+    return words[0] in _FETCHING or (words[0] == "git" and "clone" in words)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from toolcrib import plugins
-from toolcrib.approvals.facts import Facts, brings_outside, shell_argument
+from toolcrib.approvals.facts import Facts, PastCall, brings_outside, shell_argument
 from toolcrib.approvals.judging import conclude
 from toolcrib.approvals.matching import INERT, speaks_of
 from toolcrib.approvals.ports import RulesInMemory, RuleStore
@@ -22,7 +23,7 @@ from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import Session, Sessions
 from toolcrib.config.settings import ApprovalSettings
-from toolcrib.schema.approvals import SCOPES, Finding, Judgement, Mode, Scope
+from toolcrib.schema.approvals import SCOPES, Effect, Finding, Judgement, Mode, Scope
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
@@ -72,6 +73,8 @@ class Gate:
         self.asker = asker
         self.rules: RuleStore = rules or RulesInMemory()
         self.sessions = Sessions()
+        self.asking: dict[str, Question] = {}
+        """What a person is asked now, by the id of the call that waits for it."""
         self._ours = ours
         self._protected = tuple(protected)
         self._plain = Facts(ours=False, protected=self._protected)
@@ -91,9 +94,25 @@ class Gate:
         session.asker, session.project, session.mode = asker, project, mode
         return session
 
+    def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
+        """Tell of what a session did before this process knew of it; what was granted then is not any more.
+
+        A tool that is no longer there counts as one of others.
+        """
+        session = self.sessions.of(principal)
+        if session.recalled:
+            return
+        session.recalled = True
+        for past in calls:
+            if past.tool is None:
+                session.saw(past.name, untrusted=True, private=False)
+            else:
+                self._saw(session, ToolCall("", past.tool, past.arguments, principal))
+
     def end_turn(self, principal: Principal) -> None:
-        """A turn is over: what was granted for it is over too."""
-        self.sessions.of(principal).granted = None
+        """A turn is over: what was granted for it is over too, and nobody is there to be asked."""
+        session = self.sessions.of(principal)
+        session.granted = session.asker = None
 
     def end(self, principal: Principal) -> None:
         """A session is over."""
@@ -117,6 +136,7 @@ class Gate:
     async def check(self, call: ToolCall) -> Decision:
         """Decide, asking a person if need be."""
         if call.tool.origin == "mcp" and not self.rules.all() and self._is_clear(call):
+            self._note_cheaply(call)
             return _ALLOWED  # the common case of a person who calls by hand, or of a client, at little cost
         judgement = self._judge(call)
         if judgement.decision == "ask":
@@ -164,39 +184,60 @@ class Gate:
                 return self._decided(call, judgement)
             if asker is None:
                 reason = f"{judgement.reasons[0]} Nobody is there to be asked"
-                return Decision(allowed=False, reason=reason, rule=judgement.rule)
+                return Decision(
+                    allowed=False, reason=reason, rule=judgement.rule, noted=self._noted(call, judgement)
+                )
             question = self._question(call, judgement, session)
-            answer = await asker.ask(question)
+            self.asking[call.id] = question
+            began = time.perf_counter()
+            try:
+                answer = await asker.ask(question)
+            finally:
+                self.asking.pop(call.id, None)
+            waited = (time.perf_counter() - began) * 1000
             if digest(dict(call.arguments)) != before:
                 return Decision(allowed=False, reason="its arguments changed while it was asked about")
-            return self._answered(call, judgement, question, answer)
+            noted = {**self._noted(call, judgement), **_answer_noted(judgement, answer, waited)}
+            return self._answered(call, judgement, question, answer, noted)
 
-    def _answered(self, call: ToolCall, judgement: Judgement, question: Question, answer: Answer) -> Decision:
+    def _noted(self, call: ToolCall, judgement: Judgement) -> dict[str, Any]:
+        return {"mode": self.mode_of(call.principal), "decision": judgement.decision}
+
+    def _answered(
+        self,
+        call: ToolCall,
+        judgement: Judgement,
+        question: Question,
+        answer: Answer,
+        noted: Mapping[str, Any],
+    ) -> Decision:
         if not answer.allow:
             reason = answer.message or "the person said no"
             self._remember(question, answer, effect="deny")
-            return Decision(allowed=False, reason=reason, rule=judgement.rule)
+            return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
         session = self.sessions.of(call.principal)
         session.lifted = session.lifted or answer.lift
         if answer.whole_turn:
             session.granted = "asked for in an answer"
         self._remember(question, answer, effect="allow")
         self._note(call)
-        return Decision(allowed=True, reason=f"a person allowed it ({answer.scope})", rule="asked")
+        reason = f"a person allowed it ({answer.scope})"
+        return Decision(allowed=True, reason=reason, rule="asked", noted=noted)
 
-    def _remember(self, question: Question, answer: Answer, *, effect: str) -> None:
-        if answer.scope == "once" or question.session_mode:
-            return
-        within = {"chat": question.session or question.principal, "project": question.project}
-        rule = answer.rule or question.rule
-        changes = {"effect": effect, "scope": answer.scope, "within": within.get(answer.scope, "")}
-        self.rules.add(rule.model_copy(update=changes))
+    def _remember(self, question: Question, answer: Answer, *, effect: Effect) -> None:
+        if answer.scope != "once" and answer.scope in question.scopes:
+            self.rules.add(question.rule_for(answer.scope, effect, answer.rule))
 
     def _decided(self, call: ToolCall, judgement: Judgement) -> Decision:
         allowed = judgement.decision == "allow"
         if allowed:
             self._note(call)
-        return Decision(allowed=allowed, reason=" ".join(judgement.reasons), rule=judgement.rule)
+        return Decision(
+            allowed=allowed,
+            reason=" ".join(judgement.reasons),
+            rule=judgement.rule,
+            noted=self._noted(call, judgement),
+        )
 
     def _note(self, call: ToolCall) -> None:
         """What a call that runs means for the calls after it."""
@@ -207,6 +248,16 @@ class Gate:
                 session.granted = str(call.arguments.get("reason", ""))
             elif tool.definition.name == session_mode.END:
                 session.granted = None
+        self._saw(session, call)
+
+    def _note_cheaply(self, call: ToolCall) -> None:
+        """The same for a call of an MCP server that is made again and again."""
+        session = self.sessions.of(call.principal)
+        if call.tool.name not in session.untrusted and call.tool.name not in session.private:
+            self._saw(session, call)
+
+    def _saw(self, session: Session, call: ToolCall) -> None:
+        tool, ours = call.tool, self._ours(call.tool)
         untrusted = brings_outside(call, ours=ours)
         private = not untrusted and (tool.definition.read_only or shell_argument(tool, ours=ours) is not None)
         session.saw(tool.name, untrusted=untrusted, private=private)
@@ -239,6 +290,17 @@ class Gate:
                 ]
             ),
         )
+
+
+def _answer_noted(judgement: Judgement, answer: Answer, waited: float) -> dict[str, Any]:
+    """What is written down of a question and its answer."""
+    return {
+        "asked": list(judgement.reasons),
+        "allowed": answer.allow,
+        "scope": answer.scope,
+        "message": answer.message,
+        "waited_ms": round(waited, 1),
+    }
 
 
 def exact_rule(call: ToolCall, *, ours: bool) -> Rule:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from toolcrib.approvals.facts import shell_argument
+from toolcrib.approvals.facts import shell_argument, shell_argument_named
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.errors import UsageError
 from toolcrib.schema.tools import Tool
@@ -44,8 +44,9 @@ def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None) -> bool:
     )
 
 
-def check_examples(rule: Rule, shell: str | None) -> None:
+def check_examples(rule: Rule) -> None:
     """Raise `UsageError` when the rule does not mean what its examples say."""
+    shell = shell_argument_named(rule.server, rule.tool)
     for given in rule.examples.match:
         if not fits(rule, given, shell):
             raise UsageError(f"The rule does not match its own example {_shown(given)}.", hint=_HINT)

@@ -23,6 +23,28 @@ class RuleStore(Protocol):
     def remove(self, rule_id: str) -> bool:
         """Forget one; False when there is none of this id."""
 
+    def broken(self) -> Sequence[BrokenRule]:
+        """Those that are kept but not in force."""
+
+    def listed(self) -> Sequence[tuple[Rule, bool]]:
+        """Those in force and those that are switched off, in one order; each with whether it is in force."""
+
+    def switch(self, rule_id: str, on: bool) -> bool:
+        """Put one into force or out of it; False when there is none of this id."""
+
+    def replace(self, rule_id: str, rule: Rule) -> bool:
+        """Put another in the place of one; False when there is none of this id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokenRule:
+    """A rule that is kept and makes no sense, or does not mean what its examples say."""
+
+    id: str
+    rule: str
+    """As it is kept."""
+    reason: str
+
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
@@ -53,10 +75,11 @@ class RulesInMemory:
 
     def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self._rules = {rule.id: rule for rule in rules}
+        self._off: set[str] = set()
 
     def all(self) -> Sequence[Rule]:
         """Those there are."""
-        return tuple(self._rules.values())
+        return tuple(rule for rule in self._rules.values() if rule.id not in self._off)
 
     def add(self, rule: Rule) -> None:
         """Remember one."""
@@ -65,3 +88,28 @@ class RulesInMemory:
     def remove(self, rule_id: str) -> bool:
         """Forget one."""
         return self._rules.pop(rule_id, None) is not None
+
+    def broken(self) -> Sequence[BrokenRule]:
+        """None: what is not in order is not taken in."""
+        return ()
+
+    def listed(self) -> Sequence[tuple[Rule, bool]]:
+        """Those there are, in force or not."""
+        return tuple((rule, rule.id not in self._off) for rule in self._rules.values())
+
+    def switch(self, rule_id: str, on: bool) -> bool:
+        """Put one into force or out of it."""
+        if rule_id not in self._rules:
+            return False
+        (self._off.discard if on else self._off.add)(rule_id)
+        return True
+
+    def replace(self, rule_id: str, rule: Rule) -> bool:
+        """Put another in the place of one."""
+        if rule_id not in self._rules:
+            return False
+        self._rules = {
+            (rule.id if known == rule_id else known): (rule if known == rule_id else one)
+            for known, one in self._rules.items()
+        }
+        return True

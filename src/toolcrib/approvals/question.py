@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from toolcrib.approvals.rule import Rule
-from toolcrib.schema.approvals import Scope
+from toolcrib.schema.approvals import Effect, Scope
 
 _HIDING = re.compile(
     r"[\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
@@ -48,8 +48,23 @@ class Question:
 
     @property
     def rule_text(self) -> str:
-        """The rule that would be written, as JSON."""
-        return revealed(json.dumps(self.rule.as_json(), ensure_ascii=False))
+        """The rule that "always" would write, as JSON."""
+        return rule_text(self.rule)
+
+    def rule_for(self, scope: Scope, effect: Effect = "allow", rule: Rule | None = None) -> Rule:
+        """What an answer of this scope writes, to the letter; `rule` in place of the question's own."""
+        within = {"chat": self.session or self.principal, "project": self.project}
+        changes = {"effect": effect, "scope": scope, "within": within.get(scope, "")}
+        return (rule or self.rule).model_copy(update=changes)
+
+    def rule_texts(self) -> dict[str, dict[str, str]]:
+        """The rules that could be written, as text: by scope, then by what the person says."""
+        lasting = [scope for scope in self.scopes if scope != "once"]
+        effects: tuple[Effect, ...] = ("allow", "deny")
+        return {
+            scope: {effect: rule_text(self.rule_for(scope, effect)) for effect in effects}
+            for scope in lasting
+        }
 
     def as_json(self) -> dict[str, Any]:
         """For surfaces that are elsewhere."""
@@ -64,6 +79,7 @@ class Question:
             "call": self.call_text,
             "reasons": list(self.reasons),
             "rule": self.rule.as_json(),
+            "rules": self.rule_texts(),
             "scopes": list(self.scopes),
             "flow": self.flow,
             "session_mode": self.session_mode,
@@ -91,6 +107,11 @@ class Asker(Protocol):
 
     async def ask(self, question: Question) -> Answer:
         """Show it and wait for the answer; cancelled when the call is."""
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule as JSON, with nothing hidden in it."""
+    return revealed(json.dumps(rule.as_json(), ensure_ascii=False))
 
 
 def revealed(text: str) -> str:

@@ -29,6 +29,8 @@ class Session:
     lifted: bool = False
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    recalled: bool = False
+    """Whether it is known what the session did before this process."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One question at a time: after the answer to the first, the second may need none."""
 

@@ -7,6 +7,7 @@ later is found by the next call that is the same, which then runs (or not) witho
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from toolcrib.approvals.ports import RequestStore
 from toolcrib.approvals.question import Answer, Question
@@ -20,6 +21,8 @@ class DurableAsker:
 
     def __init__(self, requests: RequestStore, *, timeout: float | None = None) -> None:
         self.requests = requests
+        self.on_change: Callable[[], object] = lambda: None
+        """Called whenever a question was kept or answered."""
         self._timeout = timeout
         self._news = asyncio.Event()
 
@@ -36,6 +39,7 @@ class DurableAsker:
         known = await self.requests.answer(question_id, answer)
         self._news.set()
         self._news = asyncio.Event()
+        self.on_change()
         return known
 
     async def _wait(self, question: Question) -> Answer:
@@ -43,6 +47,7 @@ class DurableAsker:
         if answer is not None:
             return answer
         await self.requests.put(question)
+        self.on_change()
         while True:
             news = self._news
             answer = await self.requests.take(question.digest)

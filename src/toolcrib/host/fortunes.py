@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Protocol
 
 from toolcrib.clock import Clock
@@ -11,7 +12,7 @@ from toolcrib.config.launch import is_bundled
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ServerChanged, ServerLogged, ServerNoticed
-from toolcrib.schema.servers import CachedTools, ServerEntry, ServerStatus
+from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import ToolCache
 from toolcrib.tools.registry import Registry
@@ -48,9 +49,38 @@ class Fortunes:
         self.pool: Pool | None = None
         """Set once the pool exists; nothing happens to a server before that."""
         self.entries: Mapping[str, ServerEntry] = {}
+        self._since: dict[str, tuple[ServerState, datetime]] = {}
+
+    def since(self, server: str) -> datetime | None:
+        """When the server came into the state that it is in; None while nothing has happened to it."""
+        known = self._since.get(server)
+        return None if known is None else known[1]
+
+    def last_known(self) -> dict[str, CachedTools]:
+        """The last tool lists of the servers that are configured, whatever has become of their entries."""
+        lists = ((name, self._cache.last(name)) for name in self.entries)
+        return {name: tools for name, tools in lists if tools is not None}
+
+    def adopt(self, entries: Iterable[ServerEntry]) -> tuple[str, ...]:
+        """Take over other entries; returns the servers of which other tools are on now."""
+        before, self.entries = self.entries, {entry.name: entry for entry in entries}
+        other = [
+            name
+            for name, entry in self.entries.items()
+            if _filters(before.get(name, entry)) != _filters(entry)
+        ]
+        for name in other:
+            tools = self._registry.snapshot.by_server.get(name, ())
+            if tools:
+                definitions = [dict(tool.definition.raw) for tool in tools]
+                self.listed(name, definitions, stale=any(tool.stale for tool in tools))
+        return tuple(other)
 
     def changed(self, status: ServerStatus) -> None:
         """A server moved to another state."""
+        known = self._since.get(status.name)
+        if known is None or known[0] is not status.state:
+            self._since[status.name] = (status.state, self._clock.now())
         self._bus.publish(ServerChanged(status))
         if self._telemetry is not None:
             self._telemetry.server_changed(status)
@@ -93,6 +123,7 @@ class Fortunes:
     def forget(self, server: str) -> None:
         """The server is no longer configured; neither is its last list of any use."""
         self._cache.forget(server)
+        self._since.pop(server, None)
         if self._telemetry is not None:
             self._telemetry.server_removed(server)
 
@@ -116,3 +147,7 @@ class Fortunes:
                 saved_at=self._clock.now(),
             )
         )
+
+
+def _filters(entry: ServerEntry) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return entry.include_tools, entry.exclude_tools

@@ -25,7 +25,7 @@ async def open_gate(
     waiting = DurableAsker(ApprovalRequests(database, clock), timeout=settings.wait_seconds)
     gate = Gate(
         rules=rules,
-        ours=lambda tool: _is_ours(tool, config_now(), workbench),
+        ours=lambda tool: is_ours(tool, config_now(), workbench),
         asker=waiting if settings.headless == "wait" else None,
         protected=_own_folders(paths),
     )
@@ -34,7 +34,8 @@ async def open_gate(
     return gate, waiting, workbench
 
 
-def _is_ours(tool: Tool, config: Config, workbench: Workbench) -> bool:
+def is_ours(tool: Tool, config: Config, workbench: Workbench) -> bool:
+    """Whether a tool came with Toolcrib: what it declares of itself is then true."""
     if tool.origin != "mcp":
         return workbench.owns(tool)
     return tool.server in config.bundled

@@ -7,9 +7,12 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from toolcrib.agent.desk import Desk
+from toolcrib.agent.live import Turns
 from toolcrib.agent.offering import Forms
 from toolcrib.approvals.gate import Gate as ApprovalGate
 from toolcrib.approvals.question import Asker
@@ -21,8 +24,12 @@ from toolcrib.config.settings import Settings
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
+from toolcrib.host.chat_news import ChatNews
+from toolcrib.host.chat_words import ChatWords
 from toolcrib.host.fortunes import Fortunes
+from toolcrib.host.removals import Removals
 from toolcrib.host.room import ToolRoom
+from toolcrib.host.shelf import Shelf
 from toolcrib.host.workbench import Workbench
 from toolcrib.llm.opening import Models
 from toolcrib.retrieval import Finder, Index, Meaning
@@ -35,7 +42,9 @@ from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.signin.credentials import CredentialStore
 from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
+from toolcrib.store.chat_rows import ChatRows
 from toolcrib.store.chats import Chats
+from toolcrib.store.page_keys import PageKeys
 from toolcrib.store.tool_pins import ToolPins
 from toolcrib.store.trust import Trust
 from toolcrib.suggestions import did_you_mean
@@ -92,13 +101,28 @@ class Host:
     """The language models that can be asked."""
     chats: Chats = field(repr=False)
     """What was asked and answered."""
+    chat_rows: ChatRows = field(repr=False)
+    """The same as a page shows it."""
+    chat_words: ChatWords = field(repr=False)
+    """What surfaces are told of turns, in words."""
+    chat_news: ChatNews = field(repr=False)
+    """Tells surfaces what turns are doing."""
+    pages: PageKeys = field(repr=False)
+    """Who may use the page."""
+    removals: Removals = field(repr=False)
+    """Servers that were removed and can still come back."""
     desk: Desk = field(repr=False)
     """Answers what servers ask while they work for a chat."""
+    turns: Turns = field(repr=False)
+    """Questions that are being answered by themselves, for whoever follows."""
     credentials: CredentialStore = field(repr=False)
     """What sign-ins to remote servers left behind."""
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
     only: frozenset[str] | None = None
+    config_error: ConfigError | None = field(default=None, repr=False)
+    """Why the config file, as it stands, is not what is in force; None when it is."""
+    started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
     lent: bool = False
     """True while a gateway lends the tools to others: what is for this person alone is then not opened."""
     meaning: Meaning = field(default_factory=lambda: Meaning(None), repr=False)
@@ -112,6 +136,11 @@ class Host:
     def index(self) -> Index:
         """The finder's tools by their words alone."""
         return self.finder.index
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """Every tool that is known, those that cannot be called now too."""
+        return Shelf(self.registry, self.fortunes.last_known, self.meaning)
 
     @property
     def settings(self) -> Settings:
@@ -276,9 +305,14 @@ class Host:
             try:
                 config = await asyncio.to_thread(self.config_store.read)
             except ConfigError as error:
+                self.config_error = error
                 self.events.publish(ConfigChanged(error=error.message))
                 raise
-            return await self.apply(config)
+            mended, self.config_error = self.config_error is not None, None
+            changed = await self.apply(config)
+            if mended and not changed:
+                self.events.publish(ConfigChanged())
+            return changed
 
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
@@ -286,8 +320,11 @@ class Host:
         self.caller.settings = config.settings
         self.approvals.adopt(config.settings.approvals)
         self.models.settings = config.settings.agent
+        self.workbench.adopt(config.settings.terminal)
+        if config.settings.terminal.enabled:
+            self.open_workbench()
         entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
-        self.fortunes.entries = {entry.name: entry for entry in entries}
+        others = self.fortunes.adopt(entries)
         for name in self.fortunes.entries:
             self.registry.expect(name)
         before = set(self.servers.names())
@@ -302,6 +339,7 @@ class Host:
             self.fortunes.forget(name)
             self.caller.counts.forget(name)
             self.events.publish(ServerRemoved(name))
+        changed = tuple(dict.fromkeys([*changed, *others]))
         if changed:
             self.events.publish(ConfigChanged(changed=changed))
         return changed

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from toolcrib.agent.desk import Desk
+from toolcrib.agent.live import Turns
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.contents import SERVERS, Config
 from toolcrib.config.defaults import new_document
@@ -21,16 +22,21 @@ from toolcrib.config.store import ConfigStore
 from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
+from toolcrib.host.chat_news import ChatNews
+from toolcrib.host.chat_questions import QuestionWords
+from toolcrib.host.chat_words import ChatWords
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.freshness import keep_fresh
-from toolcrib.host.gating import open_gate
+from toolcrib.host.gating import is_ours, open_gate
 from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
 from toolcrib.host.meaning import open_meaning
+from toolcrib.host.removals import Removals
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.opening import Models
 from toolcrib.retrieval import Finder
-from toolcrib.schema.events import Event
+from toolcrib.schema.events import Event, WaitingChanged
+from toolcrib.schema.tools import Tool
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import Circumstances
@@ -39,8 +45,10 @@ from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.signin.credentials import CredentialStore
 from toolcrib.servers.starts import StartSlots
 from toolcrib.store.audit import AuditLog
+from toolcrib.store.chat_rows import ChatRows
 from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
+from toolcrib.store.page_keys import PageKeys
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
 from toolcrib.store.tool_pins import ToolPins
@@ -83,6 +91,7 @@ async def open_host(
             stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
         host = await _assemble(stack, paths, lazy, only, handlers, gate, clock or SystemClock(), trust_config)
         stack.push_async_callback(host.servers.close)
+        stack.push_async_callback(host.removals.close)
         await host.apply(host.config)
         if watch:
             stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
@@ -156,6 +165,13 @@ async def _assemble(
     caller = Caller(registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry)
     meaning = open_meaning(settings.retrieval.embedder, paths.cache / "vectors", secrets.get)
     stack.push_async_callback(meaning.close)
+    tool_of = partial(_find_tool, registry)
+    known = QuestionWords(tool_of, lambda tool: is_ours(tool, host.config, workbench))
+    words = ChatWords(tool_of, lambda: len(host.tools()), known)
+    news = ChatNews(bus, words.told)
+    stack.push_async_callback(news.close)
+    turns = Turns()
+    stack.push_async_callback(turns.close)
     host = Host(
         paths=paths,
         config_store=store,
@@ -176,7 +192,13 @@ async def _assemble(
         inline=inline,
         models=models,
         chats=Chats(database, clock),
+        chat_rows=ChatRows(database),
+        chat_words=words,
+        chat_news=news,
+        pages=await PageKeys.open(database, clock=clock),
+        removals=Removals(clock),
         desk=desk,
+        turns=turns,
         credentials=credentials,
         workshop=workshop,
         fortunes=fortunes,
@@ -184,9 +206,14 @@ async def _assemble(
         finder=Finder(meaning),
         only=frozenset(only) if only is not None else None,
     )
+    questions.on_change = desk.questions.on_change = lambda: bus.publish(WaitingChanged())
     if settings.terminal.enabled:
         host.open_workbench()
     return host
+
+
+def _find_tool(registry: Registry, name: str) -> Tool | None:
+    return registry.snapshot.get(name)
 
 
 def _server_of(registry: Registry, tool: str) -> str | None:
@@ -215,7 +242,7 @@ def _signed_in(credentials: CredentialStore, server: str, url: str) -> object | 
 async def _follow(host: Host) -> None:
     """Apply edits of the config file as they happen; a bad one is told and changes nothing."""
     async for digest in changes(host.paths.config_file, since=host.config.digest):
-        if digest == host.config.digest:
+        if digest == host.config.digest and host.config_error is None:
             continue
         try:
             await host.reload()

@@ -41,11 +41,19 @@ class Workbench:
         project_of: Callable[[str | None], str],
         hidden: Sequence[Path] = (),
     ) -> None:
-        self._settings = settings
         self._hidden = tuple(str(path) for path in hidden)
         self._project_of = project_of
-        self._default = Path(settings.folder).expanduser() if settings.folder else None
         self._open = False
+        self.adopt(settings)
+
+    def adopt(self, settings: TerminalSettings) -> None:
+        """Take over other settings; commands that are running stay as they were started."""
+        self._settings = settings
+        self._default = Path(settings.folder).expanduser() if settings.folder else None
+        if "_made" in self.__dict__:
+            made = self._made
+            made.workplace.sandbox = self._sandbox(made.bundled)
+            made.workplace.variables = tuple(settings.variables)
 
     def folder(self) -> Path:
         """Where the caller works: its session's project, that of the settings, or the current folder."""
@@ -100,22 +108,27 @@ class Workbench:
     def _made(self) -> _Made:
         # Not before somebody wants them: most hosts never do.
         bundled: Any = plugins.find(BUNDLED, SERVER)
-        settings, sessions = self._settings, bundled.Sessions()
-        sandbox = bundled.Sandbox(
-            wanted=settings.sandbox,
-            folders=tuple(settings.folders),
-            hidden=(*bundled.HIDDEN, *settings.hidden, *self._hidden),
-            network=settings.network,
-        )
+        sessions = bundled.Sessions()
         workplace = bundled.Workplace(
-            folder=self.folder, sandbox=sandbox, variables=tuple(settings.variables)
+            folder=self.folder,
+            sandbox=self._sandbox(bundled),
+            variables=tuple(self._settings.variables),
         )
         terminal: ToolServer = bundled.serve_in(workplace, sessions, gated=True)
         project: ToolServer = plugins.find(BUNDLED, "project").serve_in(workplace)
         shown = Registry()
         shown.put(SERVER, "inline", [tool.definition for tool in terminal.tools.values()])
         shown.put(None, "native", [tool.definition for tool in project.tools.values()])
-        return _Made(terminal, project, sessions, shown)
+        return _Made(terminal, project, sessions, shown, workplace, bundled)
+
+    def _sandbox(self, bundled: Any) -> Any:
+        settings = self._settings
+        return bundled.Sandbox(
+            wanted=settings.sandbox,
+            folders=tuple(settings.folders),
+            hidden=(*bundled.HIDDEN, *settings.hidden, *self._hidden),
+            network=settings.network,
+        )
 
 
 def _functions(server: ToolServer) -> list[FunctionTool]:
@@ -129,3 +142,5 @@ class _Made:
     sessions: Any
     shown: Registry
     """The tools as they are offered, to know them by."""
+    workplace: Any
+    bundled: Any

@@ -28,6 +28,10 @@ class Gathering:
     parts: list[Text | ToolUse | Opaque] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     reason: StopReason | None = None
+    ended: bool = False
+    """The answer is complete; a stream that stops before that broke off."""
+    over: bool = False
+    """Nothing more is to come, so that nobody need wait for it."""
     _ids: set[str] = field(default_factory=set)
     _words: list[str] = field(default_factory=list)
 
@@ -53,6 +57,10 @@ class Gathering:
         use = ToolUse(id=id_, name=name, arguments=read, broken=broken, vendor=dict(vendor or {}))
         self.parts.append(use)
         return CallMade(use)
+
+    def end(self) -> None:
+        """Complete, and nothing follows."""
+        self.ended = self.over = True
 
     def finish(self) -> Finished:
         """The whole message."""

@@ -22,6 +22,7 @@ from toolcrib.errors import (
     ModelUnreachable,
 )
 from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.patience import tell_of_wait
 from toolcrib.llm.refusals import translate
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Outgoing:
     headers: Mapping[str, str]
     body: Mapping[str, Any]
     key_name: str = ""
+    in_lines: bool = False
+    """The answer is JSON line by line, not events."""
 
 
 class Sender:
@@ -78,6 +81,7 @@ class Sender:
                 pause = wait if asked is None else asked
                 if not left or pause > LONGEST_WAIT:
                     raise
+                tell_of_wait(error, pause)
                 await self._context.clock.sleep(pause)
                 wait *= 4
         raise AssertionError("unreachable")
@@ -93,7 +97,7 @@ class Sender:
                 client.stream("POST", outgoing.url, content=content, headers=headers)
             )
             if response.is_success:
-                return Answer(response, outgoing.vendor)
+                return Answer(response, outgoing)
             text = await _beginning(response)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise ConfigError(f"{outgoing.url!r} is no address of a model: {error}") from None
@@ -124,21 +128,24 @@ class Sender:
 class Answer:
     """A success, to be read once."""
 
-    def __init__(self, response: httpx2.Response, vendor: Vendor) -> None:
+    def __init__(self, response: httpx2.Response, outgoing: Outgoing) -> None:
         self._response = response
-        self._vendor = vendor
+        self._vendor = outgoing.vendor
+        self._in_lines = outgoing.in_lines
         self.ended = False
         """Set by the reader when it has all it needs; what follows is read for the connection's sake."""
 
-    @property
-    def is_stream(self) -> bool:
-        """False for a server that sends its whole answer as one JSON document, whatever it was asked for."""
-        return not self._response.headers.get("content-type", "").startswith("application/json")
+    def pieces(self) -> AsyncGenerator[dict[str, Any], None]:
+        """The answer in the pieces in which it comes: events, lines, or all of it at once."""
+        if self._in_lines:
+            return self._documents()
+        if self._response.headers.get("content-type", "").startswith("application/json"):
+            return self._whole()  # A server that does not stream, whatever it was asked for.
+        return self.events()
 
-    async def document(self) -> dict[str, Any]:
-        """The whole answer as JSON."""
+    async def _whole(self) -> AsyncGenerator[dict[str, Any], None]:
         text = "".join([line async for line in self.lines()])
-        return parse(self._vendor, text)
+        yield parse(self._vendor, text)
 
     async def lines(self) -> AsyncGenerator[str, None]:
         """The lines of the answer; raises `AnswerCut` when the connection breaks."""
@@ -168,8 +175,7 @@ class Answer:
         if data:  # Some end without the last empty line.
             yield self._event(data)
 
-    async def documents(self) -> AsyncGenerator[dict[str, Any], None]:
-        """JSON documents, one a line."""
+    async def _documents(self) -> AsyncGenerator[dict[str, Any], None]:
         async for line in self.lines():
             if line.strip():
                 yield parse(self._vendor, line)

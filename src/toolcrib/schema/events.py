@@ -68,6 +68,38 @@ class ConfigChanged:
     error: str | None = None
 
 
+@dataclass(frozen=True)
+class WaitingChanged:
+    """Something waits for a person, or waits no more."""
+
+
+@dataclass(frozen=True)
+class TurnTold:
+    """A turn of a chat that runs in this host told something; `number` counts what it told, from 1 on."""
+
+    chat: str
+    turn: str
+    number: int
+    event: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Something was done that a person may want to know of; `undo` is what takes it back, where that can be."""
+
+    text: str
+    undo: Mapping[str, Any] | None = None
+
+
 Event = (
-    ServerChanged | ServerRemoved | ToolsChanged | CallFinished | ServerLogged | ServerNoticed | ConfigChanged
+    ServerChanged
+    | ServerRemoved
+    | ToolsChanged
+    | CallFinished
+    | ServerLogged
+    | ServerNoticed
+    | ConfigChanged
+    | WaitingChanged
+    | TurnTold
+    | Noticed
 )

@@ -23,22 +23,23 @@ Json = dict[str, Any]
 def message_json(message: Message) -> Json:
     """A message as plain data."""
     if isinstance(message, FromTools):
-        return {"from": "tools", "answers": [_answer_json(answer) for answer in message.answers]}
+        return {"from": "tools", "answers": [answer_json(answer) for answer in message.answers]}
     who = "person" if isinstance(message, FromPerson) else "model"
-    return {"from": who, "parts": [_part_json(part) for part in message.parts]}
+    return {"from": who, "parts": [part_json(part) for part in message.parts]}
 
 
 def read_message(data: Mapping[str, Any]) -> Message:
     """The message again."""
     if data["from"] == "tools":
-        return FromTools(answers=tuple(_read_answer(answer) for answer in data["answers"]))
+        return FromTools(answers=tuple(read_answer(answer) for answer in data["answers"]))
     parts = [_read_part(part) for part in data["parts"]]
     if data["from"] == "person":
         return FromPerson(parts=tuple(part for part in parts if isinstance(part, Text | Image)))
     return FromModel(parts=tuple(part for part in parts if not isinstance(part, Image)))
 
 
-def _part_json(part: Text | Image | ToolUse | Opaque) -> Json:
+def part_json(part: Text | Image | ToolUse | Opaque) -> Json:
+    """A part of a message as plain data."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if isinstance(part, Image):
@@ -61,6 +62,11 @@ def _read_part(data: Mapping[str, Any]) -> Text | Image | ToolUse | Opaque:
         return Image(data["data"], data["mime"])
     if kind == "opaque":
         return Opaque(vendor=data["vendor"], data=data["data"])
+    return read_call(data)
+
+
+def read_call(data: Mapping[str, Any]) -> ToolUse:
+    """The call again."""
     return ToolUse(
         id=data["id"],
         name=data["name"],
@@ -70,17 +76,19 @@ def _read_part(data: Mapping[str, Any]) -> Text | Image | ToolUse | Opaque:
     )
 
 
-def _answer_json(answer: ToolAnswer) -> Json:
+def answer_json(answer: ToolAnswer) -> Json:
+    """A tool's answer as plain data."""
     return {
         "id": answer.id,
         "name": answer.name,
         "outcome": answer.outcome,
         "ms": round(answer.ms, 1),
-        "parts": [_part_json(part) for part in answer.parts],
+        "parts": [part_json(part) for part in answer.parts],
     }
 
 
-def _read_answer(data: Mapping[str, Any]) -> ToolAnswer:
+def read_answer(data: Mapping[str, Any]) -> ToolAnswer:
+    """The answer again."""
     parts = (_read_part(part) for part in data["parts"])
     return ToolAnswer(
         id=data["id"],

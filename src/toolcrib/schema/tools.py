@@ -104,6 +104,19 @@ class ToolCall(NamedTuple):
 Outcome = Literal["ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class CallUnderWay:
+    """A call that has not ended; its arguments have their secrets masked."""
+
+    id: str
+    tool: str
+    server: str | None
+    principal: str
+    session: str | None
+    time: datetime
+    arguments: str
+
+
 class CallRecord(NamedTuple):
     """What is written down about a call; its arguments have their secrets masked. A tuple, as above."""
 

@@ -14,10 +14,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from toolcrib.approvals.ports import Waiting
+from toolcrib.approvals.matching import check_examples
+from toolcrib.approvals.ports import BrokenRule, Waiting
 from toolcrib.approvals.question import Answer, Question
 from toolcrib.approvals.rule import Rule, read_rule
 from toolcrib.clock import Clock
+from toolcrib.errors import UsageError
 from toolcrib.store.database import Database, transact
 from toolcrib.store.moments import from_stored, to_stored
 
@@ -27,42 +29,96 @@ logger = logging.getLogger(__name__)
 class ApprovalRules:
     """The rules; made by `open`."""
 
-    def __init__(self, database: Database, rules: dict[str, Rule], clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        rules: dict[str, Rule],
+        broken: dict[str, BrokenRule],
+        clock: Clock,
+        off: set[str],
+    ) -> None:
         self._database = database
         self._rules = rules
+        self._off = off
+        self._in_force = self._those_in_force()
+        self._broken = broken
         self._clock = clock
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
-        """Read all of them; one that cannot be read is left out, and told of."""
+        """Read all of them; one that is broken is not in force, and told of."""
         rows = await database.run(
             lambda connection: connection.execute(
-                "SELECT id, rule FROM approval_rules ORDER BY made_at, id"
+                "SELECT id, rule, off FROM approval_rules ORDER BY made_at, id"
             ).fetchall()
         )
         rules: dict[str, Rule] = {}
-        for rule_id, stored in rows:
+        broken: dict[str, BrokenRule] = {}
+        off = {rule_id for rule_id, _, is_off in rows if is_off}
+        for rule_id, stored, _ in rows:
             try:
-                rules[rule_id] = read_rule(json.loads(stored))
-            except (ValueError, ValidationError) as error:
-                logger.warning("a rule cannot be read", extra={"rule": rule_id, "reason": str(error)})
-        return cls(database, rules, clock)
+                rules[rule_id] = _read(stored)
+            except UsageError as error:
+                logger.warning("a rule is not in force", extra={"rule": rule_id, "reason": error.message})
+                broken[rule_id] = BrokenRule(id=rule_id, rule=stored, reason=error.message)
+        return cls(database, rules, broken, clock, off)
 
     def all(self) -> Sequence[Rule]:
-        """In the order in which they were made."""
-        return tuple(self._rules.values())
+        """Those in force, in the order in which they were made."""
+        return self._in_force
+
+    def listed(self) -> Sequence[tuple[Rule, bool]]:
+        """Those in force and those that are switched off, in the order in which they were made."""
+        return tuple((rule, rule.id not in self._off) for rule in self._rules.values())
+
+    def switch(self, rule_id: str, on: bool) -> bool:
+        """Put one into force or out of it."""
+        if rule_id not in self._rules:
+            return False
+        (self._off.discard if on else self._off.add)(rule_id)
+        self._in_force = self._those_in_force()
+        self._submit("UPDATE approval_rules SET off = ? WHERE id = ?", (int(not on), rule_id))
+        return True
+
+    def replace(self, rule_id: str, rule: Rule) -> bool:
+        """Put another in the place of one; it stands where that one stood, and is in force."""
+        if rule_id not in self._rules and rule_id not in self._broken:
+            return False
+        self._broken.pop(rule_id, None)
+        others = [(known, one) for known, one in self._rules.items() if known == rule_id or known != rule.id]
+        self._rules = dict((rule.id, rule) if known == rule_id else (known, one) for known, one in others)
+        self._rules.setdefault(rule.id, rule)
+        self._off -= {rule_id, rule.id}
+        self._in_force = self._those_in_force()
+        self._submit("DELETE FROM approval_rules WHERE id = ? AND id <> ?", (rule.id, rule_id))
+        statement = "UPDATE approval_rules SET id = ?, rule = ?, off = 0 WHERE id = ?"
+        self._submit(statement, (rule.id, json.dumps(rule.as_json()), rule_id))
+        return True
+
+    def _those_in_force(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self._rules.values() if rule.id not in self._off)
+
+    def broken(self) -> Sequence[BrokenRule]:
+        """Those that were left out, and why."""
+        return tuple(self._broken.values())
 
     def add(self, rule: Rule) -> None:
         """Remember one."""
+        self._broken.pop(rule.id, None)
         self._rules[rule.id] = rule
+        self._off.discard(rule.id)
+        self._in_force = self._those_in_force()
         row = (rule.id, json.dumps(rule.as_json()), to_stored(self._clock.now()))
         statement = "INSERT OR REPLACE INTO approval_rules (id, rule, made_at) VALUES (?, ?, ?)"
         self._submit(statement, row)
 
     def remove(self, rule_id: str) -> bool:
         """Forget one."""
-        if self._rules.pop(rule_id, None) is None:
+        known = self._rules.pop(rule_id, None), self._broken.pop(rule_id, None)
+        if known == (None, None):
             return False
+        self._off.discard(rule_id)
+        self._in_force = self._those_in_force()
         self._submit("DELETE FROM approval_rules WHERE id = ?", (rule_id,))
         return True
 
@@ -129,6 +185,19 @@ class ApprovalRequests:
             Waiting(question=json.loads(question), asked_at=from_stored(asked_at))
             for question, asked_at in rows
         ]
+
+
+def _read(stored: str) -> Rule:
+    """The rule, once its examples prove that it means what it should; raises `UsageError`."""
+    try:
+        rule = read_rule(json.loads(stored))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise UsageError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (ValueError, AttributeError) as error:
+        raise UsageError(f"It cannot be read: {error}") from None
+    check_examples(rule)
+    return rule
 
 
 def _execute(connection: sqlite3.Connection, statement: str, row: tuple[Any, ...]) -> None:

@@ -11,11 +11,12 @@ import contextlib
 import json
 import logging
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import CallRecord, Outcome
@@ -23,6 +24,8 @@ from toolcrib.store.database import Database, transact
 from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 FLUSH_AFTER = 0.05
 RETRY_AFTER = 1.0
@@ -123,6 +126,11 @@ class AuditLog:
         )
         return [_from_row(row) for row in rows]
 
+    async def look(self, at: Callable[[sqlite3.Connection], T]) -> T:
+        """Look at the record in some other way, once all that was recorded so far is in it."""
+        await self.flush()
+        return await self._database.run(at)
+
     async def prune(self) -> int:
         """Delete what is older than the log is kept; returns how many records went."""
         oldest = to_stored(self._clock.now() - timedelta(days=self._days))
@@ -199,13 +207,18 @@ class AuditLog:
 
 def _insert(batch: list[CallRecord], connection: sqlite3.Connection) -> None:
     rows = [_to_row(record) for record in batch]
+    try:
+        transact(connection, partial(_insert_rows, rows))
+    except UnicodeEncodeError:
+        # Half a surrogate pair can come out of JSON; so rarely that it is not looked for before.
+        storable = [tuple(_storable(value) for value in row) for row in rows]
+        transact(connection, partial(_insert_rows, storable))
 
-    def write(within: sqlite3.Connection) -> None:
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[first : first + _ROWS_AT_ONCE]
-            within.execute(_insert_statement(len(some)), list(chain.from_iterable(some)))
 
-    transact(connection, write)
+def _insert_rows(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        some = rows[first : first + _ROWS_AT_ONCE]
+        connection.execute(_insert_statement(len(some)), list(chain.from_iterable(some)))
 
 
 def _insert_statement(rows: int) -> str:
@@ -220,25 +233,23 @@ def _delete_before(oldest: int, connection: sqlite3.Connection) -> int:
 def _to_row(record: CallRecord) -> tuple[Any, ...]:
     return (
         to_stored(record.time),
-        _storable(record.tool),
-        _storable(record.server),
-        _storable(record.principal),
-        _storable(record.session),
+        record.tool,
+        record.server,
+        record.principal,
+        record.session,
         record.outcome,
         record.ms,
         record.bytes,
-        _storable(record.arguments),
-        _storable(record.error),
+        record.arguments,
+        record.error,
         record.call_id,
         json.dumps(dict(record.extra)) if record.extra else None,
     )
 
 
-def _storable(text: str | None) -> str | None:
-    """Text that UTF-8 can carry: half a surrogate pair can come out of JSON."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode()
+def _storable(value: Any) -> Any:
+    """Text that UTF-8 can carry; anything else as it is."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _from_row(row: tuple[Any, ...]) -> CallRecord:

@@ -1,7 +1,11 @@
-"""Keeps chats, entry by entry; what was appended is on disk a moment later, without anyone waiting."""
+"""Keeps chats, entry by entry; what was appended is on disk a moment later, without anyone waiting.
+
+A chat that is deleted can be had back for a while; only then it is gone for good.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import secrets
@@ -9,32 +13,32 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from toolcrib.agent.chat import Chat, ChatInfo, Entry
 from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import NotFound
-from toolcrib.store.database import Database, transact
+from toolcrib.store import chat_records
+from toolcrib.store.chat_search import ChatMatch, search
+from toolcrib.store.database import Database
 from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
 LAST = "last"
-_INFO = """
-    SELECT id, title, model, created, updated, parent,
-           (SELECT count(*) FROM chat_entries WHERE chat = chats.id)
-    FROM chats
-"""
+KEPT_DELETED = timedelta(days=30)
 
 
 class Chats:
-    """The chats of a home."""
+    """The chats of a home. Where a chat is named, its id, the beginning of it, or `last` will do."""
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
         self._clock = clock or SystemClock()
+        self.busy: set[str] = set()
+        """Those in which a turn is running."""
         self.errors = 0
         """Writes that failed."""
 
@@ -42,64 +46,118 @@ class Chats:
         """A new chat without entries."""
         now = self._clock.now()
         info = ChatInfo(id=secrets.token_hex(6), title=title, model=model, created=now, updated=now)
-        await self._database.run(partial(_insert, info))
+        await self._database.run(partial(chat_records.insert, info))
         return Chat(info)
 
     async def load(self, chat: str) -> Chat:
-        """A chat by its id, by the beginning of it, or the `last` one; raises `NotFound`."""
+        """A chat with all its entries; raises `NotFound`."""
         info = await self._find(chat)
-        rows = await self._database.run(partial(_rows, info.id))
-        return Chat(info, [read_entry(kind, json.loads(body)) for kind, body in rows])
+        rows = await self._database.run(partial(chat_records.entry_rows, info.id))
+        entries = [read_entry(kind, json.loads(body)) for _, kind, body in rows]
+        return Chat(info, entries, [from_stored(time) for time, _, _ in rows])
+
+    async def title(self, chat: str) -> str | None:
+        """What a chat is called; None when there is none, as with a session that is no chat."""
+        with contextlib.suppress(NotFound):
+            return (await self._find(chat)).title
+        return None
 
     def append(self, chat: str, position: int, entry: Entry) -> None:
         """Keep one more entry."""
         kind, body = entry_json(entry)
         row = (chat, position, to_stored(self._clock.now()), kind, json.dumps(body))
-        self._submit(partial(_append, row))
+        self._submit(partial(chat_records.append, row))
 
     def change(self, info: ChatInfo) -> None:
-        """Keep a new title or model."""
-        self._submit(partial(_update, info))
+        """Keep another title, model or folder; tools are chosen, and chats deleted, by name."""
+        self._submit(partial(chat_records.update_use, info))
 
     async def flush(self) -> None:
         """Wait until all that was handed over is on disk."""
         await self._database.run(lambda connection: None)
 
-    async def list(self, limit: int = 50) -> Sequence[ChatInfo]:
-        """The latest chats first."""
-        statement = f"{_INFO} ORDER BY updated DESC, id LIMIT ?"
-        rows = await self._database.run(lambda within: within.execute(statement, (limit,)).fetchall())
-        return [_read_info(row) for row in rows]
+    async def list(self, limit: int = 50, *, before: datetime | None = None) -> Sequence[ChatInfo]:
+        """The latest chats first; `before` for those that were last used earlier."""
+        until = 2**62 if before is None else to_stored(before)
+        clause = "WHERE deleted IS NULL AND updated < ? ORDER BY updated DESC, id LIMIT ?"
+        return await self._infos(clause, until, limit)
+
+    async def search(self, words: str, limit: int = 50) -> Sequence[ChatMatch]:
+        """Chats in which all of these words were said, or stand in the title; the latest first."""
+        return await self._database.run(partial(search, words, limit))
+
+    async def rename(self, chat: str, title: str) -> ChatInfo:
+        """Give a chat another title."""
+        return await self._change(chat, title=" ".join(title.split()))
+
+    async def choose_tools(
+        self, chat: str, *, pinned: Sequence[str] | None = None, banned: Sequence[str] | None = None
+    ) -> ChatInfo:
+        """Say which tools a chat always offers, and which it never uses; None leaves them as they are."""
+        info = await self._find(chat)
+        return await self._change(
+            info.id,
+            pinned=info.pinned if pinned is None else tuple(dict.fromkeys(pinned)),
+            banned=info.banned if banned is None else tuple(dict.fromkeys(banned)),
+        )
 
     async def fork(self, chat: str, entries: int | None = None) -> Chat:
         """A new chat that begins as another did; `entries` is how many of it, all when left out."""
         whole = await self.load(chat)
-        taken = whole.entries if entries is None else whole.entries[: max(0, entries)]
+        count = len(whole.entries) if entries is None else min(max(0, entries), len(whole.entries))
         now = self._clock.now()
         info = replace(
-            whole.info, id=secrets.token_hex(6), parent=whole.id, created=now, updated=now, entries=len(taken)
+            whole.info, id=secrets.token_hex(6), parent=whole.id, created=now, updated=now, entries=count
         )
-        await self._database.run(partial(_copy, info, whole.id, len(taken)))
-        return Chat(info, list(taken))
+        await self._database.run(partial(chat_records.copy, info, whole.id, count))
+        return Chat(info, whole.entries[:count], whole.times[:count])
 
-    async def delete(self, chat: str) -> None:
-        """Forget a chat for good; raises `NotFound`."""
-        info = await self._find(chat)
-        await self._database.run(partial(_delete, info.id))
+    async def delete(self, chat: str) -> ChatInfo:
+        """Put a chat away; `restore` brings it back, until it is gone for good after some weeks."""
+        now = self._clock.now()
+        await self._database.run(partial(chat_records.erase_deleted, now - KEPT_DELETED))
+        return await self._change(chat, deleted=now)
 
-    async def _find(self, chat: str) -> ChatInfo:
+    async def deleted(self, limit: int = 50) -> Sequence[ChatInfo]:
+        """Chats that can be brought back, the latest first."""
+        return await self._infos("WHERE deleted IS NOT NULL ORDER BY deleted DESC, id LIMIT ?", limit)
+
+    async def restore(self, chat: str) -> ChatInfo:
+        """Bring a chat back; raises `NotFound` when it is not among the deleted."""
+        info = await self._find(chat, deleted=True)
+        restored = replace(info, deleted=None)
+        await self._database.run(partial(chat_records.update, restored))
+        return restored
+
+    async def erase(self, chat: str) -> None:
+        """Forget a chat for good, deleted or not; raises `NotFound`."""
+        try:
+            info = await self._find(chat)
+        except NotFound:
+            info = await self._find(chat, deleted=True)
+        await self._database.run(partial(chat_records.erase, info.id))
+
+    async def _change(self, chat: str, **changes: object) -> ChatInfo:
+        info: ChatInfo = replace(await self._find(chat), **changes)  # type: ignore[arg-type]
+        await self._database.run(partial(chat_records.update, info))
+        return info
+
+    async def _infos(self, clause: str, *values: object) -> Sequence[ChatInfo]:
+        return await self._database.run(lambda within: chat_records.read_infos(within, clause, values))
+
+    async def _find(self, chat: str, *, deleted: bool = False) -> ChatInfo:
         if chat == LAST:
             latest = await self.list(1)
             if latest:
                 return latest[0]
             raise NotFound("There is no chat yet.", hint="Begin one with: toolcrib chat")
-        statement = f"{_INFO} WHERE substr(id, 1, ?) = ? LIMIT 2"
-        rows = await self._database.run(
-            lambda within: within.execute(statement, (len(chat), chat)).fetchall() if chat else []
+        there = "NOT NULL" if deleted else "NULL"
+        found = await self._infos(
+            f"WHERE substr(id, 1, ?) = ? AND deleted IS {there} LIMIT 2", len(chat), chat
         )
-        if len(rows) == 1:
-            return _read_info(rows[0])
-        several = "Several chats begin with" if rows else "There is no chat called"
+        if chat and len(found) == 1:
+            return found[0]
+        several = "Several chats begin with" if chat and found else "There is no chat called"
         raise NotFound(f"{several} {chat!r}.", hint="List them with: toolcrib chat --list")
 
     def _submit(self, work: Callable[[sqlite3.Connection], None]) -> None:
@@ -110,56 +168,3 @@ class Chats:
         if error is not None:
             self.errors += 1
             logger.error("A chat cannot be written: %s", error)
-
-
-def _insert(info: ChatInfo, connection: sqlite3.Connection) -> None:
-    row = (info.id, info.title, info.model, to_stored(info.created), to_stored(info.updated), info.parent)
-    connection.execute("INSERT INTO chats VALUES (?, ?, ?, ?, ?, ?)", row)
-
-
-def _rows(chat: str, connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    statement = "SELECT kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
-    return connection.execute(statement, (chat,)).fetchall()
-
-
-def _append(row: tuple[str, int, int, str, str], connection: sqlite3.Connection) -> None:
-    def write(within: sqlite3.Connection) -> None:
-        within.execute("INSERT INTO chat_entries VALUES (?, ?, ?, ?, ?)", row)
-        within.execute("UPDATE chats SET updated = ? WHERE id = ?", (row[2], row[0]))
-
-    transact(connection, write)
-
-
-def _update(info: ChatInfo, connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "UPDATE chats SET title = ?, model = ? WHERE id = ?", (info.title, info.model, info.id)
-    )
-
-
-def _copy(info: ChatInfo, source: str, count: int, connection: sqlite3.Connection) -> None:
-    def write(within: sqlite3.Connection) -> None:
-        _insert(info, within)
-        within.execute(
-            "INSERT INTO chat_entries SELECT ?, position, time, kind, body FROM chat_entries"
-            " WHERE chat = ? AND position < ?",
-            (info.id, source, count),
-        )
-
-    transact(connection, write)
-
-
-def _delete(chat: str, connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM chats WHERE id = ?", (chat,))
-
-
-def _read_info(row: tuple[Any, ...]) -> ChatInfo:
-    chat, title, model, created, updated, parent, entries = row
-    return ChatInfo(
-        id=chat,
-        title=title,
-        model=model,
-        created=from_stored(created),
-        updated=from_stored(updated),
-        parent=parent,
-        entries=entries,
-    )

@@ -118,6 +118,52 @@ STEPS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        """
+        CREATE TABLE page_keys (
+            id TEXT PRIMARY KEY,
+            hash TEXT NOT NULL,  -- of the key; the key itself is kept by the page alone
+            name TEXT NOT NULL,  -- what the browser says of itself
+            made_at INTEGER NOT NULL,
+            used_at INTEGER NOT NULL
+        )
+        """,
+    ),
+    (
+        "ALTER TABLE chats ADD COLUMN project TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE chats ADD COLUMN pinned TEXT NOT NULL DEFAULT '[]'",  # JSON: names of tools
+        "ALTER TABLE chats ADD COLUMN banned TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE chats ADD COLUMN deleted INTEGER",  # when; null while it is there
+        "CREATE VIRTUAL TABLE chat_words USING fts5"
+        " (chat UNINDEXED, position UNINDEXED, text, tokenize = 'trigram')",
+        """
+        CREATE TRIGGER chat_entries_can_be_found AFTER INSERT ON chat_entries WHEN new.kind = 'said' BEGIN
+            INSERT INTO chat_words (chat, position, text)
+            SELECT new.chat, new.position, group_concat(json_extract(part.value, '$.text'), char(10))
+            FROM json_each(new.body, '$.parts') AS part
+            WHERE json_extract(part.value, '$.type') = 'text'
+            GROUP BY new.chat;
+        END
+        """,
+        """
+        CREATE TRIGGER chats_are_forgotten AFTER DELETE ON chats BEGIN
+            DELETE FROM chat_words WHERE chat = old.id;
+        END
+        """,
+        """
+        INSERT INTO chat_words (chat, position, text)
+        SELECT entry.chat, entry.position, group_concat(json_extract(part.value, '$.text'), char(10))
+        FROM chat_entries AS entry, json_each(entry.body, '$.parts') AS part
+        WHERE entry.kind = 'said' AND json_extract(part.value, '$.type') = 'text'
+        GROUP BY entry.chat, entry.position
+        """,
+    ),
+    (
+        "ALTER TABLE approval_rules ADD COLUMN off INTEGER NOT NULL DEFAULT 0",
+        # Only calls that the gate had something to say of are in it: the others cost nothing more.
+        "CREATE INDEX calls_by_rule ON calls (json_extract(extra, '$.rule'), time) WHERE extra IS NOT NULL",
+        "CREATE INDEX turns_by_time ON chat_entries (time) WHERE kind = 'took'",
+    ),
 )
 
 

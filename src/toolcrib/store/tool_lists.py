@@ -45,6 +45,10 @@ class ToolLists:
         tools = self._lists.get(server)
         return tools if tools is not None and tools.fingerprint == fingerprint else None
 
+    def last(self, server: str) -> CachedTools | None:
+        """The last list of a server, under whatever entry it was listed."""
+        return self._lists.get(server)
+
     def save(self, tools: CachedTools) -> None:
         """Keep a fresh list in place of the last one."""
         self._lists[tools.server] = tools

@@ -10,6 +10,7 @@ import logging
 import sqlite3
 from collections.abc import Mapping
 from concurrent.futures import Future
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from toolcrib.config.launch import launch_hash, launch_of
 from toolcrib.errors import NotTrusted
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.store.database import Database
-from toolcrib.store.moments import to_stored
+from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +78,12 @@ class Trust:
     def agreed(self, server: str) -> Mapping[str, Any] | None:
         """What was agreed to last."""
         return self._launches.get(server)
+
+    async def agreed_at(self, server: str) -> datetime | None:
+        """When that was; None where nobody had to."""
+        statement = "SELECT agreed_at FROM trust WHERE server = ?"
+        row = await self._database.run(lambda connection: connection.execute(statement, (server,)).fetchone())
+        return None if row is None else from_stored(row[0])
 
     def accept(self, entry: ServerEntry) -> None:
         """A person agrees."""

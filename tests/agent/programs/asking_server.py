@@ -1,4 +1,7 @@
-"""A small MCP server of the older era that asks back: `interview` asks the person, `ponder` the model."""
+"""A small MCP server of the older era that asks back: `interview` asks the person, `ponder` the model.
+
+`pester` asks the person again and again, until it is told off.
+"""
 
 import json
 import sys
@@ -7,6 +10,7 @@ INPUT = {"type": "object", "properties": {}}
 TOOLS = [
     {"name": "interview", "description": "Ask the person for a name.", "inputSchema": INPUT},
     {"name": "ponder", "description": "Ask the model.", "inputSchema": INPUT},
+    {"name": "pester", "description": "Ask the person without end.", "inputSchema": INPUT},
 ]
 QUESTIONS = {
     "interview": (
@@ -50,11 +54,17 @@ for line in sys.stdin:
     elif method == "tools/list":
         send({"id": number, "result": {"tools": TOOLS}})
     elif method == "tools/call":
-        asked, params = QUESTIONS[message["params"]["name"]]
-        waiting[f"q{number}"] = number
+        name, given = message["params"]["name"], message["params"].get("arguments") or {}
+        asked, params = QUESTIONS["interview" if name == "pester" else name]
+        if "field" in given:
+            params["requestedSchema"]["properties"] = {given["field"]: {"type": "string"}}
+        waiting[f"q{number}"] = (number, name)
         send({"id": f"q{number}", "method": asked, "params": params})
+    elif method is None and number in waiting and waiting[number][1] == "pester" and "result" in message:
+        waiting[f"{number}+"] = waiting.pop(number)
+        send({"id": f"{number}+", "method": asked, "params": params})
     elif method is None and number in waiting:
         reply = json.dumps(message.get("result", message.get("error")))
-        send({"id": waiting.pop(number), "result": {"content": [{"type": "text", "text": reply}]}})
+        send({"id": waiting.pop(number)[0], "result": {"content": [{"type": "text", "text": reply}]}})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": "unknown"}})

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from toolcrib.bundled.terminal.sandbox import Sandbox
+from toolcrib.bundled.terminal.sandbox import Sandbox, missing
 from toolcrib.bundled.terminal.sessions import Sessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
+
+KINDS = [kind for kind in ("bubblewrap", "landlock", "none") if not missing(kind)]
+"""The sandboxes that this machine can make."""
 
 
 @pytest.fixture
@@ -28,6 +31,16 @@ def workplace(folder: Path) -> Callable[..., Workplace]:
     def make(**options: Any) -> Workplace:
         sandbox = Sandbox(temporary=False, **options.pop("sandbox", {}))
         return Workplace(folder=lambda: folder, sandbox=sandbox, **options)
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def confined(workplace: Callable[..., Workplace], request: pytest.FixtureRequest) -> Callable[..., Workplace]:
+    """The same, once with each sandbox that can be had here."""
+
+    def make(**sandbox: Any) -> Workplace:
+        return workplace(sandbox={"wanted": request.param, **sandbox})
 
     return make
 

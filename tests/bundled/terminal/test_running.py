@@ -86,13 +86,14 @@ async def test_a_cancelled_command_leaves_nothing(terminal: TerminalTools, comma
     assert carrying(seconds) == []
 
 
-async def test_what_a_command_leaves_behind_is_ended_with_it(terminal: TerminalTools) -> None:
-    seconds = mark()
+async def test_what_a_command_leaves_behind_is_ended_with_it(confined: Callable[..., Workplace]) -> None:
+    seconds, place = mark(), confined()
 
-    result = await terminal.run_command(f"setsid sleep {seconds} > /dev/null 2>&1 & echo gone")
+    result = await TerminalTools(place).run_command(f"setsid sleep {seconds} > /dev/null 2>&1 & echo gone")
 
-    assert "1 processes that it left behind were ended" in text(result)
     assert carrying(seconds) == []
+    told = "1 processes that it left behind were ended" in text(result)
+    assert told is (place.sandbox.kind != "bubblewrap")  # there it ends with its namespace, uncounted
 
 
 async def test_a_killed_keeper_takes_the_rest_with_it(workplace: Callable[..., Workplace]) -> None:
@@ -168,3 +169,16 @@ async def test_a_repository_cannot_choose_a_program_for_git_status(
     await terminal.run_command("git status")
 
     assert not (folder / "pwned").exists()
+
+
+async def test_whoever_is_cancelled_twice_still_waits_for_the_end(terminal: TerminalTools) -> None:
+    seconds = mark()
+    running = asyncio.create_task(terminal.run_command(f"trap '' TERM; sleep {seconds} & sleep {seconds}"))
+    await until(lambda: len(carrying(f"sleep\0{seconds}")) == 2)
+
+    while not running.done():
+        running.cancel()
+        await asyncio.sleep(0)
+
+    assert running.cancelled()
+    assert carrying(seconds) == []

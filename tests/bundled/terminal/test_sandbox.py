@@ -1,31 +1,57 @@
-"""What commands may touch; where no sandbox holds, it says so."""
+"""What commands may touch, in each sandbox that this machine can make; where none holds, it says why."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bundled.terminal.test_running import text
+import pytest
+
+from tests.bundled.terminal.conftest import KINDS
+from tests.bundled.terminal.processes import DEADLINE, carrying, until
+from tests.bundled.terminal.test_running import ESCAPES, mark, text
 from toolcrib.bundled.terminal.keeper import landlock_version
-from toolcrib.bundled.terminal.sandbox import Sandbox
+from toolcrib.bundled.terminal.sandbox import Kind, Sandbox, missing
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 
 
-def test_it_says_what_holds() -> None:
-    assert Sandbox(wanted="none").kind == "none"
-    assert Sandbox(wanted="none").describe().startswith("none")
-    if landlock_version() >= 1:
-        assert Sandbox(wanted="landlock").kind == "landlock"
-        assert Sandbox().kind in ("bubblewrap", "landlock")
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])
+def test_each_kind_holds_or_says_why_not(kind: Kind) -> None:
+    sandbox = Sandbox(wanted=kind)
+
+    assert sandbox.kind == (kind if kind in KINDS else "none")
+    assert sandbox.describe().startswith(sandbox.kind)
+    assert missing(kind) in sandbox.describe()
+
+
+def test_the_strongest_that_works_is_taken() -> None:
+    assert Sandbox().kind == KINDS[0]
     assert "no network" in Sandbox(network=False).describe() or Sandbox().kind == "none"
 
 
-async def test_writing_is_for_the_given_folders(workplace: Callable[..., Workplace], tmp_path: Path) -> None:
+def test_a_bubblewrap_that_is_not_allowed_to_work_is_not_believed_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from toolcrib.bundled.terminal import sandbox
+
+    refusing = tmp_path / "bwrap"
+    refusing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(sandbox, "_bubblewrap", sandbox._bubblewrap.__wrapped__)
+
+    assert Sandbox(wanted="bubblewrap").kind == "none"
+    assert "No permissions to create new namespace" in Sandbox(wanted="bubblewrap").describe()
+
+
+async def test_writing_is_for_the_given_folders(confined: Callable[..., Workplace], tmp_path: Path) -> None:
     outside, granted = tmp_path / "outside", tmp_path / "granted"
     outside.mkdir()
     granted.mkdir()
-    place = workplace(sandbox={"folders": [str(granted)]})
+    place = confined(folders=[str(granted)])
     command = (
         f"echo x > in; echo x > {granted}/g; echo x > {outside}/o; echo x > /dev/null; cat in {granted}/g"
     )
@@ -37,40 +63,106 @@ async def test_writing_is_for_the_given_folders(workplace: Callable[..., Workpla
     assert (outside / "o").exists() is not held
 
 
-async def test_hidden_places_cannot_be_read(workplace: Callable[..., Workplace], tmp_path: Path) -> None:
+async def test_a_command_starts_where_it_is_told(confined: Callable[..., Workplace], folder: Path) -> None:
+    (folder / "sub").mkdir()
+
+    result = text(await TerminalTools(confined()).run_command("pwd; echo x > ../in && cat ../in", cwd="sub"))
+
+    assert result == f"{folder}/sub\nx\n[exit code 0]"
+
+
+async def test_hidden_places_cannot_be_read(confined: Callable[..., Workplace], tmp_path: Path) -> None:
     secrets, beside = tmp_path / "home" / ".keys", tmp_path / "home" / "notes"
     secrets.mkdir(parents=True)
     (secrets / "key").write_text("very secret")
     beside.write_text("quite open")
+    lone = tmp_path / "home" / ".netrc"
+    lone.write_text("very secret")
     (tmp_path / "home" / "link").symlink_to(secrets)
-    place = workplace(sandbox={"hidden": [str(secrets)]})
+    place = confined(hidden=[str(secrets), str(lone)])
 
     result = text(
-        await TerminalTools(place).run_command(f"cat {secrets}/key {tmp_path}/home/link/key {beside}")
+        await TerminalTools(place).run_command(f"cat {secrets}/key {tmp_path}/home/link/key {lone} {beside}")
     )
 
     assert "quite open" in result
     assert ("very secret" in result) is (place.sandbox.kind == "none")
 
 
-async def test_the_network_can_be_shut(workplace: Callable[..., Workplace]) -> None:
-    program = "python3 -c \"import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print('bound')\""
-    place = workplace(sandbox={"network": False})
+async def test_the_network_can_be_shut(confined: Callable[..., Workplace]) -> None:
+    met: list[bool] = []
 
-    shut = text(await TerminalTools(place).run_command(program))
-    free = text(await TerminalTools(workplace()).run_command(program))
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        met.append(True)
+        writer.write(b"hello")
+        await writer.drain()
+        writer.close()
 
-    assert "bound" in free
-    assert "bound" not in shut or place.sandbox.kind != "landlock" or landlock_version() < 4
+    server = await asyncio.start_server(greet, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        visit = f"cat < /dev/tcp/127.0.0.1/{port}"
+        free = text(await TerminalTools(confined()).run_command(visit))
+        place = confined(network=False)
+        shut = text(await TerminalTools(place).run_command(visit))
+
+    holds = place.sandbox.kind == "bubblewrap" or (
+        place.sandbox.kind == "landlock" and landlock_version() >= 4
+    )
+    assert "hello" in free
+    assert ("hello" in shut) is not holds
+    assert len(met) == (1 if holds else 2)
 
 
-def test_bubblewrap_is_asked_for_everything(tmp_path: Path) -> None:
-    sandbox = Sandbox(network=False, hidden=[str(tmp_path)], temporary=False)
+async def test_the_processes_of_others_are_out_of_reach(confined: Callable[..., Workplace]) -> None:
+    place = confined()
+    own = os.getpid()
 
-    words = sandbox._bubblewrapped(str(tmp_path))
+    result = text(await TerminalTools(place).run_command(f"kill -0 {own} && echo reached; ls /proc/{own}/fd"))
 
-    for wanted in ("--unshare-user", "--unshare-pid", "--die-with-parent", "--unshare-net", "--cap-drop"):
-        assert wanted in words
-    assert words[-3:] == ["--chdir", str(tmp_path), "--"]
-    assert words[words.index("--bind") + 1] == str(tmp_path)
-    assert words[words.index("--tmpfs") + 1] == str(tmp_path)
+    held = place.sandbox.kind == "bubblewrap" or (
+        place.sandbox.kind == "landlock" and landlock_version() >= 6
+    )
+    assert ("reached" in result) is not held
+
+
+@pytest.mark.parametrize("escape", [ESCAPES[2], ESCAPES[3], ESCAPES[4]])
+async def test_a_stop_ends_all_in_every_sandbox(confined: Callable[..., Workplace], escape: str) -> None:
+    seconds = mark()
+    terminal = TerminalTools(confined())
+    running = asyncio.create_task(terminal.run_command(escape.format(mark=seconds)))
+    await until(lambda: len(carrying(f"sleep\0{seconds}")) >= 1)
+
+    running.cancel()
+    await asyncio.wait([running], timeout=DEADLINE)
+
+    assert running.cancelled()
+    assert carrying(seconds) == []
+
+
+async def test_an_interrupt_by_key_is_for_the_command(confined: Callable[..., Workplace]) -> None:
+    terminal = TerminalTools(confined())
+    started = await terminal.run_command(
+        "trap 'echo caught; exit 7' INT; echo ready; sleep 600", pty=True, background=True
+    )
+    session = terminal.sessions.find(started["structuredContent"]["session_id"])
+    await until(lambda: "ready" in session.running.text())
+
+    await terminal.send_input(session.id, "\x03")
+    async with asyncio.timeout(DEADLINE):
+        await session.running.done.wait()
+
+    assert "caught" in session.running.text()
+    assert session.running.code == 7
+
+
+async def test_a_stop_asks_before_it_insists(confined: Callable[..., Workplace], folder: Path) -> None:
+    terminal = TerminalTools(confined())
+    command = "trap 'echo asked > asked; exit' TERM; echo ready; while true; do sleep 0.01; done"
+    started = await terminal.run_command(command, background=True)
+    session = terminal.sessions.find(started["structuredContent"]["session_id"])
+    await until(lambda: "ready" in session.running.text())
+
+    await session.running.stop()
+
+    assert (folder / "asked").read_text() == "asked\n"

@@ -27,7 +27,8 @@ from toolcrib.tools.ports import Decision
 
 PROTOCOLS = [anthropic, openai_chat, openai_responses, gemini, ollama]
 TEXT_ARGUMENTS = [anthropic, openai_chat, openai_responses]
-"""The others send arguments as objects, which cannot be broken JSON."""
+OBJECT_ARGUMENTS = [gemini, ollama]
+"""These send arguments as objects, which cannot be broken JSON; what is no object stands for that."""
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n not much of a picture").decode()
 DEADLINE = 60.0
 
@@ -248,6 +249,17 @@ async def test_arguments_that_are_no_json_are_told(bench: Open, protocol: Module
     assert made.ran == []
     assert ended.calls[0].outcome == "invalid"
     assert "no JSON" in made.results()[0].text
+
+
+@every(OBJECT_ARGUMENTS)
+async def test_arguments_that_are_no_object_are_told(bench: Open, protocol: ModuleType) -> None:
+    made = await bench(protocol, call(("add", "[1, 2]")), Say("sorry"))
+
+    ended = await made.ask()
+
+    assert made.ran == []
+    assert ended.calls[0].outcome == "invalid"
+    assert "no JSON object" in made.results()[0].text
 
 
 @every()

@@ -36,6 +36,9 @@ LOOK_EVERY = 0.02
 MANY_FORKS = 64
 """So many new processes on the whole machine between two looks are worth a check at once."""
 _SUBREAPER, _DEATH_SIGNAL, _NO_NEW_PRIVILEGES = 36, 1, 38
+LEAD = "lead"
+WALL = b"(bwrap)"
+"""What stands around a command rather than belonging to it; when it goes, so does all inside."""
 _LINUX = sys.platform.startswith("linux")
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
@@ -44,7 +47,9 @@ _FILE_RIGHTS = 1 | 2 | 4 | 16384 | 32768
 
 
 def main() -> None:
-    """Start, keep, end, tell."""
+    """Start, keep, end, tell; or, inside of a sandbox, take the terminal and become the command."""
+    if sys.argv[1] == LEAD:
+        _lead(sys.argv[2:])
     control, status = int(sys.argv[1]), int(sys.argv[2])
     for descriptor in (control, status):
         os.set_inheritable(descriptor, False)  # the command must neither hold them open nor write to them
@@ -62,6 +67,8 @@ def main() -> None:
         os.dup2(nowhere, descriptor)  # the command alone holds its output open
     code, why = _keep(child, control, alarm, spec)
     left = _end_all(asked=why == "stopped")  # what broke a limit is not given time to break it further
+    if spec.get("within"):
+        left = 0  # what is left in a namespace ends with it: who that was, cannot be told
     _tell(status, {"code": _reaped(child) if code is None else code, "why": why, "left": left})
 
 
@@ -135,7 +142,25 @@ def _become(spec: Spec) -> None:
     os.chdir(spec["cwd"])
     if spec.get("landlock"):
         restrict(**spec["landlock"])
-    os.execve(spec["argv"][0], spec["argv"], dict(os.environ))  # noqa: S606 - the shell is the command
+    argv = [*_before(spec), *spec["argv"]]
+    os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - the shell is the command
+
+
+def _before(spec: Spec) -> list[str]:
+    """What stands before the command: the walls around it, and who hands it the terminal inside."""
+    within: list[str] = list(spec.get("within", ()))
+    if not within or not spec.get("pty"):
+        return within
+    return [*within, sys.executable, "-I", "-S", os.path.abspath(__file__), LEAD]  # noqa: PTH100
+
+
+def _lead(argv: list[str]) -> None:
+    """Become the command, in front at the terminal: an interrupt is for it, not for the walls around it."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.tcsetpgrp(0, os.getpgrp())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - the shell is the command
 
 
 def restrict(read: list[str], write: list[str], names: list[str], tcp: bool) -> None:
@@ -241,9 +266,10 @@ def _end_all(asked: bool) -> int:
     ended: set[int] = set()
     if asked:
         for pid in _descendants():
-            _signal(pid, signal.SIGTERM)
-            _signal(pid, signal.SIGCONT)
             ended.add(pid)
+            if not _is_wall(pid):
+                _signal(pid, signal.SIGTERM)
+                _signal(pid, signal.SIGCONT)
         until = time.monotonic() + GRACE
         while _descendants() and time.monotonic() < until:
             _reap(0)
@@ -265,6 +291,14 @@ def _end_all(asked: bool) -> int:
         stopped.clear()
     _reap(0)
     return len(ended)
+
+
+def _is_wall(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return WALL in file.read()
+    except OSError:
+        return False
 
 
 def _end_group() -> int:

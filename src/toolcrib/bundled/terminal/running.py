@@ -31,8 +31,10 @@ MARK = "TOOLCRIB_COMMAND"
 MOST_PRINTED = 256 * 1024 * 1024
 """A command that prints more is ended."""
 _SWEEP_EVERY = 0.05
+_INSIST_AFTER = 1.0
+"""Seconds for a keeper to end everything; it needs a fraction of that. Then we kill too what we know of."""
 _PATIENCE = 8.0
-"""Seconds for a keeper to end everything; it needs a fraction of one."""
+"""Seconds until a keeper is given up."""
 
 
 class Running:
@@ -111,11 +113,14 @@ class Running:
         if self.done.is_set():
             return
         self._close_control()
+        insisting = self._loop.call_later(_INSIST_AFTER, self._sweep)
         try:
             async with asyncio.timeout(_PATIENCE):
                 await self.done.wait()
         except TimeoutError:
             self._abandon()
+        finally:
+            insisting.cancel()
 
     def _spawn(self, order: Mapping[str, Any], env: Mapping[str, str], *, pty: bool, feed: bool) -> None:
         control, self._control = os.pipe()
@@ -190,7 +195,7 @@ class Running:
 
     def _sweep(self, times: int = 100) -> None:
         """End what carries our mark, again and again: one may have been forked just then."""
-        end_marked(self._mark)
+        end_marked(self._mark, spare=self._keeper.pid if self._keeper is not None else 0)
         if times > 0 and not self.done.is_set():
             self._loop.call_later(_SWEEP_EVERY, self._sweep, times - 1)
 
@@ -247,14 +252,14 @@ def _streams(*, pty: bool, feed: bool) -> tuple[int, int, tuple[int, int]]:
     return given, writing, (typing, reading)
 
 
-def end_marked(mark: str) -> None:
-    """Kill whatever carries the mark in its environment (Linux)."""
+def end_marked(mark: str, spare: int = 0) -> None:
+    """Kill whatever carries the mark in its environment (Linux), save one."""
     wanted = f"{MARK}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             marked = wanted in (folder / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if marked:
+        if marked and int(folder.name) != spare:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(int(folder.name), signal.SIGKILL)

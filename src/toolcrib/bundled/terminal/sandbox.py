@@ -47,26 +47,29 @@ class Sandbox:
     @property
     def kind(self) -> Kind:
         """What holds here."""
+        return next((kind for kind in self._tried() if not missing(kind)), "none")
+
+    def _tried(self) -> tuple[Kind, ...]:
         if self.wanted == "none":
-            return "none"
-        if self.wanted in ("auto", "bubblewrap") and _bubblewrap():
-            return "bubblewrap"
-        if self.wanted in ("auto", "landlock") and _landlock():
-            return "landlock"
-        return "none"
+            return ()
+        return ("bubblewrap", "landlock") if self.wanted == "auto" else (self.wanted,)
 
     def describe(self) -> str:
-        """One line for people and models."""
+        """One line for people and models; where nothing holds, it says why."""
         if self.kind == "none":
-            return "none: commands may touch whatever this user may"
+            why = "; ".join(f"{kind}: {missing(kind)}" for kind in self._tried())
+            return f"none{f' ({why})' if why else ''}: commands may touch whatever this user may"
         network = "the network is open" if self.network else "no network"
         return f"{self.kind}: only the working folder and a few others can be written to; {network}"
 
-    def confine(self, argv: Sequence[str], folder: str) -> Mapping[str, Any]:
-        """The parts of a keeper's order that hold a command: what to run, and what to give up before."""
+    def confine(self, argv: Sequence[str], folder: str, cwd: str = "") -> Mapping[str, Any]:
+        """The parts of a keeper's order that hold a command: what to run, and what to give up before.
+
+        `folder` may be written to; the command starts in `cwd`, in `folder` unless told.
+        """
         kind = self.kind
         if kind == "bubblewrap":
-            return {"argv": [*self._bubblewrapped(folder), *argv]}
+            return {"argv": list(argv), "within": self._bubblewrapped(folder, cwd or folder)}
         if kind == "landlock":
             grants = {
                 "names": ["/"],
@@ -88,9 +91,9 @@ class Sandbox:
             named += own_folders()
         return [path for path in named if path.exists()]
 
-    def _bubblewrapped(self, folder: str) -> list[str]:
+    def _bubblewrapped(self, folder: str, cwd: str) -> list[str]:
         """Without capabilities even for root, which bubblewrap would otherwise leave as they are."""
-        words = [_bubblewrap(), "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
+        words = [_bubblewrap()[0], "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
         words += ["--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
         words += ["--uid", "1000", "--gid", "1000"] if os.getuid() == 0 else []
         words += [] if self.network else ["--unshare-net"]
@@ -98,7 +101,7 @@ class Sandbox:
             words += ["--bind", path, path]
         for hidden in self._hidden():
             words += ["--tmpfs", str(hidden)] if hidden.is_dir() else ["--ro-bind", os.devnull, str(hidden)]
-        return [*words, "--chdir", folder, "--"]
+        return [*words, "--chdir", cwd, "--"]
 
 
 def _resolved(path: str) -> Path:
@@ -123,12 +126,19 @@ def _around(hidden: Sequence[Path]) -> Iterator[str]:
         left += [Path(entry.path) for entry in entries if not entry.is_symlink()]
 
 
+def missing(kind: Kind) -> str:
+    """Why this kind of sandbox cannot be had here; empty when it can."""
+    if kind == "bubblewrap":
+        return _bubblewrap()[1]
+    return "" if kind == "none" or _landlock() else "this kernel does not offer it"
+
+
 @cache
-def _bubblewrap() -> str:
-    """Where it is, if it works here: containers and some systems forbid what it needs."""
+def _bubblewrap() -> tuple[str, str]:
+    """Where it is, and why it does not work here: containers and some systems forbid what it needs."""
     found = shutil.which("bwrap")
     if found is None:
-        return ""
+        return "", "it is not installed"
     words = [
         found,
         "--unshare-user",
@@ -143,9 +153,12 @@ def _bubblewrap() -> str:
     ]
     try:
         done = subprocess.run([*words, "true"], capture_output=True, timeout=5, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return found if done.returncode == 0 else ""
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return found, f"it cannot be run ({type(error).__name__})"
+    if done.returncode == 0:
+        return found, ""
+    told = done.stderr.decode("utf-8", "replace").strip().removeprefix("bwrap: ")
+    return found, told or "it failed without a word"
 
 
 @cache

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from toolcrib.bundled.terminal import reading_git
 from toolcrib.bundled.terminal.running import Running
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.surroundings import SHELL, environment
@@ -17,9 +20,12 @@ CEILING = 120.0
 GIB = 1024 * 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Workplace:
-    """`folder` is asked for each time: a host serves sessions in different folders."""
+    """`folder` is asked for each time: a host serves sessions in different folders.
+
+    The others may be replaced; commands that are running stay as they were started.
+    """
 
     folder: Callable[[], Path]
     sandbox: Sandbox = field(default_factory=Sandbox)
@@ -35,17 +41,19 @@ class Workplace:
             raise ToolFailure(f"{str(folder)!r} is no folder.", f"The working folder is {self.folder()}.")
         return str(folder.resolve())
 
-    def shell(self, command: str, cwd: str | None, *, pty: bool = False, feed: bool = False) -> Running:
-        """Start a shell command."""
+    def shell(
+        self, command: str, cwd: str | None, *, reading: bool = False, pty: bool = False, feed: bool = False
+    ) -> Running:
+        """Start a shell command; `reading` is one that runs because it is known to only read."""
         if "\0" in command:
             raise ToolFailure("A command cannot hold a null character.")
-        argv = [SHELL, "--noprofile", "--norc", "-c", command]
+        argv = [SHELL, "--noprofile", "--norc", "-c", carefully(command) if reading else command]
         return self.start(argv, self.place(cwd), pty=pty, feed=feed)
 
     def start(self, argv: Sequence[str], folder: str, *, pty: bool = False, feed: bool = False) -> Running:
         """Start a program, in the sandbox and under the limits."""
         order = {
-            **self.sandbox.confine(argv, str(self.folder())),
+            **self.sandbox.confine(argv, str(self.folder()), folder),
             "cwd": folder,
             "max_processes": self.max_processes,
             "max_memory": self.max_memory,
@@ -55,15 +63,36 @@ class Workplace:
         )
 
 
+def carefully(command: str) -> str:
+    """The same command, in which git runs nothing that a repository's config names."""
+    if "git" not in command:
+        return command
+    program = shlex.join([sys.executable, "-I", "-S", reading_git.__file__])
+    return f'git() {{ {program} "$@"; }}; {command}'
+
+
 async def finished(running: Running, seconds: float) -> bool:
     """Wait for the end, so long; whoever is cancelled here ends the command with all it started."""
     try:
         async with asyncio.timeout(seconds):
             await running.done.wait()
     except TimeoutError:
-        await running.stop()
+        await _stopped(running)
         return False
     except asyncio.CancelledError:
-        await running.stop()
+        await _stopped(running)
         raise
     return True
+
+
+async def _stopped(running: Running) -> None:
+    """End it and wait for that, however often the one who waits is cancelled; it takes a moment at most."""
+    stopping = asyncio.ensure_future(running.stop())
+    cancelled = False
+    while not stopping.done():
+        try:
+            await asyncio.shield(stopping)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError

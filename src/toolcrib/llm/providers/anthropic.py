@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcrib.errors import AnswerCut
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Draft, Gathering
 from toolcrib.llm.history import joined, without_calls
 from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Answer, Outgoing, Sender
+from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
     FromPerson,
@@ -48,12 +48,12 @@ _THINKING = ("thinking", "redacted_thinking")
 Json = dict[str, Any]
 
 
-def open_model(model: str, context: ModelContext) -> Anthropic:
+def open_model(model: str, context: ModelContext) -> VendorModel:
     """One model."""
-    return Anthropic(model, context)
+    return VendorModel(Messages(model, context), context)
 
 
-class Anthropic:
+class Messages:
     """A model of Anthropic."""
 
     form = "anthropic"
@@ -62,32 +62,26 @@ class Anthropic:
         self.name = context.name_of(VENDOR, model)
         self._model = model
         self._context = context
-        self._sender = Sender(context)
 
     async def traits(self) -> Traits:
         """All of them see pictures and take tools."""
         return Traits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._sender.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask."""
+    async def outgoing(self, request: Request) -> Outgoing:
+        """The request as the vendor wants it."""
         key_name, key = await self._context.need_key(VENDOR)
         sign = {"Authorization": f"Bearer {key}"} if key_name.endswith("AUTH_TOKEN") else {"x-api-key": key}
-        outgoing = Outgoing(
+        return Outgoing(
             vendor=VENDOR,
             url=f"{self._context.address_of(VENDOR).removesuffix('/v1')}/v1/messages",
             headers={**sign, "anthropic-version": VERSION},
             body=self._body(request),
             key_name=key_name,
         )
-        async with self._sender.send(outgoing) as answer:
-            reading = _Reading()
-            async for event in reading.read(answer):
-                yield event
-            yield reading.gathering.finish()
+
+    def reading(self) -> _Reading:
+        """For one answer."""
+        return _Reading()
 
     def _body(self, request: Request) -> Json:
         # Calls in the talk are refused when no tools are offered with it.
@@ -169,21 +163,9 @@ class _Reading:
         self.gathering = Gathering()
         self._draft = Draft()
         self._block: Json = {}
-        self._ended = False
 
-    async def read(self, answer: Answer) -> AsyncGenerator[ModelEvent, None]:
-        if not answer.is_stream:
-            self._whole(await answer.document())
-            return
-        async for event in answer.events():
-            for told in self._take(event):
-                yield told
-            answer.ended = self._ended
-        if self._ended:
-            return
-        raise AnswerCut("The answer of Anthropic broke off.", hint="Ask again.")
-
-    def _take(self, event: Json) -> list[ModelEvent]:
+    def take(self, event: Json) -> list[ModelEvent]:
+        """One event."""
         kind = event.get("type")
         if kind == "message_start":
             self._count(event.get("message", {}).get("usage"))
@@ -197,9 +179,15 @@ class _Reading:
             self.gathering.reason = _REASONS.get(str((event.get("delta") or {}).get("stop_reason")), "end")
             self._count(event.get("usage"))
         elif kind == "message_stop":
-            self._ended = True
+            self.gathering.end()
+        elif kind == "message":
+            self._whole(event)
         elif kind == "error":
             raise complain(VENDOR, event.get("error"))
+        return []
+
+    def rest(self) -> list[ModelEvent]:
+        """Nothing: every call is complete when its block is."""
         return []
 
     def _begin(self, block: Json) -> None:
@@ -231,6 +219,7 @@ class _Reading:
         return [self.gathering.call(self._draft.id, self._draft.name, given)]
 
     def _whole(self, message: Json) -> None:
+        self.gathering.end()
         for block in message.get("content") or ():
             if block.get("type") == "text":
                 self.gathering.say(block["text"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcrib.errors import AnswerCut, ModelError
@@ -12,7 +12,8 @@ from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined
 from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Answer, Outgoing, Sender
+from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
     FromPerson,
@@ -49,12 +50,12 @@ _NO_CALL = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CA
 Json = dict[str, Any]
 
 
-def open_model(model: str, context: ModelContext) -> Gemini:
+def open_model(model: str, context: ModelContext) -> VendorModel:
     """One model."""
-    return Gemini(model, context)
+    return VendorModel(Contents(model, context), context)
 
 
-class Gemini:
+class Contents:
     """A model of Google."""
 
     form = "gemini"
@@ -63,31 +64,25 @@ class Gemini:
         self.name = context.name_of(VENDOR, model)
         self._model = model.removeprefix("models/")
         self._context = context
-        self._sender = Sender(context)
 
     async def traits(self) -> Traits:
         """All of them see pictures and take tools."""
         return Traits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._sender.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask."""
+    async def outgoing(self, request: Request) -> Outgoing:
+        """The request as the vendor wants it."""
         key_name, key = await self._context.need_key(VENDOR)
-        outgoing = Outgoing(
+        return Outgoing(
             vendor=VENDOR,
             url=f"{self._address()}/models/{self._model}:streamGenerateContent?alt=sse",
             headers={"x-goog-api-key": key},
             body=self._body(request),
             key_name=key_name,
         )
-        async with self._sender.send(outgoing) as answer:
-            reading = _Reading()
-            async for event in reading.read(answer):
-                yield event
-            yield reading.gathering.finish()
+
+    def reading(self) -> _Reading:
+        """For one answer."""
+        return _Reading()
 
     def _address(self) -> str:
         address = self._context.address_of(VENDOR)
@@ -165,20 +160,9 @@ class _Reading:
 
     def __init__(self) -> None:
         self.gathering = Gathering()
-        self._ended = False
 
-    async def read(self, answer: Answer) -> AsyncGenerator[ModelEvent, None]:
-        if not answer.is_stream:
-            for told in self._take(await answer.document()):
-                yield told
-        else:
-            async for chunk in answer.events():
-                for told in self._take(chunk):
-                    yield told
-        if not self._ended:
-            raise AnswerCut("The answer of Google Gemini broke off.", hint="Ask again.")
-
-    def _take(self, chunk: Json) -> list[ModelEvent]:
+    def take(self, chunk: Json) -> list[ModelEvent]:
+        """One chunk."""
         if chunk.get("error"):
             raise complain(VENDOR, chunk["error"])
         self._count(chunk.get("usageMetadata"))
@@ -191,6 +175,10 @@ class _Reading:
                 events += self._part(part)
             self._finish(candidate.get("finishReason"))
         return events
+
+    def rest(self) -> list[ModelEvent]:
+        """Nothing: calls come whole."""
+        return []
 
     def _part(self, part: Json) -> list[ModelEvent]:
         if "functionCall" in part:
@@ -214,7 +202,7 @@ class _Reading:
         if reason in _NO_CALL:
             raise AnswerCut(f"Google Gemini wrote a call that cannot be read ({reason}).", hint="Ask again.")
         self.gathering.reason = _REASONS.get(reason, "end")
-        self._ended = True
+        self.gathering.ended = True
 
     def _count(self, usage: Mapping[str, Any] | None) -> None:
         if not usage:

@@ -6,19 +6,19 @@ default is small enough to lose the tools without a word.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolcrib.errors import AnswerCut
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined, without_calls
 from toolcrib.llm.model import Model, ModelEvent, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.llm.ollama_host import address_of, describe
-from toolcrib.llm.providers.openai import OpenAIChat
+from toolcrib.llm.providers import openai
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Answer, Outgoing, Sender
+from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
     FromPerson,
@@ -48,11 +48,11 @@ def open_model(model: str, context: ModelContext) -> Model:
     """One model; an address that ends in /v1 asks for the copy of OpenAI's protocol."""
     address = context.address_of(VENDOR)
     if address.endswith("/v1"):
-        return OpenAIChat(model, replace(context, address=address), VENDOR)
-    return Ollama(model, context)
+        return openai.open_model(model, replace(context, address=address), VENDOR)
+    return VendorModel(Chat(model, context), context)
 
 
-class Ollama:
+class Chat:
     """A model that Ollama runs."""
 
     form = "openai"
@@ -62,7 +62,6 @@ class Ollama:
         self._model = model
         self._context = context
         self._address = address_of(context.address_of(VENDOR))
-        self._sender = Sender(context)
         self._traits: Traits | None = None
 
     async def traits(self) -> Traits:
@@ -71,26 +70,22 @@ class Ollama:
             self._traits = await describe(self._address, self._model, self._context.context_tokens or CONTEXT)
         return self._traits
 
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._sender.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask."""
+    async def outgoing(self, request: Request) -> Outgoing:
+        """The request as the vendor wants it."""
         traits = await self.traits()
         found = await self._context.key_of(VENDOR)
-        outgoing = Outgoing(
+        return Outgoing(
             vendor=VENDOR,
             url=f"{self._address}/api/chat",
             headers={} if found is None else {"Authorization": f"Bearer {found[1]}"},
             body=self._body(request, traits),
             key_name="" if found is None else found[0],
+            in_lines=True,
         )
-        async with self._sender.send(outgoing) as answer:
-            reading = _Reading()
-            async for event in reading.read(answer):
-                yield event
-            yield reading.gathering.finish()
+
+    def reading(self) -> _Reading:
+        """For one answer."""
+        return _Reading()
 
     def _body(self, request: Request, traits: Traits) -> Json:
         tools = list(request.tools) if traits.tools else []
@@ -159,18 +154,9 @@ class _Reading:
 
     def __init__(self) -> None:
         self.gathering = Gathering()
-        self._ended = False
 
-    async def read(self, answer: Answer) -> AsyncGenerator[ModelEvent, None]:
-        async for line in answer.documents():
-            for told in self._take(line):
-                yield told
-            answer.ended = self._ended
-        if self._ended:
-            return
-        raise AnswerCut("The answer of Ollama broke off.", hint="Ask again.")
-
-    def _take(self, line: Json) -> list[ModelEvent]:
+    def take(self, line: Json) -> list[ModelEvent]:
+        """One line."""
         if line.get("error"):
             raise complain(VENDOR, line["error"])
         message = line.get("message") or {}
@@ -191,8 +177,12 @@ class _Reading:
             self._end(line)
         return events
 
+    def rest(self) -> list[ModelEvent]:
+        """Nothing: calls come whole."""
+        return []
+
     def _end(self, line: Json) -> None:
-        self._ended = True
+        self.gathering.end()
         self.gathering.reason = _REASONS.get(line.get("done_reason") or "", "end")
         self.gathering.usage = Usage(
             input=line.get("prompt_eval_count") or 0, output=line.get("eval_count") or 0, requests=1

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcrib.errors import AnswerCut
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Draft, Gathering
 from toolcrib.llm.history import joined
 from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Answer, Outgoing, Sender
+from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
     FromPerson,
@@ -43,47 +43,41 @@ _REASONS: dict[str, StopReason] = {
 Json = dict[str, Any]
 
 
-def open_model(model: str, context: ModelContext) -> OpenAIChat:
-    """One model."""
-    return OpenAIChat(model, context)
+def open_model(model: str, context: ModelContext, vendor: Vendor = VENDOR) -> VendorModel:
+    """One model, of whoever speaks like this."""
+    return VendorModel(Completions(model, context, vendor), context)
 
 
-class OpenAIChat:
+class Completions:
     """A model behind chat completions."""
 
     form = "openai"
 
-    def __init__(self, model: str, context: ModelContext, vendor: Vendor = VENDOR) -> None:
+    def __init__(self, model: str, context: ModelContext, vendor: Vendor) -> None:
         self.name = context.name_of(vendor, model)
         self._model = model
         self._vendor = vendor
         self._context = context
-        self._sender = Sender(context)
 
     async def traits(self) -> Traits:
         """What it holds is as the settings say; the protocol does not tell."""
         return Traits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._sender.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask."""
+    async def outgoing(self, request: Request) -> Outgoing:
+        """The request as the vendor wants it."""
         address = self._context.address_of(self._vendor)
         key_name, headers = await authorisation(self._context, self._vendor, address)
-        outgoing = Outgoing(
+        return Outgoing(
             vendor=self._vendor,
             url=f"{address}/chat/completions",
             headers=headers,
             body=self._body(request, address),
             key_name=key_name,
         )
-        async with self._sender.send(outgoing) as answer:
-            reading = _Reading(self._vendor)
-            async for event in reading.read(answer):
-                yield event
-            yield reading.gathering.finish()
+
+    def reading(self) -> _Reading:
+        """For one answer."""
+        return _Reading(self._vendor)
 
     def _body(self, request: Request, address: str) -> Json:
         body: Json = {
@@ -175,25 +169,11 @@ class _Reading:
         self._vendor = vendor
         self._drafts: dict[object, Draft] = {}
         self._last: object = None
-        self._ended = False
 
-    async def read(self, answer: Answer) -> AsyncGenerator[ModelEvent, None]:
-        if answer.is_stream:
-            async for chunk in answer.events():
-                if not chunk:
-                    self._ended = answer.ended = True
-                    continue
-                for event in self._take(chunk):
-                    yield event
-        else:
-            for event in self._take(await answer.document()):
-                yield event
-        if not self._ended:
-            raise AnswerCut(f"The answer of {self._vendor.title} broke off.", hint="Ask again.")
-        for draft in self._drafts.values():
-            yield self.gathering.call(draft.id, draft.name, draft.arguments)
-
-    def _take(self, chunk: Json) -> list[ModelEvent]:
+    def take(self, chunk: Json) -> list[ModelEvent]:
+        """One chunk; an empty one is the last."""
+        if not chunk:
+            self.gathering.end()
         if chunk.get("error"):
             raise complain(self._vendor, chunk["error"])
         self._count(chunk.get("usage"))
@@ -201,6 +181,11 @@ class _Reading:
         for choice in chunk.get("choices") or ():
             events += self._choice(choice)
         return events
+
+    def rest(self) -> list[ModelEvent]:
+        """The calls: which piece was the last of one, nobody says."""
+        drafts = self._drafts.values()
+        return [self.gathering.call(draft.id, draft.name, draft.arguments) for draft in drafts]
 
     def _choice(self, choice: Json) -> list[ModelEvent]:
         delta = choice.get("delta") or choice.get("message") or {}
@@ -216,7 +201,7 @@ class _Reading:
             self._draft(call, position)
         if choice.get("finish_reason"):
             self.gathering.reason = _REASONS.get(choice["finish_reason"], "end")
-            self._ended = True
+            self.gathering.ended = True  # The count of tokens follows.
         return events
 
     def _draft(self, call: Json, position: int) -> None:

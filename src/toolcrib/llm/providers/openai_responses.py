@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolcrib.errors import AnswerCut
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined
@@ -15,7 +14,8 @@ from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Tr
 from toolcrib.llm.providers.openai import CONTEXT, authorisation
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Answer, Outgoing, Sender
+from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
     FromPerson,
@@ -35,12 +35,12 @@ _REASONING = ("o1", "o3", "o4", "gpt-5", "gpt-6", "codex")
 Json = dict[str, Any]
 
 
-def open_model(model: str, context: ModelContext) -> OpenAIResponses:
+def open_model(model: str, context: ModelContext) -> VendorModel:
     """One model."""
-    return OpenAIResponses(model, context)
+    return VendorModel(Responses(model, context), context)
 
 
-class OpenAIResponses:
+class Responses:
     """A model behind responses."""
 
     form = "openai-responses"
@@ -49,32 +49,26 @@ class OpenAIResponses:
         self.name = context.name_of(VENDOR, model)
         self._model = model
         self._context = context
-        self._sender = Sender(context)
 
     async def traits(self) -> Traits:
         """What it holds is as the settings say; the protocol does not tell."""
         return Traits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._sender.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask."""
+    async def outgoing(self, request: Request) -> Outgoing:
+        """The request as the vendor wants it."""
         address = self._context.address_of(VENDOR)
         key_name, headers = await authorisation(self._context, VENDOR, address)
-        outgoing = Outgoing(
+        return Outgoing(
             vendor=VENDOR,
             url=f"{address}/responses",
             headers=headers,
             body=self._body(request),
             key_name=key_name,
         )
-        async with self._sender.send(outgoing) as answer:
-            reading = _Reading()
-            async for event in reading.read(answer):
-                yield event
-            yield reading.gathering.finish()
+
+    def reading(self) -> _Reading:
+        """For one answer."""
+        return _Reading()
 
     def _body(self, request: Request) -> Json:
         body: Json = {
@@ -140,26 +134,12 @@ class _Reading:
 
     def __init__(self) -> None:
         self.gathering = Gathering()
-        self._ended = False
         self._said = False
 
-    async def read(self, answer: Answer) -> AsyncGenerator[ModelEvent, None]:
-        if not answer.is_stream:
-            document = await answer.document()
-            for item in document.get("output") or ():
-                for told in self._item(item):
-                    yield told
-            self._end(document)
-            return
-        async for event in answer.events():
-            for told in self._take(event):
-                yield told
-            answer.ended = self._ended
-        if self._ended:
-            return
-        raise AnswerCut("The answer of OpenAI broke off.", hint="Ask again.")
-
-    def _take(self, event: Json) -> list[ModelEvent]:
+    def take(self, event: Json) -> list[ModelEvent]:
+        """One event."""
+        if event.get("object") == "response":
+            return self._whole(event)
         kind = event.get("type")
         if kind in ("response.output_text.delta", "response.refusal.delta"):
             self._said = True
@@ -176,6 +156,14 @@ class _Reading:
         elif kind == "error":
             raise complain(VENDOR, event.get("error") or event)
         return []
+
+    def rest(self) -> list[ModelEvent]:
+        """Nothing: calls come whole."""
+        return []
+
+    def _whole(self, response: Json) -> list[ModelEvent]:
+        self._end(response)
+        return [told for item in response.get("output") or () for told in self._item(item)]
 
     def _item(self, item: Json) -> list[ModelEvent]:
         kind = item.get("type")
@@ -200,7 +188,7 @@ class _Reading:
         return [TextDelta(text)] if text else []
 
     def _end(self, response: Mapping[str, Any]) -> None:
-        self._ended = True
+        self.gathering.end()
         why = (response.get("incomplete_details") or {}).get("reason")
         if why:
             self.gathering.reason = "refused" if why == "content_filter" else "length"

@@ -1,4 +1,8 @@
-"""Which git commands only read. Options of git itself, which can run programs, are never taken."""
+"""Which git commands only read. Options of git itself, which can run programs, are never taken.
+
+That a repository's own config runs nothing either is for whoever runs the command to see to:
+`toolcrib.bundled.terminal.reading_git` does. What it cannot switch off is not called reading here.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,11 @@ from collections.abc import Callable, Sequence
 from toolcrib.serverkit.shell.words import Word
 
 _WRITING = re.compile(
-    r"--(ou|ext-d|textc|filt|op|up|ex|upl|rec|show-sig|add|rem|dele|edit|set|unset|repl|pag)|-O|-o"
+    r"--(ou|ext-d|textc|filt|op|up|ex|upl|rec|show-sig|add|rem|dele|edit|set|unset|repl|pag|alt|sub)|-O|-o"
+    r"|--ignore-(su|s?(=|$))"
 )
-"""Beginnings of options of reading commands that write files or run programs; git takes abbreviations."""
+"""Beginnings of options of reading commands that write files, run programs, or look into other repositories,
+whose config is not known; git takes abbreviations."""
 
 
 def git_reads(words: Sequence[Word]) -> bool:
@@ -31,6 +37,11 @@ def _looking(words: Sequence[Word]) -> bool:
         if word.option_possible and (not word.literal or _WRITING.match(word.text)):
             return False
     return True
+
+
+def _describing(words: Sequence[Word]) -> bool:
+    """Whether files were changed is found out with the filters of submodules."""
+    return _looking(words) and not any(word.text.startswith(("--di", "--b")) for word in words)
 
 
 def _listing(*options: str, operands_after: Sequence[str] = ()) -> Callable[[Sequence[Word]], bool]:
@@ -98,7 +109,6 @@ _COMMANDS: dict[str, Callable[[Sequence[Word]], bool]] = {
             "show",
             "blame",
             "shortlog",
-            "describe",
             "rev-parse",
             "rev-list",
             "ls-files",
@@ -116,6 +126,7 @@ _COMMANDS: dict[str, Callable[[Sequence[Word]], bool]] = {
         ),
         _looking,
     ),
+    "describe": _describing,
     "branch": _listing(
         *_BRANCH, operands_after=("--list", "-l", "--contains", "--merged", "--no-merged", "--points-at")
     ),
@@ -126,6 +137,6 @@ _COMMANDS: dict[str, Callable[[Sequence[Word]], bool]] = {
     "config": _config,
     "stash": _first("list", "show"),
     "worktree": _first("list"),
-    "submodule": _first("status", "summary"),
+    "submodule": _first("status"),
     "reflog": _reflog,
 }

@@ -1,0 +1,178 @@
+"""Turns that run by themselves: any number of listeners follow one, come late, go and come back.
+
+A listener that goes away stops nothing; `stop` does, and so does closing the host. Everything told is kept
+with a number, so that who comes back goes on where it left off. Of a turn that tells very much, the single
+words of rounds that are over are dropped: `RoundEnded` holds them all at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from toolcrib.agent.agent import BUSY, Agent, title_of
+from toolcrib.agent.chat import Chat
+from toolcrib.agent.events import (
+    AgentEvent,
+    CallMoved,
+    RoundEnded,
+    Speaking,
+    Thinking,
+    TurnEnded,
+)
+from toolcrib.errors import CallFailed, NotFound, ToolcribError, UsageError
+from toolcrib.schema.messages import Image, Usage
+
+MOST_KEPT = 5000
+"""Events of one turn; then what is said at once elsewhere is dropped."""
+ENDED_KEPT = 64
+"""Turns that are over and can still be followed."""
+_WORDS = (Speaking, Thinking, CallMoved)
+Events = AsyncGenerator[AgentEvent, None]
+
+
+class LiveTurn:
+    """One turn under way; made by `Turns`."""
+
+    def __init__(self, agent: Agent, chat: str) -> None:
+        self.id = secrets.token_hex(6)
+        self.chat = chat
+        self._agent = agent
+        self._told: list[tuple[int, AgentEvent]] = []
+        self._number = 0
+        self._news = asyncio.Event()
+        self._ended: TurnEnded | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on."""
+        return self._ended is None
+
+    @property
+    def number(self) -> int:
+        """How many events it has told."""
+        return self._number
+
+    async def follow(self, after: int = 0) -> AsyncGenerator[tuple[int, AgentEvent], None]:
+        """Its events with their numbers, those beyond `after`; the last is `TurnEnded`."""
+        while True:
+            news = self._news
+            for number, event in [one for one in self._told if one[0] > after]:
+                after = number
+                yield number, event
+            if self._ended is not None and after >= self._number:
+                return
+            await news.wait()
+
+    async def result(self) -> TurnEnded:
+        """How it ends; a failure is told in it and not raised."""
+        async with aclosing(self.follow(self._number)) as events:
+            async for _ in events:
+                pass
+        assert self._ended is not None
+        return self._ended
+
+    async def stop(self) -> TurnEnded:
+        """Stop it; when this returns, nothing that it started is running any more."""
+        if self._task is not None and self.running and not self._agent.halt(self.chat):
+            self._task.cancel()  # It had not begun.
+        return await self.result()
+
+    def _start(self, events: Events, done: Callable[[LiveTurn], None]) -> None:
+        self._task = asyncio.create_task(self._run(events), name=f"live turn of {self.chat}")
+        self._task.add_done_callback(lambda _: done(self))
+
+    async def _run(self, events: Events) -> None:
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    self._tell(event)
+        except asyncio.CancelledError:
+            pass  # The generator is closed by now.
+        except ToolcribError as error:
+            self._tell(self._ending(error))
+        except Exception as error:
+            self._tell(self._ending(CallFailed(f"The turn broke: {type(error).__name__}: {error}")))
+            raise
+        finally:
+            if self._ended is None:
+                self._tell(self._ending(None))
+
+    def _ending(self, failure: ToolcribError | None) -> TurnEnded:
+        return TurnEnded(
+            chat=self.chat,
+            model=self._agent.model.name,
+            answer="",
+            ending="stopped" if failure is None else "failed",
+            rounds=0,
+            calls=(),
+            usage=Usage(),
+            cost=None,
+            failure=failure,
+        )
+
+    def _tell(self, event: AgentEvent) -> None:
+        self._number += 1
+        self._told.append((self._number, event))
+        if isinstance(event, TurnEnded):
+            self._ended = event
+        elif isinstance(event, RoundEnded) and len(self._told) > MOST_KEPT:
+            self._told = [one for one in self._told if not isinstance(one[1], _WORDS)]
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+class Turns:
+    """The turns of a host, one at a time in each chat."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, LiveTurn] = {}
+
+    async def start(
+        self, agent: Agent, text: str, *, chat: Chat | None = None, images: Sequence[Image] = ()
+    ) -> LiveTurn:
+        """Begin to answer a question; raises `UsageError` while the chat is busy."""
+        if chat is None:
+            chat = await agent.chats.create(agent.model.name, title=title_of(text))
+        return self._begin(agent, chat, agent.run(text, chat=chat, images=images))
+
+    async def call(self, agent: Agent, chat: Chat, tool: str, arguments: Mapping[str, Any]) -> LiveTurn:
+        """Begin a call by hand in a chat; raises `UsageError` while the chat is busy."""
+        return self._begin(agent, chat, agent.call(chat, tool, arguments))
+
+    def get(self, turn: str) -> LiveTurn:
+        """A turn by its id, running or over since not too long; raises `NotFound`."""
+        found = self._turns.get(turn)
+        if found is None:
+            raise NotFound(f"There is no turn {turn!r}.", hint="It ended some time ago; the chat has it all.")
+        return found
+
+    def of(self, chat: str) -> LiveTurn | None:
+        """The latest turn of a chat, if it is known."""
+        return next((turn for turn in reversed(self._turns.values()) if turn.chat == chat), None)
+
+    def running(self) -> list[LiveTurn]:
+        """Those under way, the oldest first."""
+        return [turn for turn in self._turns.values() if turn.running]
+
+    async def close(self) -> None:
+        """Stop all of them."""
+        await asyncio.gather(*(turn.stop() for turn in self.running()))
+
+    def _begin(self, agent: Agent, chat: Chat, events: Events) -> LiveTurn:
+        latest = self.of(chat.id)
+        if (latest is not None and latest.running) or chat.id in agent.chats.busy:
+            raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
+        turn = LiveTurn(agent, chat.id)
+        self._turns[turn.id] = turn
+        turn._start(events, self._forget)
+        return turn
+
+    def _forget(self, ended: LiveTurn) -> None:
+        over = [turn.id for turn in self._turns.values() if not turn.running]
+        for old in over[: max(0, len(over) - ENDED_KEPT)]:
+            del self._turns[old]

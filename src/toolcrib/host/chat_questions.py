@@ -1,0 +1,77 @@
+"""Makes a question about a call ready for a person's eyes: a title, the call itself, why, and each rule.
+
+Adds to what the gate said and changes nothing of it: what is shown is what would run, and what would be
+written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from toolcrib.approvals.facts import code_argument, shell_argument
+from toolcrib.approvals.rule import Rule, read_rule
+from toolcrib.approvals.rule_words import HASH_SHOWN, rule_place, rule_words
+from toolcrib.host.exhibits import Exhibit, exhibit
+from toolcrib.schema.tools import Tool
+
+Json = dict[str, Any]
+_SENDING = ("send", "post", "publish", "reply", "mail", "message")
+_WITHIN = {"chat": "session", "project": "project"}
+
+
+class QuestionWords:
+    """Describes questions; `tool_of` finds a tool by its public name, `ours` knows those we ship."""
+
+    def __init__(self, tool_of: Callable[[str], Tool | None], ours: Callable[[Tool], bool]) -> None:
+        self._tool_of = tool_of
+        self._ours = ours
+
+    async def described(self, detail: Mapping[str, Any]) -> Json:
+        """The gate's question with `title`, `exhibit`, `definition` and the `words` of every rule."""
+        tool = self._tool_of(str(detail.get("tool", "")))
+        ours = tool is not None and self._ours(tool)
+        folder = str(detail.get("project") or "")
+        arguments = detail.get("arguments") or {}
+        shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder=folder)
+        return {
+            **detail,
+            "title": _title(detail, tool, shown, ours=ours),
+            "exhibit": shown,
+            "definition": "" if tool is None else tool.hash[:HASH_SHOWN],
+            "words": _rules(detail),
+        }
+
+
+def _title(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit, *, ours: bool) -> str:
+    if detail.get("session_mode"):
+        return "Let this chat act without asking until this answer ends?"
+    name = str(detail.get("tool", "")) if tool is None else tool.definition.name
+    who = str(detail.get("server") or "this chat")
+    if tool is not None and shell_argument(tool, ours=ours) is not None:
+        return "Let the terminal run this?"
+    if tool is not None and code_argument(tool, ours=ours) is not None:
+        return "Let this code run?"
+    if shown["kind"] == "edit":
+        return f"Let {who} {'write' if shown['new'] else 'edit'} this file?"
+    if detail.get("flow") and any(word in name.lower() for word in _SENDING):
+        return "Send this message outside?"
+    return f"Let {who} run {name}?"
+
+
+def _rules(detail: Mapping[str, Any]) -> Json:
+    """For each scope that is offered the rule that a yes would write, in words."""
+    try:
+        rule = read_rule(detail.get("rule") or {})
+    except ValidationError:
+        return {}
+    return {scope: _written(rule, scope, detail) for scope in detail.get("scopes", ()) if scope != "once"}
+
+
+def _written(rule: Rule, scope: str, detail: Mapping[str, Any]) -> Json:
+    within = str(detail.get(_WITHIN.get(scope, ""), "") or "")
+    written = rule.model_copy(update={"effect": "allow", "scope": scope, "within": within})
+    return {"rule": rule_words(written), "place": rule_place(written)}

@@ -1,0 +1,151 @@
+"""Shows a call to the person who is asked about it: a command part by part, an edit as a difference.
+
+Reads at most the one file that the call would write, and only if it is a plain one of moderate size. What
+cannot be shown so is shown by its arguments.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolcrib.approvals.facts import code_argument, shell_argument
+from toolcrib.schema.tools import Tool
+
+Exhibit = dict[str, Any]
+LARGEST_FILE = 512 * 1024
+MOST_LINES = 4000
+"""A difference of more is no help; the whole new text is then shown instead."""
+CONTEXT = 2
+
+
+def exhibit(tool: Tool | None, arguments: Mapping[str, Any], *, ours: bool, folder: str) -> Exhibit:
+    """What the person is shown of a call, beside its arguments; looks at the disk."""
+    if tool is not None:
+        shell = shell_argument(tool, ours=ours)
+        if shell is not None:
+            return _command(str(arguments.get(shell, "")), folder)
+        code = code_argument(tool, ours=ours)
+        if code is not None:
+            return {"kind": "code", "text": str(arguments.get(code, ""))}
+    return _edit(arguments, folder) or {"kind": "arguments"}
+
+
+def _command(command: str, folder: str) -> Exhibit:
+    """The command with its parts as they were read, and what is not known of each."""
+    from toolcrib.serverkit.shell.reading import only_reads
+    from toolcrib.serverkit.shell.script import read_script
+    from toolcrib.serverkit.shell.words import NotUnderstood
+
+    shown: Exhibit = {"kind": "command", "command": command, "folder": folder, "parts": [], "unread": ""}
+    try:
+        commands = read_script(command)
+    except NotUnderstood as error:
+        return {**shown, "unread": error.what}
+    shown["parts"] = [{"text": one.text, "doubt": only_reads(one)} for one in commands]
+    return shown
+
+
+def _edit(arguments: Mapping[str, Any], folder: str) -> Exhibit | None:
+    path = arguments.get("path")
+    if not isinstance(path, str):
+        return None
+    content = arguments.get("content")
+    if isinstance(content, str):
+        before = _text_of(path, folder)
+        return _difference(path, before or "", content, new=before is None)
+    pairs = _replacements(arguments.get("edits"))
+    if not pairs:
+        return None
+    before = _text_of(path, folder)
+    after = _replaced(before, pairs)
+    if before is not None and after is not None:
+        return _difference(path, before, after)
+    lines = [line for old, new in pairs for line in _lines(old, new)]
+    return _shown(path, lines, numbered=False)
+
+
+def _replacements(edits: object) -> list[tuple[str, str]]:
+    """The edits of the usual file servers: `oldText` and `newText` each."""
+    if not isinstance(edits, list):
+        return []
+    pairs: list[tuple[str, str]] = []
+    for one in edits:
+        old, new = (one.get("oldText"), one.get("newText")) if isinstance(one, Mapping) else (None, None)
+        if not isinstance(old, str) or not isinstance(new, str):
+            return []
+        pairs.append((old, new))
+    return pairs
+
+
+def _replaced(text: str | None, pairs: Sequence[tuple[str, str]]) -> str | None:
+    for old, new in pairs:
+        if text is None or not old or old not in text:
+            return None
+        text = text.replace(old, new, 1)
+    return text
+
+
+def _difference(path: str, before: str, after: str, *, new: bool = False) -> Exhibit:
+    lines = list(_lines(before, after))
+    return _shown(path, lines, numbered=True, new=new)
+
+
+def _shown(path: str, lines: list[dict[str, Any]], *, numbered: bool, new: bool = False) -> Exhibit:
+    if not numbered:
+        lines = [{**line, "number": None} for line in lines]
+    changed = max(
+        sum(line["kind"] == "added" for line in lines), sum(line["kind"] == "removed" for line in lines)
+    )
+    return {"kind": "edit", "path": path, "new": new, "lines": lines[:MOST_LINES], "changed": changed}
+
+
+def _lines(before: str, after: str) -> Iterator[dict[str, Any]]:
+    """The lines that differ, with a few around them; `gap` stands for those left out."""
+    old, new = before.splitlines(), after.splitlines()
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > MOST_LINES)
+    for index, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
+        if index:
+            yield {"kind": "gap", "number": None, "text": ""}
+        for tag, first, last, new_first, new_last in group:
+            if tag == "equal":
+                for at in range(first, last):
+                    yield {"kind": "same", "number": at + 1, "text": old[at]}
+                continue
+            for at in range(first, last):
+                yield {"kind": "removed", "number": at + 1, "text": old[at]}
+            for at in range(new_first, new_last):
+                yield {"kind": "added", "number": at + 1, "text": new[at]}
+
+
+def _text_of(path: str, folder: str) -> str | None:
+    """A plain text file's content; None when there is none, or none to be shown."""
+    wanted = Path(folder, path) if folder else Path(path)
+    if not wanted.is_absolute() or "\0" in path:
+        return None
+    try:
+        descriptor = os.open(wanted, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return None
+    try:
+        return _plain_text(descriptor)
+    except (OSError, UnicodeDecodeError):
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _plain_text(descriptor: int) -> str | None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+        return None
+    parts: list[bytes] = []
+    while part := os.read(descriptor, LARGEST_FILE):
+        parts.append(part)
+        if sum(map(len, parts)) > LARGEST_FILE:
+            return None
+    return b"".join(parts).decode("utf-8")

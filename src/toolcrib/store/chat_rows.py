@@ -1,0 +1,93 @@
+"""Chats as a page shows them: entries with their place and time, and how each chat stands."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from toolcrib.store.database import Database
+from toolcrib.store.moments import from_stored
+
+_MOST_KNOWN = 5000
+"""Standings that are remembered: they change only when an entry is added."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatRow:
+    """One entry as it is kept."""
+
+    position: int
+    time: datetime
+    kind: str
+    body: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatStanding:
+    """How a chat stands."""
+
+    ending: str | None
+    """How its latest turn ended; None when there was none."""
+    calls: int
+    reason: str = ""
+    """Why it failed."""
+
+
+class ChatRows:
+    """Reads; the chats themselves are written by `Chats`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: OrderedDict[tuple[str, int], ChatStanding] = OrderedDict()
+
+    async def read(self, chat: str) -> list[ChatRow]:
+        """All entries of a chat, by its whole id."""
+        statement = "SELECT position, time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
+        rows = await self._database.run(lambda within: within.execute(statement, (chat,)).fetchall())
+        return [
+            ChatRow(position=position, time=from_stored(time), kind=kind, body=json.loads(body))
+            for position, time, kind, body in rows
+        ]
+
+    async def standings(self, chats: Sequence[tuple[str, int]]) -> dict[str, ChatStanding]:
+        """How these chats stand; each is given with its number of entries."""
+        unknown = [one for one in chats if one not in self._known]
+        if unknown:
+            found = await self._database.run(lambda within: [_standing(chat, within) for chat, _ in unknown])
+            self._known.update(zip(unknown, found, strict=True))
+        standings = {one[0]: self._known[one] for one in chats}
+        while len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+        return standings
+
+
+def _told_by(last: Mapping[str, Any] | None) -> str | None:
+    """How a turn ended of which nothing was noted: its process was killed, or it is older than such notes."""
+    if last is None:
+        return None
+    calls = [part for part in last.get("parts", ()) if part["type"] == "call"]
+    return "answered" if last["from"] == "model" and not calls else "stopped"
+
+
+def _standing(chat: str, connection: sqlite3.Connection) -> ChatStanding:
+    calls = connection.execute(
+        "SELECT count(*) FROM chat_entries AS entry, json_each(entry.body, '$.parts') AS part"
+        " WHERE entry.chat = ? AND entry.kind = 'said' AND json_extract(part.value, '$.type') = 'call'",
+        (chat,),
+    ).fetchone()[0]
+    last = connection.execute(
+        "SELECT kind, body FROM chat_entries WHERE chat = ? AND kind IN ('said', 'remark', 'took')"
+        " ORDER BY position DESC LIMIT 2",
+        (chat,),
+    ).fetchall()
+    told = {kind: json.loads(body) for kind, body in reversed(last)}
+    remark = told.get("remark", {})
+    ending = told.get("took", {}).get("ending") or remark.get("kind") or _told_by(told.get("said"))
+    return ChatStanding(
+        ending=ending, calls=calls, reason=remark.get("text", "") if ending == "failed" else ""
+    )

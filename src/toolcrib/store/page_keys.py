@@ -1,0 +1,149 @@
+"""Who may use the page: a token that works once, and the key that a page gets for it.
+
+Tokens live in memory and for minutes. Of a key only a hash is kept, across restarts; one that nobody uses for
+a month is worth nothing any more. All are at hand, so that a request is let in or refused without waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from toolcrib.clock import Clock
+from toolcrib.config.tokens import fits, hash_token
+from toolcrib.store.database import Database, transact
+from toolcrib.store.moments import from_stored, to_stored
+
+logger = logging.getLogger(__name__)
+
+TOKEN_LIFE = timedelta(minutes=10)
+UNUSED_LIFE = timedelta(days=30)
+NOTED_EVERY = timedelta(minutes=15)
+"""How exactly it is written down when a key was last used."""
+MOST_TOKENS = 32
+MOST_KEYS = 256
+MARK = "tcpage_"
+"""So that those who look for leaked secrets recognise one."""
+_NAME_LENGTH = 200
+_INSERT = "INSERT INTO page_keys (id, hash, name, made_at, used_at) VALUES (?, ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageKey:
+    """One page that was let in."""
+
+    id: str
+    hash: str
+    name: str
+    made_at: datetime
+    used_at: datetime
+
+
+class PageKeys:
+    """All of them; made by `open`. `address` is where the page is served, while it is."""
+
+    def __init__(self, database: Database, keys: dict[str, PageKey], clock: Clock) -> None:
+        self.address: str | None = None
+        self.on_revoked: Callable[[], object] = lambda: None
+        self._database = database
+        self._keys = keys
+        self._clock = clock
+        self._tokens: dict[str, datetime] = {}
+
+    @classmethod
+    async def open(cls, database: Database, *, clock: Clock) -> PageKeys:
+        """Read those that are still good."""
+        rows = await database.run(
+            lambda connection: connection.execute(
+                "SELECT id, hash, name, made_at, used_at FROM page_keys"
+            ).fetchall()
+        )
+        keys = {
+            key: PageKey(id=key, hash=hashed, name=name, made_at=from_stored(made), used_at=from_stored(used))
+            for key, hashed, name, made, used in rows
+        }
+        return cls(database, keys, clock)
+
+    def invite(self) -> str:
+        """A token that lets one page in, once and soon."""
+        now = self._clock.now()
+        self._tokens = {token: until for token, until in self._tokens.items() if until > now}
+        while len(self._tokens) >= MOST_TOKENS:
+            del self._tokens[next(iter(self._tokens))]
+        token = secrets.token_urlsafe(24)
+        self._tokens[token] = now + TOKEN_LIFE
+        return token
+
+    async def admit(self, token: str, name: str) -> str | None:
+        """The key for a token, which is used up by this; None for one that is not good (any more)."""
+        until = self._tokens.pop(token, None)
+        now = self._clock.now()
+        if until is None or until <= now:
+            return None
+        self._make_room()
+        identity, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
+        key = PageKey(
+            id=identity, hash=hash_token(secret), name=name[:_NAME_LENGTH], made_at=now, used_at=now
+        )
+        row = (key.id, key.hash, key.name, to_stored(now), to_stored(now))
+        await self._database.run(
+            lambda connection: transact(connection, lambda within: _execute(_INSERT, row, within))
+        )
+        self._keys[identity] = key
+        return f"{MARK}{identity}_{secret}"
+
+    def holder(self, key: str) -> PageKey | None:
+        """Whose key this is, if it is good; it counts as used now."""
+        identity, _, secret = key.removeprefix(MARK).partition("_")
+        found = self._keys.get(identity)
+        # A hash is made for unknown ones too: what takes as long tells nobody which ids there are.
+        if not fits(secret, found.hash if found is not None else "") or found is None:
+            return None
+        now = self._clock.now()
+        if found.used_at + UNUSED_LIFE <= now:
+            self.revoke(identity)
+            return None
+        if found.used_at + NOTED_EVERY <= now:
+            self._keys[identity] = found = replace(found, used_at=now)
+            self._submit("UPDATE page_keys SET used_at = ? WHERE id = ?", (to_stored(now), identity))
+        return found
+
+    def is_good(self, identity: str) -> bool:
+        """True until the key of this id is revoked."""
+        return identity in self._keys
+
+    def all(self) -> list[PageKey]:
+        """Those that are let in, the latest first."""
+        return sorted(self._keys.values(), key=lambda key: key.made_at, reverse=True)
+
+    def revoke(self, identity: str) -> bool:
+        """Let a page in no more; False when there is none of this id."""
+        if self._keys.pop(identity, None) is None:
+            return False
+        self._submit("DELETE FROM page_keys WHERE id = ?", (identity,))
+        self.on_revoked()
+        return True
+
+    def _make_room(self) -> None:
+        while len(self._keys) >= MOST_KEYS:
+            self.revoke(min(self._keys.values(), key=lambda key: key.used_at).id)
+
+    def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
+        self._database.submit(partial(_execute, statement, row)).add_done_callback(_take_in)
+
+
+def _execute(statement: str, row: tuple[Any, ...], connection: sqlite3.Connection) -> None:
+    connection.execute(statement, row)
+
+
+def _take_in(written: Future[None]) -> None:
+    error = written.exception()
+    if error is not None:
+        logger.error("A change of the pages' keys cannot be written: %s", error)
