@@ -4,7 +4,7 @@ BIN := .venv/bin
 # How many test files run at once: most of them wait more than they work.
 JOBS := 2
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test check lint types layers format bench soak lock clean
+.PHONY: help setup dev needs run test check lint types layers page types-page format bench soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -12,7 +12,10 @@ help: ## List the targets
 setup: ## Make .venv, after which .venv/bin/toolcrib works
 	@scripts/setup.sh runtime
 
-run: setup ## Start the host in the foreground (toolcrib up)
+page: setup ## Build the page again where its sources are newer (as setup does)
+	@$(BIN)/python scripts/build_page.py
+
+run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
 test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
@@ -37,6 +40,7 @@ lock: dev ## Write the locks anew from what is asked for (UPGRADE=1 for newer pi
 	@$(BIN)/python -m tests.conformance.install --lock
 	@$(BIN)/python -m benchmarks.gateway.installing --lock
 	@$(BIN)/python -m tests.gateway.clients.install --lock
+	@$(BIN)/python scripts/page_lock.py
 
 clean: ## Remove the environment, caches and build products
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
@@ -56,6 +60,9 @@ lint: dev
 
 types: dev
 	@$(BIN)/mypy
+
+types-page: dev ## Write the page's types from the operations
+	@$(BIN)/python -m toolcrib.web.typescript frontend/src/api/types.ts
 
 layers: dev
 	@$(BIN)/lint-imports --no-logo

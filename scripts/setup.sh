@@ -92,8 +92,23 @@ install() {
     with_pip "$@"
 }
 
+# The page is built when it is missing or older than its sources. Without it everything else works.
+build_page() {
+    [ "$kind" != bench ] || return 0
+    ! "$python" scripts/build_page.py --check || return 0
+    if ! "$python" scripts/build_page.py --node; then
+        find_uv
+        share_pip_index
+        say "Fetching Node to build the page with."
+        install --require-hashes -r requirements/node.txt || say "No Node for this machine."
+    fi
+    "$python" scripts/build_page.py ||
+        say "The page could not be built; the browser will say so, and all else works. Try again with: make page"
+}
+
 [ -f "requirements/$kind.txt" ] || fail "There is no requirements/$kind.txt. Known: runtime, dev, bench."
 if up_to_date; then
+    build_page
     exit 0
 fi
 
@@ -109,3 +124,4 @@ pwd >"$folder/.toolcrib-place"
 fingerprint "$kind" >"$(stamp "$kind")"
 # Everything of `runtime` is in `dev`, at the same versions.
 [ "$kind" != dev ] || fingerprint runtime >"$(stamp runtime)"
+build_page

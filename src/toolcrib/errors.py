@@ -5,7 +5,8 @@
     │   └── InvalidArguments    arguments do not fit a tool's schema
     ├── ConfigError             a setting is wrong; nothing will run until it is mended
     │   ├── MissingVariable     ${VAR} is not set
-    │   └── MissingSecret       ${secret:NAME} is not stored
+    │   ├── MissingSecret       ${secret:NAME} is not stored
+    │   └── Conflict            somebody else changed it meanwhile
     ├── HostRunning             another host already owns this home
     ├── NoHost                  this needs a running host
     ├── NotFound
@@ -100,6 +101,16 @@ class MissingSecret(ConfigError):
     """`${secret:NAME}` names a secret that is not stored."""
 
     kind = "missing_secret"
+
+
+class Conflict(ConfigError):
+    """Somebody else changed what was to be changed; `data` says when."""
+
+    kind = "conflict"
+
+    def __init__(self, message: str, *, hint: str = "", data: Any = None) -> None:
+        super().__init__(message, hint=hint)
+        self.data = data
 
 
 class HostRunning(ToolcribError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import pytest
 
@@ -77,3 +78,35 @@ def test_a_rule_that_contradicts_its_examples_is_refused(toolcrib: CommandLine) 
 def test_nothing_waits_and_an_unknown_question_is_said_to_be_so(toolcrib: CommandLine) -> None:
     assert toolcrib("approvals", "--json").json == []
     assert toolcrib("approvals", "allow", "x").code == 3
+
+
+def test_a_rule_that_is_not_in_force_is_shown_with_the_reason(toolcrib: CommandLine) -> None:
+    assert toolcrib("policy", "--json").json["broken"] == []
+    stored = {
+        "effect": "deny", "server": "terminal", "tool": "run_command",
+        "arguments": {"command": {"like": "rm *"}}, "examples": {"match": [{"command": "unlink x"}]},
+    }  # fmt: skip
+    with sqlite3.connect(toolcrib.home / "data" / "toolcrib.db") as connection:
+        connection.execute(
+            "INSERT INTO approval_rules (id, rule, made_at) VALUES ('odd', ?, 0)", (json.dumps(stored),)
+        )
+    connection.close()
+
+    told = toolcrib("policy")
+    assert "The rule odd is not in force" in told.err
+    assert "does not match its own example" in told.err
+    assert toolcrib("policy", "--json").json["broken"][0]["id"] == "odd"
+    assert toolcrib("policy", "remove", "odd", "--yes").code == 0
+    assert toolcrib("policy", "--json").json["broken"] == []
+
+
+def test_a_rule_is_put_out_of_force_and_into_it_again(toolcrib: CommandLine) -> None:
+    rule = toolcrib("policy", "add", "deny", "demo/add", "--json").json["id"]
+    assert toolcrib("call", "demo__add", "a=1", "b=2").code == 4
+
+    assert toolcrib("policy", "off", rule, "--json").json == {"id": rule, "enabled": False}
+    assert toolcrib("call", "demo__add", "a=1", "b=2").code == 0
+    assert toolcrib("policy", "on", rule).code == 0
+    assert toolcrib("call", "demo__add", "a=1", "b=2").code == 4
+    assert toolcrib("policy", "--json").json["rules"][0]["used"] == 2
+    assert toolcrib("policy", "off", "unknown").code == 3

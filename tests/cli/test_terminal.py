@@ -38,7 +38,7 @@ def test_a_small_terminal_shows_the_servers_in_trouble_first(toolcrib: CommandLi
 
     with terminal(toolcrib, "up", rows=14, columns=60) as screen:
         screen.expect("failed")
-        screen.expect("… and 5 more")
+        screen.expect("… and 7 more")
         screen.process.send_signal(signal.SIGTERM)
         assert screen.wait() == 0
 

@@ -30,7 +30,13 @@ EXAMPLE = {
     "id": "q1",
     "action": "accept",
     "allow": True,
+    "model": "demo",
+    "client": "cursor",
+    "enabled": True,
+    "call_id": "c1",
+    "key": "retrieval.k",
     "queries": "/x/questions.jsonl",
+    "mark": "0",
 }
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli import paste
 from toolcrib.cli.output import label, note
 from toolcrib.cli.proposal import make_entry, read_pairs
 from toolcrib.cli.surface import Surface
-from toolcrib.config.pasting.pasted import Address, Document, Entries, Install
 from toolcrib.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolcrib.config.pasting.pasted import Document, Entries, Install
 
 
 def understood(first: str, given: dict[str, Any]) -> tuple[str, Install | Document | dict[str, Any] | None]:
     """The name, which may be empty for a package or a document, and what is to be added."""
+    from toolcrib.config.pasting.pasted import Address, Entries
+
     kind, transport = given["kind"], given["transport"]
     if kind:
         return first, _entry(given, given["target"], kind)
@@ -72,8 +76,9 @@ async def read_document(
     """The one server of a pasted document; several, or one that asks, are taken in as another host's are."""
     from toolcrib.cli.commands.import_ import take_in
     from toolcrib.cli.import_view import tell
+    from toolcrib.config.pasting.entry_forms import named
 
-    found = replace(found, text=paste.named(found.text, name))
+    found = replace(found, text=named(found.text, name))
     source = {"file": str(found.file), "host": found.host, "text": found.text}
     async with surface.reach() as crib:
         plan = await crib.run("import_plan", source)
@@ -94,11 +99,12 @@ async def read_document(
 
 def _of_document(name: str, found: Document, given: dict[str, Any]) -> tuple[str, Install | dict[str, Any]]:
     from toolcrib.config.importing.sources import read_words
+    from toolcrib.config.pasting.entry_forms import as_install
 
     reading = read_words(found.text, found.file, found.host)
     (draft,) = reading.drafts
     for remark in draft.notes:
         note(remark)
-    package = None if given["as_is"] else paste.as_install(draft.entry)
+    package = None if given["as_is"] else as_install(draft.entry)
     name = name or draft.name or (package.name if package else "server")
     return name, package or {**draft.entry, **extra_keys(given)}

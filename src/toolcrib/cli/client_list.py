@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from toolcrib.cli.output import label
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
-from toolcrib.errors import ToolcribError
 
 
 def show_clients(surface: Surface) -> None:
     """List them; a file that cannot be read is told of, and harms nothing."""
-    from toolcrib.config.connecting.client import client_names
+    from toolcrib.config.connecting.state import client_states
 
-    found = [_state(name) for name in client_names()]
+    found = [{**asdict(one), "file": str(one.file), "names": list(one.names)} for one in client_states()]
     if surface.answer(found):
         return
     rows = [[one["client"], _word(one["found"]), _told(one), one["file"]] for one in found]
@@ -22,23 +22,6 @@ def show_clients(surface: Surface) -> None:
     for one in found:
         if one["problem"]:
             label("warning:", "yellow", one["problem"])
-
-
-def _state(name: str) -> dict[str, Any]:
-    from toolcrib.config.connecting.client import find_client
-    from toolcrib.config.connecting.editing import is_ours, read_entries
-    from toolcrib.config.connecting.places import find_places
-
-    client, places = find_client(name), find_places()
-    state = {"client": name, "title": client.title, "file": str(client.file(places))}
-    here = client.is_here(places)
-    try:
-        entries = read_entries(client, client.file(places))
-    except ToolcribError as error:
-        problem = f"{client.title}: {error.message}"
-        return {**state, "found": here, "connected": None, "names": [], "problem": problem}
-    names = [one for one, entry in entries.items() if is_ours(one, entry)]
-    return {**state, "found": here, "connected": bool(names), "names": names, "problem": ""}
 
 
 def _told(state: dict[str, Any]) -> str:

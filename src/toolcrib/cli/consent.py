@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from toolcrib.cli.output import note
 
 Reply = dict[str, Any]
 _SCOPES = {"c": "chat", "p": "project", "a": "always"}
+_LIFT = "[l] yes, and ask no more about content from outside in this chat"
 _DECLINED: Reply = {"action": "decline"}
 
 
@@ -33,12 +33,12 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
         note(f"  {reason}")
     offered = [key for key, scope in _SCOPES.items() if scope in detail["scopes"]]
     if offered:
-        note(f"  always would write: {json.dumps(detail['rule'], ensure_ascii=False)}")
+        note(f"  always would write: {detail['rules']['always']['allow']}")
     words = {"c": "[c] in this chat", "p": "[p] in this project", "a": "[a] always"}
     choices = [
         "[y] once",
         *(words[key] for key in offered),
-        "[t] all of this turn",
+        _LIFT if detail["flow"] else "[t] all of this turn",
         "[n] no",
         "[m] no, because…",
     ]
@@ -49,7 +49,9 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
             return {"action": "accept", "content": {"scope": "once"}}
         if key in offered:
             return {"action": "accept", "content": {"scope": _SCOPES[key]}}
-        if key == "t":
+        if key == "l" and detail["flow"]:
+            return {"action": "accept", "content": {"lift": True}}
+        if key == "t" and not detail["flow"]:
             return {"action": "accept", "content": {"whole_turn": True}}
         if key == "m":
             return {"action": "decline", "content": {"message": await keys.line("  because: ")}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -44,7 +45,7 @@ def report(error: BaseException, *, as_data: bool, debug: bool) -> int:
     return code
 
 
-def _translate(error: BaseException) -> tuple[dict[str, Any], int]:
+def _translate(error: BaseException) -> tuple[Mapping[str, Any], int]:
     if isinstance(error, ToolcribError):
         from toolcrib.control.failures import to_json
 

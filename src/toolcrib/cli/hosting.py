@@ -1,4 +1,5 @@
-"""Runs the host in the foreground: opens it, lets commands reach it, shows it, and closes it in order."""
+"""Runs the host in the foreground: opens it, serves gateway and page, lets commands reach it, shows it, and
+closes it in order."""
 
 from __future__ import annotations
 
@@ -8,22 +9,34 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
+from toolcrib.cli.browser import can_show, show
 from toolcrib.cli.ending import Ending, heeding
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.plain_view import announce_json, plain_view
 from toolcrib.cli.surface import Surface
 from toolcrib.control.server import serve
-from toolcrib.host import Host, open_host
+from toolcrib.gateway.bridge import bridge_handlers
+from toolcrib.host import open_host
+from toolcrib.web.serving import Served, serve_page
 
 View = AbstractAsyncContextManager[None]
 
 
-def run_host(surface: Surface) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """How the page is served; without a port, on the usual one or the next that is free."""
+
+    port: int | None = None
+    browser: bool = True
+
+
+def run_host(surface: Surface, page: Page | None = None) -> int:
     """Until a signal ends it; returns the exit code."""
     collect_rarely()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_run(surface))
+        runner.run(_run(surface, page or Page()))
     return 0
 
 
@@ -44,21 +57,24 @@ def collect_rarely() -> None:
     gc.set_threshold(10_000, *gc.get_threshold()[1:])
 
 
-async def _run(surface: Surface) -> None:
+async def _run(surface: Surface, page: Page) -> None:
     ending = Ending()
     with heeding(ending):
-        async with open_host(surface.home) as host:
+        async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log")
-            async with serve(host), _view(surface, host, ending):
-                await ending.wait()
+            async with serve_page(host, port=page.port) as served, serve(host):
+                if page.browser and not surface.json and can_show():
+                    show(served.sign_in_address())
+                async with _view(surface, served, ending):
+                    await ending.wait()
 
 
-def _view(surface: Surface, host: Host, ending: Ending) -> View:
+def _view(surface: Surface, served: Served, ending: Ending) -> View:
     if surface.json:
-        return announce_json(host)
+        return announce_json(served)
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
-        return plain_view(host)
+        return plain_view(served)
     from toolcrib.cli.live_view import live_view
 
-    return live_view(host, ending)
+    return live_view(served, ending)

@@ -29,12 +29,13 @@ from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 from toolcrib.schema.events import ConfigChanged
 from toolcrib.schema.servers import ServerState, ServerStatus
+from toolcrib.web.serving import Served
 
 TICK = 1.0
 """Seconds after which the table is drawn anew although nothing happened: it counts down to retries."""
 PAUSE = 0.1
 """Seconds between two drawings at least: fifty servers that start at once are not fifty drawings."""
-AROUND = 9
+AROUND = 11
 """Lines besides the rows of the table."""
 _URGENT = (
     ServerState.FAILED,
@@ -51,10 +52,10 @@ WIDEST = 30
 
 
 @asynccontextmanager
-async def live_view(host: Host, ending: Ending) -> AsyncIterator[None]:
+async def live_view(served: Served, ending: Ending) -> AsyncIterator[None]:
     """The table for as long as the block runs."""
     console = Console(file=sys.stdout, highlight=False)
-    view = _View(host, console)
+    view = _View(served.host, console, served.sign_in_address())
     live = Live(
         view.draw(), console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
     )
@@ -80,9 +81,10 @@ async def live_view(host: Host, ending: Ending) -> AsyncIterator[None]:
 
 
 class _View:
-    def __init__(self, host: Host, console: Console) -> None:
+    def __init__(self, host: Host, console: Console, page: str) -> None:
         self._host = host
         self._console = console
+        self._page = page
         self._config_error: str | None = None
 
     async def follow(self, live: Live) -> None:
@@ -103,7 +105,9 @@ class _View:
         title = Text.assemble(
             ("Toolcrib ", "bold"), f"{__version__} · process {os.getpid()} · {one_line(str(home))}"
         )
-        parts: list[RenderableType] = [title, *self._banners(), self._table()]
+        # Whole, even on a narrow terminal: it is to be copied.
+        page = Text.assemble("The page: ", (self._page, "underline"), overflow="fold")
+        parts: list[RenderableType] = [title, page, *self._banners(), self._table()]
         if ending:
             return Group(*parts, Text("Ending the servers; once more to hurry.", style="yellow"))
         return Group(*parts, *self._advice())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcrib.cli.installing import is_reference
-from toolcrib.cli.proposal import needed_folder
 
 if TYPE_CHECKING:
-    from toolcrib.config.pasting.pasted import Install, Pasted
+    from toolcrib.config.pasting.pasted import Pasted
 
 _DASHES = "toolcrib.words_after_dashes"
 
@@ -90,32 +88,7 @@ def _is_verbatim(found: Any, what: Sequence[str]) -> bool:
 
 def entry_of(found: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
     """An entry, tied to this folder when a word of it names a file here."""
-    folder = found.get("cwd") or needed_folder(tuple(words))
+    from toolcrib.config.pasting.entry_forms import needed_folder
+
+    folder = found.get("cwd") or needed_folder(words)
     return {**found, "cwd": folder} if folder else found
-
-
-def as_install(entry: dict[str, Any]) -> Install | None:
-    """The package that an entry's command would fetch, where it is one of those."""
-    from toolcrib.config.pasting.pasted import Install
-    from toolcrib.config.pasting.understanding import is_launcher, understand
-
-    words = (str(entry.get("command", "")), *map(str, entry.get("args") or ()))
-    if "url" in entry or len(words) < 2 or not is_launcher(words[0]):
-        return None
-    found = understand(words, Path.cwd())
-    if not isinstance(found, Install):
-        return None
-    env = {key: str(value) for key, value in (entry.get("env") or {}).items() if value is not None}
-    return Install(**{**vars(found), "env": env, "cwd": entry.get("cwd")})
-
-
-def named(text: str, name: str) -> str:
-    """A document in which an entry that stood there alone has a name."""
-    from toolcrib.config.importing.finding import as_object
-    from toolcrib.config.importing.sources import REACHES
-
-    entry = as_object(text)
-    if entry is None or not any(isinstance(entry.get(key), str) for key in REACHES):
-        return text
-    package = as_install(dict(entry))
-    return json.dumps({"mcpServers": {name or (package.name if package else "server"): entry}})

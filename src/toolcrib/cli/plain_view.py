@@ -14,21 +14,26 @@ from toolcrib.cli.output import as_json, mute, say, say_exactly
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
+from toolcrib.web.serving import Served
 
 
 @asynccontextmanager
-async def announce_json(host: Host) -> AsyncIterator[None]:
+async def announce_json(served: Served) -> AsyncIterator[None]:
     """One line once the host listens, for whoever started it."""
-    home = host.paths.home or host.paths.config_file.parent
-    say_exactly(as_json({"pid": os.getpid(), "socket": str(host.paths.socket), "home": str(home)}))
+    paths = served.host.paths
+    home = paths.home or paths.config_file.parent
+    place = {"url": served.sign_in_address(), "pid": os.getpid()}
+    say_exactly(as_json({**place, "socket": str(paths.socket), "home": str(home)}))
     yield
 
 
 @asynccontextmanager
-async def plain_view(host: Host) -> AsyncIterator[None]:
-    """A line for each server's state, now and whenever it changes."""
+async def plain_view(served: Served) -> AsyncIterator[None]:
+    """Where the page is, then a line for each server's state, now and whenever it changes."""
+    host = served.host
     home = host.paths.home or host.paths.config_file.parent
     say(f"Toolcrib {__version__} runs as process {os.getpid()}, home {home}. Ctrl-C ends it.")
+    say(f"The page: {served.sign_in_address()}")
     teller = asyncio.create_task(_tell(host), name="plain view")
     try:
         yield

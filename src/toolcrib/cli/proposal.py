@@ -42,6 +42,8 @@ def make_entry(
             "Nothing says how to reach the server.",
             hint="Give a command or an address: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
         )
+    from toolcrib.config.pasting.entry_forms import needed_folder
+
     remote = kind in _REMOTE if kind else len(target) == 1 and _URL.match(target[0]) is not None
     entry = _remote(target, kind, headers) if remote else _local(target, kind, headers)
     if env:
@@ -71,18 +73,6 @@ def _local(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]
     if len(target) > 1:
         entry["args"] = list(target[1:])
     return entry
-
-
-def needed_folder(target: tuple[str, ...]) -> str | None:
-    """This folder, when a word names a file in it: a host may be started from anywhere."""
-    here = Path.cwd()
-    for word in target:
-        looks_like_a_path = "/" in word or Path(word).suffix or word in (".", "..")
-        if not looks_like_a_path or Path(word).is_absolute() or word.startswith(("-", "~")):
-            continue
-        if (here / word).exists():
-            return str(here)
-    return None
 
 
 def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, str]:

@@ -12,10 +12,6 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_HIDDEN = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    r"\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 
 
 def stripped(text: str) -> str:
@@ -32,7 +28,9 @@ def one_line(text: str) -> str:
 
 def revealed(text: str) -> str:
     """The text with everything that could hide shown as an escape, nothing left out."""
-    return _HIDDEN.sub(lambda match: _escape(match.group()), text)
+    from toolcrib.config.hidden import HIDDEN  # not for the help screen
+
+    return HIDDEN.sub(lambda match: _escape(match.group()), text)
 
 
 def _escape(character: str) -> str:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from toolcrib.config.document import Document
-from toolcrib.config.entries import parse_entry
+from toolcrib.config.entries import FILTERS, parse_entry
 from toolcrib.config.fields import EntryError
 from toolcrib.config.launch import is_bundled
 from toolcrib.config.settings import Settings, read_settings
@@ -29,7 +29,7 @@ class Config:
     """Entries that cannot be used, and why."""
     settings: Settings
     fingerprints: Mapping[str, str]
-    """A hash of each entry, broken ones included; the order of keys does not count."""
+    """A hash of each entry, broken ones too; neither the order of keys counts nor which tools are off."""
     digest: str
     """The hash of the whole file, as `changes` yields it."""
 
@@ -76,7 +76,9 @@ def check_change(before: Document, after: Document) -> None:
 
 
 def fingerprint(raw: object) -> str:
-    """A hash of an entry that does not depend on the order of its keys."""
+    """A hash of an entry that does not depend on the order of its keys, nor on which of its tools are off."""
+    if isinstance(raw, Mapping):
+        raw = {key: value for key, value in raw.items() if key not in FILTERS}
     text = json.dumps(raw, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -23,6 +23,12 @@ MILLISECONDS_FROM = 1000
 
 _TEXTS = ("type", "transport", "command", "cwd", "package", "tarballPath", "module", "sourcePath", *URL_KEYS)
 
+FILTERS = (
+    *("tools", "includeTools", "include_tools", "excludeTools", "exclude_tools"),
+    *("disabledTools", "disabled_tools"),
+)
+"""Keys that say which tools are off; the server itself need not be told."""
+
 
 def parse_entry(name: str, raw: object) -> ServerEntry:
     """The entry called `name`; raises `ConfigError` that names server and key."""

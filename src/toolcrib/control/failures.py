@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
+from toolcrib.control.answers.failures import Failure
 from toolcrib.errors import ToolcribError
 
 _DETAILS = ("line", "column", "code", "data")
 """What some errors know besides: a place in the config file, a server's own code."""
 
 
-def to_json(error: ToolcribError) -> dict[str, Any]:
+def to_json(error: ToolcribError) -> Failure:
     """The error in the form that every surface shows."""
     details = {key: getattr(error, key) for key in _DETAILS if getattr(error, key, None) is not None}
-    return {**error.as_json(), **details}
+    return cast("Failure", {**error.as_json(), **details})
 
 
 def from_json(data: Mapping[str, Any]) -> ToolcribError:

@@ -6,8 +6,9 @@ import asyncio
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from toolcrib.control.answers.installing import InstalledVersion, InstallPlan, NewlyInstalled, PlanQuestion
 from toolcrib.control.shapes import moment
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
@@ -31,7 +32,7 @@ def installations_of(host: Host) -> Installations:
     return Installations(installs=host.workshop.installs, cache=host.paths.cache, runner=runner)
 
 
-def plan_json(plan: Plan) -> dict[str, Any]:
+def plan_json(plan: Plan) -> InstallPlan:
     """What would happen, for a person to agree to; `digest` names exactly this plan."""
     return {
         "digest": plan.digest,
@@ -47,17 +48,17 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "scripts_allowed": list(plan.scripts_allowed),
         "builds": list(plan.builds),
         "remarks": list(plan.remarks),
-        "questions": [question.model_dump(mode="json") for question in plan.questions],
+        "questions": [cast("PlanQuestion", question.model_dump(mode="json")) for question in plan.questions],
         "free_bytes": _free(Path(plan.place)),
     }
 
 
-def installed_json(installed: Installed) -> dict[str, Any]:
+def installed_json(installed: Installed) -> NewlyInstalled:
     """What is in place now."""
     return {**version_json(installed.record), "path": str(installed.folder), "replaced": installed.replaced}
 
 
-def version_json(record: Record) -> dict[str, Any]:
+def version_json(record: Record) -> InstalledVersion:
     """One version that is in place."""
     return {
         "package": record.package,

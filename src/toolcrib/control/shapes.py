@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import cast
 from urllib.parse import quote
 
 from toolcrib.config.settings import ProfileSettings, Settings
+from toolcrib.control.answers.calls import CallRecorded, CallResult
+from toolcrib.control.answers.gateway import ProfileShown
+from toolcrib.control.answers.servers import Server, TrialStep
+from toolcrib.control.answers.tools import ToolInfo
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import CallRecord, Tool, ToolResult
 from toolcrib.servers.trial import Step
 from toolcrib.tools.counts import Counts, ServerCounted
 
 
-def server_json(status: ServerStatus, counts: Counts | None = None) -> dict[str, Any]:
+def server_json(status: ServerStatus, counts: Counts | None = None) -> Server:
     """A server, how it is doing, and how its calls went."""
     calls = ServerCounted() if counts is None else counts.of(status.name)
     shown = {**asdict(status), "state": status.state.value, "calls": asdict(calls)}
     shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
-    return shown
+    return cast("Server", shown)
 
 
-def tool_json(tool: Tool) -> dict[str, Any]:
+def tool_json(tool: Tool) -> ToolInfo:
     """A tool and where it comes from."""
     definition = tool.definition
     return {
@@ -31,27 +35,19 @@ def tool_json(tool: Tool) -> dict[str, Any]:
         "original_name": definition.name,
         "origin": tool.origin,
         "description": definition.description,
-        "inputSchema": definition.input_schema,
+        "inputSchema": dict(definition.input_schema),
         "enabled": tool.enabled,
         "tokens": tool.tokens,
         "hash": tool.hash,
         "stale": tool.stale,
-        "annotations": definition.annotations,
-        **_history_json(tool),
+        "annotations": dict(definition.annotations),
+        "first_seen": None if tool.history is None else moment(tool.history.first_seen),
+        "last_changed": None if tool.history is None else moment(tool.history.last_changed),
+        "changes": [] if tool.history is None else list(tool.history.changes),
     }
 
 
-def _history_json(tool: Tool) -> dict[str, Any]:
-    if tool.history is None:
-        return {"first_seen": None, "last_changed": None, "changes": []}
-    return {
-        "first_seen": moment(tool.history.first_seen),
-        "last_changed": moment(tool.history.last_changed),
-        "changes": list(tool.history.changes),
-    }
-
-
-def record_json(record: CallRecord) -> dict[str, Any]:
+def record_json(record: CallRecord) -> CallRecorded:
     """A call that went through the door."""
     return {
         "time": moment(record.time),
@@ -68,18 +64,18 @@ def record_json(record: CallRecord) -> dict[str, Any]:
     }
 
 
-def result_json(result: ToolResult) -> dict[str, Any]:
+def result_json(result: ToolResult) -> CallResult:
     """A call's MCP result, as the server sent it; what it may leave out is there."""
-    return {"content": [], "isError": False, **result}
+    return cast("CallResult", {"content": [], "isError": False, **result})
 
 
-def step_json(step: Step) -> dict[str, Any]:
+def step_json(step: Step) -> TrialStep:
     """One step of a trial."""
     shown = {"name": step.name, "ok": step.ok, "ms": step.ms, "detail": step.detail}
-    return {**shown, "hint": step.hint} if step.hint else shown
+    return cast("TrialStep", {**shown, "hint": step.hint} if step.hint else shown)
 
 
-def profile_json(settings: Settings, name: str) -> dict[str, Any]:
+def profile_json(settings: Settings, name: str) -> ProfileShown:
     """A view of the gateway; the one without a name is the whole crib."""
     own = settings.profiles[name] if name else ProfileSettings(token_hash=settings.gateway.token_hash)
     always_on = settings.retrieval.always_on if own.always_on is None else own.always_on

@@ -7,6 +7,9 @@ from pathlib import Path
 
 READ_BYTES = 256 * 1024
 """Of the end of a file, for its last lines; and at most so much at once of what is new."""
+LINE_BYTES = 160
+"""Of a usual line: who asks for many lines gets more of the file read."""
+MOST_BYTES = 32 * 1024 * 1024
 
 
 class Tail:
@@ -24,7 +27,8 @@ class Tail:
             with self._path.open("rb") as file:
                 self._file_number = os.fstat(file.fileno()).st_ino
                 size = file.seek(0, os.SEEK_END)
-                start = file.seek(max(0, size - READ_BYTES))
+                wanted = min(MOST_BYTES, max(READ_BYTES, count * LINE_BYTES))
+                start = file.seek(max(0, size - wanted))
                 data = file.read(size - start)
         except OSError:
             return []

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toolcrib.config.importing.finding import Source
+from toolcrib.config.connecting.places import find_places
+from toolcrib.config.importing.finding import Source, find_sources
 from toolcrib.config.importing.planning import Action, Choice, Knowledge, Planned, plan
 from toolcrib.config.importing.sources import Reading, read_file, read_source, read_words
+from toolcrib.control.answers.importing import ImportPlanned, ImportQuestion, ImportSource
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.secret_marks import looks_secret
-from toolcrib.errors import MissingSecret
+from toolcrib.control.surface import is_page
+from toolcrib.errors import Denied, MissingSecret
 from toolcrib.host import Host
 
 
@@ -70,10 +73,27 @@ def _read(params: ImportParams) -> Reading:
     file = Path(params.file)
     if params.text is not None:
         return read_words(params.text, file, params.host)
+    check_readable(file)
     if params.host is None or params.table is None:
         return read_file(file, params.host)
     workspace = Path(params.workspace) if params.workspace else None
     return read_source(Source(host=params.host, file=file, table=tuple(params.table), workspace=workspace))
+
+
+def check_readable(file: Path) -> None:
+    """Raise `Denied` where a page asks for a file that is none of a known host's."""
+    if is_page() and not _is_known_place(file):
+        raise Denied(
+            f"{file} is no config file of a host that is known.",
+            hint="Paste what is in it, or use the command: toolcrib import FILE",
+        )
+
+
+def _is_known_place(file: Path) -> bool:
+    """True for a file that `import_found` could have named; a page reads no others."""
+    places = find_places()
+    folders = {file.parent, file.parent.parent}
+    return any(source.file == file for folder in folders for source in find_sources(places, folder))
 
 
 def _stored(host: Host, name: str) -> str | None:
@@ -84,7 +104,7 @@ def _stored(host: Host, name: str) -> str | None:
         return "\0"
 
 
-def planned_json(one: Planned) -> dict[str, Any]:
+def planned_json(one: Planned) -> ImportPlanned:
     """A server of a plan; values of secrets are never part of it."""
     return {
         "name": one.name,
@@ -94,14 +114,14 @@ def planned_json(one: Planned) -> dict[str, Any]:
         "entry": dict(one.entry),
         "secrets": sorted(one.secrets),
         "waiting": list(one.waiting),
-        "questions": [question.as_json() for question in one.questions],
+        "questions": [cast("ImportQuestion", question.as_json()) for question in one.questions],
         "notes": list(one.notes),
         "remarks": list(one.remarks),
         "install": one.install,
     }
 
 
-def source_json(reading: Reading) -> dict[str, Any]:
+def source_json(reading: Reading) -> ImportSource:
     """Where servers come from."""
     source = reading.source
     return {"host": source.host, "title": reading.title, "file": str(source.file)}

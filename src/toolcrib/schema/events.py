@@ -85,7 +85,7 @@ class TurnTold:
 
 @dataclass(frozen=True)
 class Noticed:
-    """Something was done that a person may want to know of; `undo` is what takes it back, where that can be."""
+    """Something was done that a person may want to know of; `undo` takes it back, where that can be."""
 
     text: str
     undo: Mapping[str, Any] | None = None

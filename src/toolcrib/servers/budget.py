@@ -31,6 +31,11 @@ class RestartBudget:
         self._crashes: deque[float] = deque()
         self._outages = 0
 
+    @property
+    def crashes(self) -> int:
+        """Failures that count, of `give_up_after`."""
+        return len(self._crashes)
+
     def reset(self) -> None:
         """Forget everything: a person asked for a fresh start."""
         self._crashes.clear()

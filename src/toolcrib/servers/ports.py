@@ -53,6 +53,9 @@ class ToolCache(Protocol):
     def load(self, server: str, fingerprint: str) -> CachedTools | None:
         """The last list of a server, if its entry is still the same."""
 
+    def last(self, server: str) -> CachedTools | None:
+        """The last list of a server, under whatever entry it was listed."""
+
     def save(self, tools: CachedTools) -> None:
         """Keep a fresh list."""
 

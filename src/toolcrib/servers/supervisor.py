@@ -84,6 +84,11 @@ class Supervisor:
         session = self._session
         return None if session is None or session.lost.done() else session
 
+    @property
+    def crashes(self) -> int:
+        """Failures within the window of its restart policy."""
+        return self._budget.crashes
+
     def open(self, *, asleep: bool = False) -> None:
         """Begin to look after the server. `asleep` waits for the first call, offering the cached tools."""
         if self._distrust is not None:

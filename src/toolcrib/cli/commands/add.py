@@ -12,13 +12,13 @@ from toolcrib.cli.adding import extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import label, note, say
-from toolcrib.cli.proposal import Proposal, describe, keep_secrets, needed_folder, read_pairs, secret_keys
+from toolcrib.cli.proposal import Proposal, describe, keep_secrets, read_pairs, secret_keys
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
-from toolcrib.config.pasting.pasted import Document, Install
 
 if TYPE_CHECKING:
+    from toolcrib.config.pasting.pasted import Install
     from toolcrib.control.needs import Crib
 
 START_PATIENCE = 10.0
@@ -84,6 +84,8 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
     toolcrib add build -- ./tools/server.py --fast
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
+    from toolcrib.config.pasting.pasted import Document, Install
+
     name, found = understood(name, given)
     if isinstance(found, Document):
         name, found = await read_document(surface, name, found, given)
@@ -123,6 +125,8 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
 async def _install(
     surface: Surface, name: str, found: Install, test: bool | None, replace: bool, given: dict[str, Any]
 ) -> None:
+    from toolcrib.config.pasting.entry_forms import needed_folder
+
     env = {"env": {**found.env, **read_pairs(given["env"], "=", "--env")}}
     keys = secret_keys(env)
     proposal = keep_secrets(name, env, keys)

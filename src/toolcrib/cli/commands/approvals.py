@@ -12,6 +12,8 @@ from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
+SCOPES = ("once", "chat", "project", "always")
+
 
 @declare()
 async def list_(surface: Surface) -> None:
@@ -27,13 +29,13 @@ async def list_(surface: Surface) -> None:
         say("  " + revealed(one["call"].replace("\n", "\v")).replace("\\x0b", "\n  "))
         for reason in one["reasons"]:
             say(f"  # {revealed(reason)}")
+        for scope, rules in one.get("rules", {}).items():
+            say(f"  --scope {scope} writes {rules['allow']}")
 
 
 @declare()
 @click.argument("question")
-@click.option(
-    "--scope", type=click.Choice(("once", "chat", "project", "always")), default="once", help="For how long."
-)
+@click.option("--scope", type=click.Choice(SCOPES), default="once", help="For how long.")
 @click.option("--lift", is_flag=True, help="Let content from outside act in that session from now on.")
 async def allow(surface: Surface, question: str, scope: str, lift: bool) -> None:
     """Let the call of QUESTION run."""
@@ -43,9 +45,10 @@ async def allow(surface: Surface, question: str, scope: str, lift: bool) -> None
 @declare()
 @click.argument("question")
 @click.option("--message", default="", metavar="TEXT", help="Told to whoever made the call.")
-async def deny(surface: Surface, question: str, message: str) -> None:
+@click.option("--scope", type=click.Choice(SCOPES), default="once", help="For how long.")
+async def deny(surface: Surface, question: str, message: str, scope: str) -> None:
     """Refuse the call of QUESTION."""
-    await _answer(surface, {"id": question, "allow": False, "message": message})
+    await _answer(surface, {"id": question, "allow": False, "message": message, "scope": scope})
 
 
 async def _answer(surface: Surface, params: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import select
 import stat
 import sys
@@ -102,9 +101,10 @@ def _piped(*, wait: bool) -> str:
 
 
 def _picture(path: Path) -> dict[str, str]:
-    import mimetypes
+    from toolcrib.agent.pictures import read_picture
 
-    mime = mimetypes.guess_type(path.name)[0] or ""
-    if not mime.startswith("image/"):
-        raise UsageError(f"{path} is no picture.", hint="PNG, JPEG, GIF and WebP can be sent.")
-    return {"data": base64.b64encode(path.read_bytes()).decode(), "mime": mime}
+    try:
+        picture = read_picture(path.read_bytes())
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", hint=error.hint) from None
+    return {"data": picture.data, "mime": picture.mime}

@@ -72,7 +72,7 @@ async def _list(surface: Surface) -> None:
 
 
 async def _export(surface: Surface, chat: str) -> None:
-    from toolcrib.cli.chat_export import as_markdown
+    from toolcrib.agent.export import as_markdown
 
     async with surface.reach() as crib:
         found = await crib.run("chat_show", {"chat": chat})

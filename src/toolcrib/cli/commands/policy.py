@@ -28,13 +28,16 @@ async def list_(surface: Surface) -> None:
         return
     modes = ", ".join(f"{who}: {mode}" for who, mode in found["modes"].items())
     note(f"Mode {found['mode']}; {modes}. Built-in rules: {', '.join(found['built_in'])}.")
+    for one in found["broken"]:
+        note(f"The rule {one['id']} is not in force: {revealed(one['reason'])}")
     if not found["rules"]:
         note("No rules are remembered.")
         return
     rows = [
-        [rule["id"], rule["effect"], _target(rule), _patterns(rule), _scope(rule)] for rule in found["rules"]
+        [rule["id"], rule["effect"], _target(rule), _patterns(rule), _scope(rule), _use(rule)]
+        for rule in found["rules"]
     ]
-    show_table(["ID", "EFFECT", "TOOL", "ARGUMENTS", "SCOPE"], rows)
+    show_table(["ID", "EFFECT", "TOOL", "ARGUMENTS", "SCOPE", "USED"], rows)
 
 
 @declare()
@@ -120,6 +123,27 @@ async def remove(surface: Surface, rule: str) -> None:
         say(f"{rule} is forgotten.")
 
 
+@declare()
+@click.argument("rule")
+async def off(surface: Surface, rule: str) -> None:
+    """Put the RULE of this id out of force, and keep it."""
+    await _switch(surface, rule, False)
+
+
+@declare()
+@click.argument("rule")
+async def on(surface: Surface, rule: str) -> None:
+    """Put the RULE of this id into force again."""
+    await _switch(surface, rule, True)
+
+
+async def _switch(surface: Surface, rule: str, enabled: bool) -> None:
+    async with surface.reach() as crib:
+        outcome = await crib.run("policy_switch", {"id": rule, "enabled": enabled})
+    if not surface.answer(outcome):
+        say(f"{rule} is {'in force' if enabled else 'off'}.")
+
+
 def _read_patterns(likes: tuple[str, ...], values: tuple[str, ...]) -> dict[str, Any]:
     import json
 
@@ -160,6 +184,14 @@ def _patterns(rule: dict[str, Any]) -> str:
     return ", ".join(shown)
 
 
+def _use(rule: dict[str, Any]) -> str:
+    if not rule["enabled"]:
+        return "off"
+    if rule["asleep"] is not None:
+        return "asleep: its tool changed"
+    return str(rule["used"])
+
+
 def _scope(rule: dict[str, Any]) -> str:
     return " ".join(filter(None, (rule.get("scope", "always"), rule.get("within", ""))))
 
@@ -172,4 +204,6 @@ command = command_of(
     explain,
     add,
     remove,
+    on,
+    off,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -54,7 +54,7 @@ def _show(found: list[dict[str, Any]], *, running: bool) -> None:
         note("No host is running: each server was started for this look only. To keep them: toolcrib up")
 
 
-def reason(server: dict[str, Any]) -> str:
+def reason(server: Mapping[str, Any]) -> str:
     """Why the server is in its state, and when it is tried again."""
     again = f"tries again {until(server['retry_at'])}" if server["retry_at"] else ""
     return "; ".join(part for part in (server["reason"], again) if part)
@@ -96,7 +96,7 @@ def _show_change(surface: Surface, event: dict[str, Any]) -> None:
         say(describe(event["server"]))
 
 
-def describe(server: dict[str, Any]) -> str:
+def describe(server: Mapping[str, Any]) -> str:
     """A server's state in one line."""
     tools = f" ({server['tools']} tools)" if server["state"] == "ready" else ""
     why = reason(server)

@@ -1,18 +1,22 @@
-"""`toolcrib up`: the host in the foreground."""
+"""`toolcrib up`: the host, the gateway and the page in the foreground."""
 
 from __future__ import annotations
+
+import click
 
 from toolcrib.cli.declaring import declare
 from toolcrib.cli.surface import Surface
 
 
 @declare("Host")
-def command(surface: Surface) -> int:
-    """Run the host here, until Ctrl-C.
+@click.option("--port", type=click.IntRange(0, 65535), help="4180 or the next free one; 0 for any.")
+@click.option("--no-browser", is_flag=True, help="Leave the browser alone.")
+def command(surface: Surface, port: int | None, no_browser: bool) -> int:
+    """Run the host and its page here, until Ctrl-C.
 
-    Shows the servers and what to type next. Without a terminal it prints a line for each change; with
-    --json, one line once it listens.
+    Opens the page in the browser, and shows the servers and what to type next. Without a terminal it prints
+    a line for each change; with --json, one line once it listens.
     """
-    from toolcrib.cli.hosting import run_host
+    from toolcrib.cli.hosting import Page, run_host
 
-    return run_host(surface)
+    return run_host(surface, Page(port=port, browser=not no_browser))

@@ -9,10 +9,13 @@ from pydantic import Field
 
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.review import review_entry
+from toolcrib.control.answers.installing import ServerAdded
+from toolcrib.control.answers.servers import Server
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.probing import find_kind
 from toolcrib.control.shapes import server_json
+from toolcrib.control.surface import is_page
 from toolcrib.control.switching import settled
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
@@ -38,7 +41,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ServerAdded:
     """`{name, type, enabled, entry, remarks, secrets, server}`; `server` is null where no host runs."""
     find_transport(parse_entry(params.name, params.entry))
     # Before the secrets are stored: a refused server must leave none behind.
@@ -51,7 +54,8 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
         await asyncio.to_thread(host.secrets.set, name, value)
     raw, silence = await _typed(host, params)
     entry = await asyncio.to_thread(host.config_store.add_server, params.name, raw, replace=params.replace)
-    host.trust.accept(entry)  # whoever adds it has been shown what it runs
+    if not is_page():  # whoever adds it by a command has been shown what it runs
+        host.trust.accept(entry)
     await host.reload()
     return {
         "name": params.name,
@@ -72,7 +76,7 @@ async def _typed(host: Host, params: Params) -> tuple[dict[str, Any], list[str]]
     return {**params.entry, "type": kind or "http"}, [] if kind else [SILENCE]
 
 
-async def _status(host: Host, params: Params) -> dict[str, Any] | None:
+async def _status(host: Host, params: Params) -> Server | None:
     if params.name not in host.servers:
         return None
     if params.wait:

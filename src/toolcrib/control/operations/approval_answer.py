@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from toolcrib.approvals.question import Answer
+from toolcrib.control.answers.policy import ApprovalAnswered
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import NotFound
@@ -27,7 +26,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ApprovalAnswered:
     """`{id, allowed, scope}`; raises `NotFound`."""
     answer = Answer(allow=params.allow, scope=params.scope, message=params.message, lift=params.lift)
     if not await host.questions.answer(params.id, answer):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
+from toolcrib.control.answers.policy import ApprovalQuestion
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
@@ -18,7 +19,10 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[ApprovalQuestion]:
     """An array of questions, the oldest first."""
     waiting = await host.questions.requests.waiting()
-    return [{"asked_at": one.asked_at.isoformat(timespec="seconds"), **one.question} for one in waiting]
+    return [
+        cast("ApprovalQuestion", {"asked_at": one.asked_at.isoformat(timespec="seconds"), **one.question})
+        for one in waiting
+    ]

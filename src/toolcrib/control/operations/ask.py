@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Any
+from typing import cast
 
 from pydantic import Field
 
 from toolcrib.agent.agent import agent_principal
 from toolcrib.agent.events import TurnEnded, event_json
+from toolcrib.control.answers.models import Answered, AnswerEvent
 from toolcrib.control.chat_shapes import answer_json
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
@@ -25,6 +26,10 @@ class Picture(OperationParams):
 
     data: str
     mime: str = "image/png"
+
+
+Event = AnswerEvent
+NOT_FOR_PAGES = "It lends the environment of whoever asks, and ends with the request; pages use `chat_send`."
 
 
 class Params(OperationParams):
@@ -55,7 +60,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Answered:
     """`{answer, rounds, calls, usage, …}`; emits the events of the turn on the way."""
     try:
         async with asyncio.timeout(params.wait):
@@ -85,7 +90,7 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
                 if isinstance(event, TurnEnded):
                     if event.failure is not None:
                         raise event.failure
-                    return answer_json(event)
+                    return cast("Answered", answer_json(event))
                 await emit(event_json(event))
     finally:
         if models is not host.models:

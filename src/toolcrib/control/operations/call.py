@@ -6,14 +6,18 @@ from typing import Any
 
 from pydantic import Field
 
+from toolcrib.control.answers.calls import CallProgress, CallResult
 from toolcrib.control.arguments import Word, typed_arguments
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import find_tool, possible_owners
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.control.relay import relay
 from toolcrib.control.shapes import result_json
+from toolcrib.control.surface import is_page
 from toolcrib.host import Host
 from toolcrib.schema.tools import Principal
+
+Event = CallProgress
 
 
 class Params(OperationParams):
@@ -31,7 +35,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(servers=possible_owners(params.tool, configured()), lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> CallResult:
     """The MCP result; emits `{"progress", "total", "message"}` as the server tells of it."""
     tool = await find_tool(host, params.tool)
     arguments = {**params.arguments, **typed_arguments(tool.definition.input_schema, params.words)}
@@ -43,7 +47,7 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
         result = await host.call(
             tool.name,
             arguments,
-            principal=Principal(name=params.principal),
+            principal=Principal(name="page" if is_page() else params.principal),
             timeout=params.timeout,
             on_progress=on_progress,
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from toolcrib.agent.agent import agent_principal
+from toolcrib.control.answers.models import ChatClosed
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.host import Host
@@ -21,7 +20,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ChatClosed:
     """`{chat}`."""
     await host.rest_session(agent_principal(params.chat))
     return {"chat": params.chat}

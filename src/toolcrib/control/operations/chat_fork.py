@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from pydantic import Field
 
+from toolcrib.control.answers.models import ChatInfo
 from toolcrib.control.chat_shapes import chat_info_json
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -24,7 +25,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ChatInfo:
     """The new chat; raises `NotFound`."""
     forked = await host.chats.fork(params.chat, params.entries)
-    return chat_info_json(forked.info)
+    return cast("ChatInfo", chat_info_json(forked.info))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from pydantic import Field
 
+from toolcrib.control.answers.models import ChatInfo
 from toolcrib.control.chat_shapes import chat_info_json
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -23,6 +24,6 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[ChatInfo]:
     """The latest first."""
-    return [chat_info_json(info) for info in await host.chats.list(params.limit)]
+    return [cast("ChatInfo", chat_info_json(info)) for info in await host.chats.list(params.limit)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from toolcrib.control.answers.models import ReplyTaken
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.host import Host
@@ -22,7 +23,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ReplyTaken:
     """`{id}`; raises `NotFound` when the question is not open any more."""
     reply: dict[str, Any] = {"action": params.action}
     if params.content is not None:

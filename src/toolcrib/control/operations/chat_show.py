@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
+from toolcrib.control.answers.models import ChatWhole
 from toolcrib.control.chat_shapes import chat_json
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -21,6 +22,6 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ChatWhole:
     """The chat with its entries; raises `NotFound`."""
-    return chat_json(await host.chats.load(params.chat))
+    return cast("ChatWhole", chat_json(await host.chats.load(params.chat)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.servers import ServerChecked
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -21,7 +20,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ServerChecked:
     """`{server, type}`; raises `UnknownServer`. The type of a broken entry is null."""
     check_server(host, params.server)
     entry = host.config.servers.get(params.server)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import cast
 
 from pydantic import Field
 
 from toolcrib import plugins
 from toolcrib.config.paths import Paths
+from toolcrib.control.answers.doctor import Checkup, Diagnosis
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.findings import Check, Finding, Place, broken, odd, well
 from toolcrib.control.needs import EVERYTHING, Configured, Emit, Needs
@@ -30,14 +31,14 @@ def needs(params: Params, configured: Configured) -> Needs:
     return EVERYTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Diagnosis:
     """`{ok, checks: [{name, verdict, detail, hint}]}`; `ok` is false when anything is broken."""
     place = Place(paths=host.paths, host=host)
     findings, servers = await asyncio.gather(_examine(place), _servers(host, params.wait))
     return _report([*findings, *servers])
 
 
-async def run_without(paths: Paths, params: Params, error: ConfigError) -> dict[str, Any]:
+async def run_without(paths: Paths, params: Params, error: ConfigError) -> Diagnosis:
     """The same, without the servers: no host can be opened, and this is when the doctor is needed most."""
     return _report(await _examine(Place(paths=paths, error=error)))
 
@@ -73,8 +74,8 @@ def _judge(status: ServerStatus) -> Finding:
     return broken(name, detail, status.hint or f"See what it says with: toolcrib logs {status.name}")
 
 
-def _report(findings: list[Finding]) -> dict[str, Any]:
+def _report(findings: list[Finding]) -> Diagnosis:
     return {
         "ok": all(finding.verdict != "broken" for finding in findings),
-        "checks": [finding.as_json() for finding in findings],
+        "checks": [cast("Checkup", finding.as_json()) for finding in findings],
     }

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from pydantic import Field
 
+from toolcrib.control.answers.tools import Evaluation
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.retrieval import Finder
 from toolcrib.retrieval.evaluation import DEPTH, Labelled, Tally, read_questions, read_tools
+
+NOT_FOR_PAGES = "It reads files that the caller names."
 
 
 class Params(OperationParams):
@@ -31,7 +34,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING if params.tools else Needs(lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Evaluation:
     """`{n, recall_at_1, recall_at_5, recall_at_10, ndcg_at_10, ms_per_query}`; shares are from 0 to 1."""
     questions = await asyncio.to_thread(read_questions, Path(params.queries))
     finder = host.finder
@@ -44,7 +47,7 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
         await finder.follow(host.tools)
     _check(questions, finder, params)
     await finder.settle()
-    return (await _scored(finder, questions)).as_json()
+    return cast("Evaluation", (await _scored(finder, questions)).as_json())
 
 
 async def _scored(finder: Finder, questions: list[Labelled]) -> Tally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -14,10 +13,13 @@ from toolcrib.config.connecting.editing import plan_entries, write_change
 from toolcrib.config.connecting.places import find_places
 from toolcrib.config.importing.dialect import Inexpressible
 from toolcrib.config.importing.writing import Written, write_entry
+from toolcrib.control.answers.importing import Exported, ExportedServer
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lending import as_command
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.surface import is_page
+from toolcrib.errors import Denied
 from toolcrib.host import Host
 
 INSTALLED = "It starts the version that is installed now: export it again after an update."
@@ -37,8 +39,10 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Exported:
     """`{host, title, file, document, servers, left_out, changes, replaces, written, backup}`."""
+    if is_page() and params.file is not None:
+        raise Denied("A page writes to no file that it names.", hint="Use the command: toolcrib export")
     for name in params.only:
         check_server(host, name)
     client = find_client(params.host)
@@ -82,10 +86,10 @@ def _write_entries(host: Host, params: Params, client: Client) -> tuple[list[Wri
     return written, {name: reason for name, reason in left_out.items() if name in wanted}
 
 
-def _told(one: Written) -> dict[str, Any]:
+def _told(one: Written) -> ExportedServer:
     return {
         "name": one.name,
-        "entry": one.entry,
+        "entry": dict(one.entry),
         "variables": [{"name": name, "secret": secret} for name, secret in one.variables.items()],
         "notes": list(one.notes),
     }

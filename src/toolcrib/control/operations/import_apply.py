@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from copy import deepcopy
-from typing import Any
 
 from toolcrib.config.contents import SERVERS
 from toolcrib.config.importing.planning import Planned
+from toolcrib.control.answers.importing import ImportPlan
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.server_notes import note_import
 from toolcrib.control.taking_in import ImportParams, planned, planned_json, source_json
 from toolcrib.errors import ConfigError, UsageError
 from toolcrib.host import Host
@@ -25,7 +26,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ImportPlan:
     """As `import_plan`, with `written` true where anything was."""
     reading, found = await planned(host, params)
     if reading.digest != params.digest:
@@ -36,6 +37,7 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
             for name, value in one.secrets.items():
                 await asyncio.to_thread(host.secrets.set, name, value)
         await asyncio.to_thread(_write, host, wanted)
+        await asyncio.to_thread(note_import, host, [one.as_name for one in wanted], reading.title)
         await host.reload()
     return {
         "source": source_json(reading),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 from toolcrib.config.connecting.client import find_client
 from toolcrib.config.connecting.places import find_places
 from toolcrib.config.importing.finding import Source, find_sources
 from toolcrib.config.importing.sources import read_source
+from toolcrib.control.answers.importing import FoundSource
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import ConfigError
@@ -17,9 +17,9 @@ from toolcrib.host import Host
 
 
 class Params(OperationParams):
-    """The folder of a project whose files are looked at too."""
+    """The folder of a project whose files are looked at too; the host's own where none is named."""
 
-    folder: str
+    folder: str = ""
 
 
 def needs(params: Params, configured: Configured) -> Needs:
@@ -27,14 +27,18 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[FoundSource]:
     """An array of `{host, title, file, table, workspace, servers, new, problem}`."""
-    sources = await asyncio.to_thread(find_sources, find_places(), Path(params.folder))
+    sources = await asyncio.to_thread(_find, params.folder)
     told = [await asyncio.to_thread(_told, host, source) for source in sources]
     return [one for one in told if one["servers"] or one["problem"]]
 
 
-def _told(host: Host, source: Source) -> dict[str, Any]:
+def _find(folder: str) -> list[Source]:
+    return find_sources(find_places(), Path(folder).absolute() if folder else Path.cwd())
+
+
+def _told(host: Host, source: Source) -> FoundSource:
     problem, names = "", []
     try:
         names = [draft.name for draft in read_source(source).drafts]

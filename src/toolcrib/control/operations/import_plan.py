@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.importing import ImportPlan
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.taking_in import ImportParams, planned, planned_json, source_json
 from toolcrib.host import Host
@@ -18,7 +17,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ImportPlan:
     """`{source, servers, refused, digest, written}`."""
     reading, found = await planned(host, params)
     return {

@@ -8,6 +8,9 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.config.review import review_entry
+from toolcrib.control.answers.adding import InstallStep
+from toolcrib.control.answers.installing import ServerAdded, ServerInstalled
+from toolcrib.control.answers.servers import Server
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import (
     OURS,
@@ -21,6 +24,7 @@ from toolcrib.control.installing import (
 )
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.relay import relay
+from toolcrib.control.surface import is_page
 from toolcrib.control.switching import settled, status_json
 from toolcrib.errors import UnknownServer, UsageError
 from toolcrib.host import Host
@@ -29,6 +33,8 @@ from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.naming import propose_name
 from toolcrib.servers.installing.plan import Options, Plan
 from toolcrib.servers.installing.progress import Step
+
+Event = InstallStep
 
 
 class Params(OperationParams):
@@ -62,7 +68,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ServerInstalled:
     """`{name, type, enabled, entry, remarks, secrets, server, plan, installed}`; emits each step."""
     name = params.name or propose_name(params.reference)
     again = not params.reference
@@ -80,9 +86,10 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
         filled = _again(host, name, plan) if again else _entry(name, plan, params)
         done = await installations.apply(plan, tell, offline=params.offline)
     await asyncio.to_thread(installations.forget, plan)
-    trusted = not again or is_trusted(host, name)
+    # A command has shown the plan, with the command and its arguments; a page asks for trust by itself.
+    trusted = is_trusted(host, name) if again else not is_page()
     await _write(host, name, filled, params, replace=params.replace or again)
-    if trusted:  # the plan was shown, with the command and its arguments
+    if trusted:
         await trust_again(host, name)
     await change_over(host, name)
     shape = _shape(name, filled.entry, secrets=[*filled.secrets, *params.secrets])
@@ -147,10 +154,10 @@ async def _write(host: Host, name: str, filled: Filled, params: Params, *, repla
     await asyncio.to_thread(host.config_store.add_server, name, filled.entry, replace=replace)
 
 
-def _shape(name: str, entry: dict[str, Any], secrets: list[str] | None = None) -> dict[str, Any]:
+def _shape(name: str, entry: dict[str, Any], secrets: list[str] | None = None) -> ServerAdded:
     return {
         "name": name,
-        "type": entry.get("type"),
+        "type": str(entry.get("type")),
         "enabled": entry.get("enabled", True),
         "entry": entry,
         "remarks": list(review_entry(entry)),
@@ -159,7 +166,7 @@ def _shape(name: str, entry: dict[str, Any], secrets: list[str] | None = None) -
     }
 
 
-async def _status(host: Host, name: str, wait: float) -> dict[str, Any] | None:
+async def _status(host: Host, name: str, wait: float) -> Server | None:
     if wait and name in host.servers:
         await settled(host, name, wait)
     return status_json(host, name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
 
 from pydantic import Field
 
 from toolcrib.config.expansion import expand
+from toolcrib.control.answers.servers import Server, SignedInTo, SignInPage
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -20,6 +20,8 @@ from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import find_transport, parse_spec
 from toolcrib.servers.remote.client import RemoteSpec
 from toolcrib.servers.signin.login import PATIENCE, Client, sign_in
+
+Event = SignInPage
 
 
 class Params(OperationParams):
@@ -35,7 +37,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> SignedInTo:
     """`{name, issuer, scope, expires_in, renews, server}`; emits `{open: URL}` for the page to be shown."""
     check_server(host, params.name)
     entry = host.config.servers.get(params.name)
@@ -64,7 +66,7 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
     }
 
 
-async def _restarted(host: Host, params: Params) -> dict[str, Any] | None:
+async def _restarted(host: Host, params: Params) -> Server | None:
     if params.name not in host.servers.names():
         return None
     await host.servers[params.name].restart()

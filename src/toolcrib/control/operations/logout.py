@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
+from toolcrib.control.answers.servers import SignedOutOf
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -22,7 +22,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> SignedOutOf:
     """`{name, was_signed_in}`."""
     check_server(host, params.name)
     forgotten = await asyncio.to_thread(host.credentials.forget, params.name)

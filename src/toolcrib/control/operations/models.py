@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
+from toolcrib.control.answers.models import Models
 from toolcrib.control.chat_shapes import models_json
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -21,10 +22,10 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Models:
     """`{model, vendors}`."""
     try:
         chosen = host.models.choose()
     except NoModel:
         chosen = None
-    return models_json(chosen, await survey(host.models))
+    return cast("Models", models_json(chosen, await survey(host.models)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from toolcrib.control import failures
+from toolcrib.control.answers.installing import VersionLook
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of, version_json
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -26,20 +26,20 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[VersionLook]:
     """`[{name, …the active version, newest, outdated, error, kept}]`, by name."""
     installations = installations_of(host)
     names = [params.name] if params.name else await asyncio.to_thread(installations.names)
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def look(name: str) -> dict[str, Any]:
+    async def look(name: str) -> VersionLook:
         async with turns:
             return await _look(installations, name)
 
     return list(await asyncio.gather(*(look(name) for name in names)))
 
 
-async def _look(installations: Installations, name: str) -> dict[str, Any]:
+async def _look(installations: Installations, name: str) -> VersionLook:
     found = await installations.newest(name)
     versions = await asyncio.to_thread(installations.place(name).versions)
     return {

@@ -8,12 +8,12 @@ from pydantic import Field, ValidationError
 
 from toolcrib.approvals.matching import check_examples
 from toolcrib.approvals.rule import Rule, read_rule
+from toolcrib.control.answers.policy import PolicyRule, RuleShown
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.policy_shapes import rule_shown
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-
-_SHELL_TOOLS = {("terminal", "run_command"), ("", "terminal")}
 
 
 class Params(OperationParams):
@@ -27,18 +27,28 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> RuleShown:
     """The rule with its id."""
+    rule = check_rule(params.rule)
+    host.approvals.rules.add(rule)
+    return rule_shown(rule)
+
+
+def check_rule(given: dict[str, Any]) -> Rule:
+    """The rule, if it makes sense and means what its examples say; raises `UsageError`."""
     try:
-        rule = read_rule(params.rule)
+        rule = read_rule({key: value for key, value in given.items() if key not in _KNOWN_OF_IT})
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"The rule makes no sense: {where}: {first['msg']}.") from None
     _check_scope(rule)
-    check_examples(rule, "command" if (rule.server, rule.tool) in _SHELL_TOOLS else None)
-    host.approvals.rules.add(rule)
-    return rule.as_json()
+    check_examples(rule)
+    return rule
+
+
+_KNOWN_OF_IT = PolicyRule.__annotations__.keys() - RuleShown.__annotations__.keys()
+"""What `policy_list` tells of a rule besides the rule."""
 
 
 def _check_scope(rule: Rule) -> None:

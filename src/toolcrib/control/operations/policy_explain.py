@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from toolcrib.control.answers.policy import Explanation
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import find_tool, possible_owners
 from toolcrib.control.needs import Configured, Emit, Needs
@@ -31,7 +32,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(servers=possible_owners(params.tool, configured()), lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Explanation:
     """`{decision, rule, reasons, mode}`."""
     tool = host.workbench.find(params.tool) or await find_tool(host, params.tool)
     ArgumentChecker().check(tool, params.arguments)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.policy import RuleRemoved
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.policy_shapes import rule_shown
 from toolcrib.errors import NotFound
 from toolcrib.host import Host
 
@@ -21,8 +21,9 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
-    """`{id, removed}`; raises `NotFound`."""
+async def run(host: Host, params: Params, emit: Emit) -> RuleRemoved:
+    """`{id, removed, rule}`; raises `NotFound`."""
+    known = {rule.id: rule for rule, _ in host.approvals.rules.listed()}.get(params.id)
     if not host.approvals.rules.remove(params.id):
         raise NotFound(f"There is no rule {params.id!r}.", hint="See them with: toolcrib policy")
-    return {"id": params.id, "removed": True}
+    return {"id": params.id, "removed": True, "rule": None if known is None else rule_shown(known)}

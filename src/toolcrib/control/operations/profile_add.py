@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
 from toolcrib.config.profiles import put_profile
+from toolcrib.control.answers.gateway import ProfileShown
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -34,7 +34,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ProfileShown:
     """The view as `profile_list` shows it."""
     for server in params.servers:
         check_server(host, server)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.gateway import ProfileShown
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.shapes import profile_json
@@ -19,6 +18,6 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[ProfileShown]:
     """An array of views: the one without a name, then the profiles."""
     return [profile_json(host.settings, name) for name in ("", *host.settings.profiles)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from toolcrib.config.profiles import remove_profile
+from toolcrib.control.answers.gateway import ProfileRemoved
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
@@ -22,7 +22,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ProfileRemoved:
     """`{name, removed}`."""
     await asyncio.to_thread(remove_profile, host.config_store, params.name)
     await host.reload()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
 from toolcrib.config.profiles import set_token_hash
+from toolcrib.control.answers.gateway import ProfileShown
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.shapes import profile_json
@@ -26,7 +26,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ProfileShown:
     """The view as `profile_list` shows it."""
     await asyncio.to_thread(set_token_hash, host.config_store, params.name, params.token_hash)
     await host.reload()

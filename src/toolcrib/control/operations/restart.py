@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.servers import Server
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.control.switching import check_startable, started
@@ -21,7 +20,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return RUNNING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Server:
     """The server once it is up again; raises `ServerNotReady` with the reason when it does not come up."""
     check_startable(host, params.name)
     await host.servers[params.name].restart()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
+from toolcrib.control.answers.installing import RolledBack
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of, set_version, version_json
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -24,7 +24,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> RolledBack:
     """`{name, active, before, server}`."""
     installations = installations_of(host)
     active, before = await asyncio.to_thread(installations.rollback, params.name, params.to)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Any
 
 from pydantic import Field
 
+from toolcrib.control.answers.tools import ToolMatch, ToolSearch
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.host import Host
@@ -30,7 +30,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ToolSearch:
     """An object with the tools, the best first, each with its reasons."""
     finder = host.finder
     try:
@@ -55,7 +55,7 @@ def _fits(tool: Tool, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(tool.name, pattern) for pattern in patterns)
 
 
-def _pick_json(pick: Pick) -> dict[str, Any]:
+def _pick_json(pick: Pick) -> ToolMatch:
     return {
         "name": pick.tool.name,
         "server": pick.tool.server,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import cast
 
 from pydantic import Field
 
 from toolcrib.catalog.listing import Listed, search
+from toolcrib.control.answers.installing import CatalogSearch, CatalogServer
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import RemoteUnreachable
@@ -27,7 +28,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> CatalogSearch:
     """`{query, servers: [{name, title, about, origin, reference, url, args, env, version, add}], note}`."""
     found = search(params.query)[: params.limit]
     note = ""
@@ -41,7 +42,11 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
             found += [one for one in further if not one.reference or _package(one) not in known]
         except RemoteUnreachable as error:
             note = error.message
-    return {"query": params.query, "servers": [one.as_json() for one in found], "note": note}
+    return {
+        "query": params.query,
+        "servers": [cast("CatalogServer", one.as_json()) for one in found],
+        "note": note,
+    }
 
 
 def _package(one: Listed) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
+from toolcrib.control.answers.secrets import SecretInfo
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.secret_use import secrets_of
@@ -20,7 +20,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[SecretInfo]:
     """An array of `{name, place, servers}`: the stored ones, and those that a server refers to in vain."""
     users: dict[str, list[str]] = {}
     for server, entry in host.config.servers.items():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
+from toolcrib.control.answers.secrets import SecretRemoved
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.secret_use import secrets_of
@@ -22,7 +22,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> SecretRemoved:
     """`{name, removed, servers}`: the servers that still refer to it."""
     await asyncio.to_thread(host.secrets.delete, params.name)
     users = [name for name, entry in host.config.servers.items() if params.name in secrets_of(entry.raw)]

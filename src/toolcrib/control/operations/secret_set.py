@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
+from toolcrib.control.answers.secrets import SecretStored
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.secret_use import secrets_of
@@ -25,7 +25,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> SecretStored:
     """`{name, place, restarted}`."""
     place = await asyncio.to_thread(host.secrets.set, params.name, params.value)
     users = [name for name, entry in host.config.servers.items() if params.name in secrets_of(entry.raw)]

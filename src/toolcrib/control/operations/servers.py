@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
+from toolcrib.control.answers.servers import Server
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import EVERYTHING, Configured, Emit, Needs
 from toolcrib.control.shapes import server_json
@@ -24,7 +24,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return EVERYTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[Server]:
     """An array of servers, in the order of the file."""
     try:
         async with asyncio.timeout(params.wait):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.servers import Server
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
@@ -22,7 +21,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return RUNNING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Server:
     """The server once nothing of it runs."""
     check_server(host, params.name)
     await host.servers[params.name].stop()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from toolcrib.control import failures
+from toolcrib.control.answers.servers import Trial, TrialStep
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -13,6 +12,8 @@ from toolcrib.control.shapes import step_json
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.host import Host
 from toolcrib.servers.trial import Step
+
+Event = TrialStep
 
 
 class Params(OperationParams):
@@ -26,7 +27,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Trial:
     """`{ok, steps, review, tools, error?}`; emits each step as it is done."""
     check_server(host, params.name)
     if params.name in host.config.broken:
@@ -37,15 +38,15 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
     return _outcome(trial.error, steps, review, len(trial.definitions))
 
 
-async def _broken(error: ConfigError, emit: Emit) -> dict[str, Any]:
+async def _broken(error: ConfigError, emit: Emit) -> Trial:
     """An entry that cannot be read fails at the first step, like one that cannot be resolved."""
     step = step_json(Step(name="resolve", ok=False, ms=0.0, detail=error.message, hint=error.hint))
     await emit(step)
     return _outcome(error, [step], [], 0)
 
 
-def _outcome(
-    error: ToolcribError | None, steps: list[dict[str, Any]], review: list[str], tools: int
-) -> dict[str, Any]:
-    outcome: dict[str, Any] = {"ok": error is None, "steps": steps, "review": review, "tools": tools}
-    return outcome if error is None else {**outcome, "error": failures.to_json(error)}
+def _outcome(error: ToolcribError | None, steps: list[TrialStep], review: list[str], tools: int) -> Trial:
+    outcome: Trial = {"ok": error is None, "steps": steps, "review": review, "tools": tools}
+    if error is not None:
+        outcome["error"] = failures.to_json(error)
+    return outcome

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
+from toolcrib.control.answers.tools import ToolInfo
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import UP, check_server, not_up
 from toolcrib.control.needs import EVERYTHING, Configured, Emit, Needs
@@ -28,7 +28,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return EVERYTHING if params.server is None else Needs(servers=(params.server,))
 
 
-async def run(host: Host, params: Params, emit: Emit) -> list[dict[str, Any]]:
+async def run(host: Host, params: Params, emit: Emit) -> list[ToolInfo]:
     """An array of tools, in order of name; raises `ServerNotReady` when the server that was named is away."""
     if params.server is not None and not host.tools(params.server, disabled=True):
         check_server(host, params.server)

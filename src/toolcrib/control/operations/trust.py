@@ -7,9 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from toolcrib.config.launch import differences, launch_hash, launch_of
+from toolcrib.config.launch import differences, launch_of
 from toolcrib.config.review import review_entry
+from toolcrib.control.answers.servers import Difference, HeldTool, TrustAnswer, TrustShown
 from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.launching import mark_of
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.control.shapes import server_json
@@ -17,7 +19,6 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.definitions import digest
 from toolcrib.tools.scanning import scan
 
 
@@ -33,7 +34,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return Needs(servers=params.names or None, lazy=True)
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> TrustAnswer:
     """`{servers: [{name, trusted, launch, changed, remarks, tools, mark, server}]}`."""
     for name in params.names:
         check_server(host, name)
@@ -48,7 +49,7 @@ async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
     return {"servers": shown}
 
 
-async def _agree(host: Host, shown: dict[str, Any], mark: str) -> None:
+async def _agree(host: Host, shown: TrustShown, mark: str) -> None:
     if mark != shown["mark"]:
         raise UsageError(
             f"{shown['name']} is no longer what you were shown.", hint="Look at it again: toolcrib trust"
@@ -58,7 +59,7 @@ async def _agree(host: Host, shown: dict[str, Any], mark: str) -> None:
     shown.update({"trusted": True, "server": status})
 
 
-def _shown(host: Host, entry: ServerEntry) -> dict[str, Any]:
+def _shown(host: Host, entry: ServerEntry) -> TrustShown:
     launch, before = launch_of(entry.raw), host.trust.agreed(entry.name)
     tools = [
         _tool_json(host, tool) for tool in host.registry.snapshot.by_server.get(entry.name, ()) if tool.held
@@ -67,19 +68,24 @@ def _shown(host: Host, entry: ServerEntry) -> dict[str, Any]:
         "name": entry.name,
         "trusted": host.trust.holds(entry),
         "launch": launch,
-        "changed": differences(before, launch) if before is not None else {},
+        "changed": _differences(before, launch) if before is not None else {},
         "remarks": list(review_entry(entry.raw)),
         "tools": tools,
-        "mark": digest([launch_hash(launch), [tool["hash"] for tool in tools]])[:32],
+        "mark": mark_of(launch, [tool["hash"] for tool in tools]),
         "server": None,
     }
 
 
-def _tool_json(host: Host, tool: Tool) -> dict[str, Any]:
+def _tool_json(host: Host, tool: Tool) -> HeldTool:
     approved: Mapping[str, Any] = host.pins.approved(tool.server or "", tool.definition.name) or {}
     return {
         "tool": tool.name,
         "hash": tool.hash,
-        "changed": differences(approved, tool.definition.raw),
+        "changed": _differences(approved, tool.definition.raw),
         "findings": scan(tool.definition.raw),
     }
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Difference]:
+    found = differences(before, now)
+    return {part: {"before": one["before"], "now": one["now"]} for part, one in found.items()}

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from toolcrib.config.store import unknown_server
+from toolcrib.control.answers.installing import Uninstalled
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -25,7 +26,7 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> Uninstalled:
     """`{name, removed, versions, backup, unused_secrets}`; `removed` tells of the entry."""
     installations = installations_of(host)
     place = installations.place(params.name)

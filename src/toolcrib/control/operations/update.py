@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from toolcrib.control.answers.adding import InstallStep
+from toolcrib.control.answers.installing import ServerUpdated
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of, installed_json, plan_json, set_version, version_json
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -15,6 +17,8 @@ from toolcrib.host import Host
 from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.plan import Plan, Record
 from toolcrib.servers.installing.progress import Step
+
+Event = InstallStep
 
 
 class Params(OperationParams):
@@ -35,11 +39,18 @@ def needs(params: Params, configured: Configured) -> Needs:
     return NOTHING
 
 
-async def run(host: Host, params: Params, emit: Emit) -> dict[str, Any]:
+async def run(host: Host, params: Params, emit: Emit) -> ServerUpdated:
     """`{name, updated, before, plan, installed, server}`; emits each step."""
     installations = installations_of(host)
     before = installations.record(params.name)
-    shape = {"name": params.name, "updated": False, "before": version_json(before)}
+    shape: ServerUpdated = {
+        "name": params.name,
+        "updated": False,
+        "before": version_json(before),
+        "plan": None,
+        "installed": None,
+        "server": None,
+    }
     async with relay(emit) as put:
 
         def tell(step: Step) -> None:

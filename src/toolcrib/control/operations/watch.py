@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from toolcrib.control.answers.servers import Watched
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
-from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
+from toolcrib.schema.events import ConfigChanged, ServerChanged, ServerRemoved
+from toolcrib.schema.events import Event as HostEvent
+
+Event = Watched
+NOT_FOR_PAGES = "The live stream tells the same, and can be resumed."
 
 
 class Params(OperationParams):
@@ -31,7 +34,7 @@ async def run(host: Host, params: Params, emit: Emit) -> None:
                 await emit(shown)
 
 
-def _shown(host: Host, event: Event) -> dict[str, Any] | None:
+def _shown(host: Host, event: HostEvent) -> Watched | None:
     if isinstance(event, ServerChanged):
         return {"server": server_json(event.status, host.caller.counts)}
     if isinstance(event, ServerRemoved):

@@ -292,7 +292,9 @@ async def _npm(
     raise _failure(done.errors, bench.offline)
 
 
-_ASIDE = re.compile(r"complete log of this run|/_logs/|^\[?-|^\[<|^(?:Usage|Options|aliases|npm (?:ci|install)\b)")
+_ASIDE = re.compile(
+    r"complete log of this run|/_logs/|^\[?-|^\[<|^(?:Usage|Options|aliases|npm (?:ci|install)\b)"
+)
 """What npm says besides the reason: where its log lies, and how it wants to be called."""
 
 

@@ -1,0 +1,73 @@
+/** Runs the host's operations: `run` for an answer, `stream` for an answer with news on the way. */
+
+import { ApiError, apiError, unreachable } from "./errors";
+import { forgetKey, pageKey } from "./key";
+import { sentEvents } from "./sse";
+import type { Operations } from "./types";
+
+export type OperationName = keyof Operations & string;
+export type Params<O extends OperationName> = Operations[O]["params"];
+export type Result<O extends OperationName> = Operations[O]["result"];
+export type News<O extends OperationName> = Operations[O]["event"];
+
+let signedOut: () => void = () => undefined;
+
+/** Tell whom to tell when the page's key is no longer good. */
+export function onSignedOut(listener: () => void): void {
+  signedOut = listener;
+}
+
+export async function request(path: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${pageKey() ?? ""}`);
+  let answer: Response;
+  try {
+    answer = await fetch(path, { ...init, headers, credentials: "omit", cache: "no-store" });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw unreachable();
+  }
+  if (answer.ok) return answer;
+  if (answer.status === 401) {
+    forgetKey();
+    signedOut();
+  }
+  throw apiError(answer.status, await answer.json().catch(() => null));
+}
+
+export async function run<O extends OperationName>(
+  operation: O,
+  params: Params<O>,
+  signal?: AbortSignal,
+): Promise<Result<O>> {
+  const answer = await request(`/api/${operation}`, post(params, "application/json", signal));
+  return (await answer.json()) as Result<O>;
+}
+
+/** The result of an operation that tells of its progress; aborting the signal ends the operation itself. */
+export async function stream<O extends OperationName>(
+  operation: O,
+  params: Params<O>,
+  onNews: (news: News<O>) => void,
+  signal?: AbortSignal,
+): Promise<Result<O>> {
+  const answer = await request(`/api/${operation}`, post(params, "text/event-stream", signal));
+  if (!answer.body) throw unreachable();
+  for await (const sent of sentEvents(answer.body)) {
+    const value: unknown = JSON.parse(sent.data);
+    if (sent.event === "event") onNews(value as News<O>);
+    else if (sent.event === "result") return value as Result<O>;
+    else if (sent.event === "error") throw apiError(500, { error: value });
+  }
+  throw new ApiError(0, "unreachable", "The host ended before the answer came.");
+}
+
+function post(params: unknown, accept: string, signal?: AbortSignal): RequestInit {
+  const init: RequestInit = {
+    method: "POST",
+    headers: { "content-type": "application/json", accept },
+    body: JSON.stringify(params ?? {}),
+  };
+  if (signal) init.signal = signal;
+  return init;
+}

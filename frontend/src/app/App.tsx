@@ -1,0 +1,40 @@
+import { useState } from "react";
+
+import { useConnection } from "../api/hooks";
+import { Sprite } from "../ui/Sprite";
+import { HostGone, SignedOut } from "./HostGone";
+import { KeyList } from "./KeyList";
+import { PageView } from "./PageView";
+import { Palette } from "./Palette";
+import { Rail } from "./Rail";
+import { StatusLine } from "./StatusLine";
+import { BottomTabs, TopBar } from "./Narrow";
+import { useShellKeys } from "./shellKeys";
+
+/** The shell around every page: rail, page, status line; top bar and tabs in a narrow window. */
+export function App() {
+  const [overlay, setOverlay] = useState<"palette" | "keys" | null>(null);
+  const connection = useConnection();
+  useShellKeys(setOverlay);
+  if (connection.state === "signed-out") return <SignedOut />;
+  return (
+    <>
+      <Sprite />
+      <a className="btn skip" href="#main">
+        To the page
+      </a>
+      <div className="app">
+        <Rail onFind={() => setOverlay("palette")} />
+        <TopBar onFind={() => setOverlay("palette")} />
+        <main className="main" id="main" tabIndex={-1}>
+          <HostGone />
+          <PageView />
+        </main>
+        <StatusLine />
+        <BottomTabs />
+      </div>
+      {overlay === "palette" && <Palette onClose={() => setOverlay(null)} />}
+      {overlay === "keys" && <KeyList onClose={() => setOverlay(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import { Dialog as Radix } from "radix-ui";
+import { useDeferredValue, useMemo, useState, type KeyboardEvent } from "react";
+
+import { Icon } from "../ui/Icon";
+import { Glyph } from "../ui/Status";
+import "./palette.css";
+import { paletteEntries, type PaletteEntry } from "./paletteEntries";
+import { usePaletteSources } from "./paletteSources";
+
+const MOST = 24;
+
+/** Find anything and do it, from the keyboard. It never runs what would be asked about: it opens the question. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [index, setIndex] = useState(0);
+  const [inside, setInside] = useState<PaletteEntry | null>(null);
+  const sources = usePaletteSources();
+  const wanted = useDeferredValue(text);
+  const entries = useMemo(
+    () => (inside?.more ?? paletteEntries(wanted, sources)).slice(0, MOST),
+    [inside, wanted, sources],
+  );
+  const chosen = Math.min(index, Math.max(0, entries.length - 1));
+
+  function perform(entry: PaletteEntry | undefined) {
+    if (!entry) return;
+    onClose();
+    entry.perform();
+  }
+
+  function press(event: KeyboardEvent) {
+    if (event.key === "ArrowDown") setIndex((chosen + 1) % Math.max(1, entries.length));
+    else if (event.key === "ArrowUp") setIndex((chosen + entries.length - 1) % Math.max(1, entries.length));
+    else if (event.key === "Enter") perform(event.metaKey || event.ctrlKey ? entries.at(-1) : entries[chosen]);
+    else if (event.key === "ArrowRight" && entries[chosen]?.more && atEnd(event.target)) open(entries[chosen]);
+    else if (event.key === "ArrowLeft" && inside) open(null);
+    else return;
+    event.preventDefault();
+  }
+
+  function open(entry: PaletteEntry | null | undefined) {
+    setInside(entry ?? null);
+    setIndex(0);
+  }
+
+  return (
+    <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="scrim palette">
+          <Radix.Content className="cp" aria-describedby={undefined} onKeyDown={press}>
+            <Radix.Title className="sr">Go to or do</Radix.Title>
+            <div className="in">
+              <Icon name="search" />
+              <input
+                className="grow"
+                role="combobox"
+                aria-expanded="true"
+                aria-controls="palette-results"
+                aria-activedescendant={entries.length ? `palette-${chosen}` : undefined}
+                aria-label="Go to or do"
+                placeholder={inside ? inside.name : "Go to or do…"}
+                value={text}
+                onChange={(event) => {
+                  setText(event.target.value);
+                  open(null);
+                }}
+              />
+              <kbd>Esc</kbd>
+            </div>
+            <Results entries={entries} chosen={chosen} onPick={perform} />
+            <div className="ft" aria-hidden="true">
+              <span><kbd>↑</kbd><kbd>↓</kbd>move</span>
+              <span><kbd>↵</kbd>do it</span>
+              <span><kbd>→</kbd>more for this one</span>
+              <span style={{ marginLeft: "auto" }}><kbd>?</kbd>all keys</span>
+            </div>
+          </Radix.Content>
+        </Radix.Overlay>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface ResultsProps {
+  entries: PaletteEntry[];
+  chosen: number;
+  onPick: (entry: PaletteEntry) => void;
+}
+
+function Results({ entries, chosen, onPick }: ResultsProps) {
+  const groups = [...new Set(entries.map((entry) => entry.group))];
+  return (
+    <div role="listbox" aria-label="Results" id="palette-results" className="results">
+      {entries.length === 0 && <p className="m" style={{ padding: "12px 16px" }}>Nothing is called so.</p>}
+      {groups.map((group) => (
+        <div key={group} role="group" aria-label={group}>
+          <div className="cap">{group}</div>
+          <ul role="presentation">
+            {entries.map((entry, at) =>
+              entry.group !== group ? null : (
+                <li
+                  key={at}
+                  id={`palette-${at}`}
+                  role="option"
+                  aria-selected={at === chosen}
+                  className={at === chosen ? "on" : ""}
+                  ref={at === chosen ? (node) => node?.scrollIntoView({ block: "nearest" }) : undefined}
+                  onClick={() => onPick(entry)}
+                >
+                  {entry.shape ? <Glyph shape={entry.shape} /> : <Icon name={entry.icon ?? "right"} />}
+                  <span className="b el">{entry.name}</span>
+                  <span className="m el grow">{entry.about}</span>
+                  {at === chosen ? <kbd>↵</kbd> : entry.keys && <kbd>{entry.keys}</kbd>}
+                </li>
+              ),
+            )}
+          </ul>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function atEnd(target: EventTarget): boolean {
+  return !(target instanceof HTMLInputElement) || target.selectionStart === target.value.length;
+}

@@ -1,0 +1,101 @@
+import { refreshOn, useOperation } from "../api/hooks";
+import { Icon } from "../ui/Icon";
+import { Glyph } from "../ui/Status";
+import { needPath, needWords } from "./needs";
+import { PLACES, placeAt, type Place } from "./places";
+import { Link, usePath } from "./router";
+import { switchTheme } from "./theme";
+
+refreshOn("waiting", "waiting", "host_info");
+refreshOn("server", "host_info", "waiting");
+refreshOn("server_removed", "host_info", "waiting");
+refreshOn("tools", "host_info", "waiting");
+refreshOn("config", "host_info", "waiting");
+
+const SHOWN = 5;
+const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The main navigation, with what is there and what waits for the person. */
+export function Rail({ onFind }: { onFind: () => void }) {
+  const here = placeAt(usePath());
+  return (
+    <nav className="rail" aria-label="Main">
+      <div className="brand">
+        <svg aria-hidden="true">
+          <use href="#logo" />
+        </svg>
+        Toolcrib
+        <button type="button" className="btn bare ic sm" aria-label="Switch theme" style={{ marginLeft: "auto" }} onClick={switchTheme}>
+          <Icon name="theme" small />
+        </button>
+      </div>
+      <button type="button" className="find" onClick={onFind}>
+        <Icon name="search" small />
+        Go to or do…
+        <span aria-hidden="true">
+          <kbd>{APPLE ? "⌘" : "Ctrl"}</kbd>
+          <kbd>K</kbd>
+        </span>
+      </button>
+      {PLACES.map((place) => (
+        <RailLink key={place.page} place={place} here={place === here} />
+      ))}
+      <NeedsYou />
+    </nav>
+  );
+}
+
+function RailLink({ place, here }: { place: Place; here: boolean }) {
+  return (
+    <Link className={here ? "nav on" : "nav"} href={place.path} aria-current={here ? "page" : undefined}>
+      <Icon name={place.icon} />
+      {place.title}
+      <span className="n">{useCount(place)}</span>
+    </Link>
+  );
+}
+
+function useCount(place: Place): string {
+  const { data } = useOperation("host_info", {});
+  if (!data) return "";
+  if (place.page === "servers") return String(data.counts.servers);
+  if (place.page === "tools") return String(data.counts.tools);
+  return "";
+}
+
+/** The one list of everything that waits for a person. */
+export function NeedsYou({ all = false }: { all?: boolean }) {
+  const { data } = useOperation("waiting", {});
+  const items = data?.items ?? [];
+  const shown = all ? items : items.slice(0, SHOWN);
+  return (
+    <section className="needs" aria-label="Needs you">
+      <div className="cap">
+        Needs you
+        <span className="num" style={{ marginLeft: "auto" }}>
+          {items.length || ""}
+        </span>
+      </div>
+      {data && items.length === 0 && (
+        <p className="m t12" style={{ padding: "2px 8px" }}>
+          Nothing. When something waits for your word, it stands here.
+        </p>
+      )}
+      {shown.map((need, index) => {
+        const words = needWords(need);
+        return (
+          <Link key={need.id ?? `${need.kind}:${need.server}:${index}`} href={needPath(need)}>
+            <Glyph shape="need" />
+            <b>{words.what}</b>
+            <i className="el">{words.where}</i>
+          </Link>
+        );
+      })}
+      {items.length > shown.length && (
+        <Link href="/activity?tab=waiting" style={{ display: "block", paddingLeft: 30, color: "var(--ink-3)" }}>
+          {items.length - shown.length} more
+        </Link>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,62 @@
+/** What waits for a person, in words, and the place where it is answered. */
+
+import type { WaitingItem } from "../api/types";
+import { clock, plural } from "../ui/amounts";
+import { navigate } from "./router";
+
+export type Need = WaitingItem;
+
+export interface NeedWords {
+  what: string;
+  where: string;
+}
+
+export function needWords(need: Need): NeedWords {
+  const server = need.server ?? "a server";
+  switch (need.kind) {
+    case "call":
+      return { what: `Let ${need.server ?? "Toolcrib"} run ${ownName(need)}?`, where: asker(need) };
+    case "sampling":
+      return { what: `${server} wants to ask your model`, where: asker(need) };
+    case "elicitation":
+      return { what: `${server} asks for something`, where: asker(need) };
+    case "trust":
+      return { what: `Trust ${server}?`, where: /changed/.test(need.reason) ? "its command changed" : "never run" };
+    case "sign-in":
+      return { what: `Sign in to ${server}`, where: need.since ? `session ended ${clock(need.since)}` : "calls wait" };
+    case "value":
+      return { what: `${server} needs a value`, where: missing(need.reason) };
+    case "changed":
+      return { what: `${server} changed a tool`, where: `${plural(need.tools.length, "definition")} ${need.tools.length === 1 ? "differs" : "differ"}` };
+  }
+}
+
+/** A tool without its server's name before it. */
+function ownName(need: Need): string {
+  const name = need.tool ?? "a tool";
+  return need.server && name.startsWith(`${need.server}__`) ? name.slice(need.server.length + 2) : name;
+}
+
+/** The host names the secret in its sentence; the list has room for the name alone. */
+function missing(reason: string): string {
+  const named = /needs the secret (\S+?),/.exec(reason)?.[1];
+  return named ? `${named} is not set` : reason;
+}
+
+function asker(need: Need): string {
+  if (need.chat) return need.chat_title ? `chat · ${need.chat_title}` : "chat";
+  return need.principal ?? "";
+}
+
+/** The very place, with the thing itself in focus there. */
+export function needPath(need: Need): string {
+  if (need.chat && need.id) return `/chat/${encodeURIComponent(need.chat)}?question=${encodeURIComponent(need.id)}`;
+  if (need.id) return `/activity?tab=waiting&question=${encodeURIComponent(need.id)}`;
+  const server = encodeURIComponent(need.server ?? "");
+  if (need.kind === "trust") return `/servers?trust=${server}`;
+  return need.server ? `/servers/${server}` : "/servers";
+}
+
+export function goToNeed(need: Need): void {
+  navigate(needPath(need));
+}

@@ -1,0 +1,39 @@
+import { useEffect, useMemo } from "react";
+
+import { queries } from "../api/hooks";
+import { isTyping, lead, useKeys, type Keys } from "./keys";
+import { PLACES } from "./places";
+import { navigate } from "./router";
+import { goToNeed, type Need } from "./needs";
+
+/** The keys that work everywhere; `open` shows the palette or the list of keys. */
+export function useShellKeys(open: (overlay: "palette" | "keys") => void): void {
+  const keys = useMemo<Keys>(
+    () => ({
+      g: () => lead(Object.fromEntries(PLACES.map((place) => [place.key, () => navigate(place.path)]))),
+      "?": () => open("keys"),
+      "/": () => focusSearch(),
+      "!": () => {
+        const [oldest] = queries.getQueryData<{ items: Need[] }>(["waiting", {}])?.items ?? [];
+        if (oldest) goToNeed(oldest);
+      },
+    }),
+    [open],
+  );
+  useKeys(keys);
+  useEffect(() => {
+    function palette(event: KeyboardEvent) {
+      if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.shiftKey) return;
+      if (isTyping(event.target) && (event.target as HTMLElement).closest(".cp")) return;
+      event.preventDefault();
+      open("palette");
+    }
+    addEventListener("keydown", palette);
+    return () => removeEventListener("keydown", palette);
+  }, [open]);
+}
+
+/** The page's own search has `data-search`. */
+function focusSearch(): void {
+  document.querySelector<HTMLInputElement>("#main [data-search]")?.focus();
+}

@@ -1,0 +1,25 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+
+import { queries } from "./api/hooks";
+import { signIn } from "./api/key";
+import { live } from "./api/live";
+import { App } from "./app/App";
+import "./styles/index.css";
+
+async function start(): Promise<void> {
+  await signIn();
+  live.start();
+  const root = document.getElementById("root");
+  if (!root) return;
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <App />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
+
+void start();

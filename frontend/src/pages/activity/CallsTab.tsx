@@ -1,0 +1,115 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import { refreshOn, useOperation } from "../../api/hooks";
+import { setSearch } from "../../app/router";
+import { Icon } from "../../ui/Icon";
+import { Loading } from "../../ui/Loading";
+import { Menu } from "../../ui/Menu";
+import { scrollerOf } from "../../ui/window";
+import type { Record } from "./calling";
+import { CallTable } from "./CallTable";
+import { OUTCOMES, said, saying, SINCE, WHO, type Option } from "./filter";
+import { WORDS } from "./words";
+
+for (const kind of ["running", "waiting", "call", "calls"]) refreshOn(kind, "calls_running");
+
+interface Props {
+  words: string;
+  record: Record;
+  selected: string | null;
+  older: () => void;
+  take: () => void;
+  onOpen: (id: string) => void;
+  onAsked: (question: string) => void;
+}
+
+/** The record, its filter, and what runs now. */
+export function CallsTab({ words, record, selected, older, take, onOpen, onAsked }: Props) {
+  const { data: running } = useOperation("calls_running", {});
+  const end = useRef<HTMLDivElement>(null);
+  const unfiltered = words.trim() === "";
+  useEffect(() => {
+    const element = end.current;
+    if (!element || !record.more) return;
+    const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && older(), { root: scrollerOf(element), rootMargin: "600px" });
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [record.more, older]);
+  return (
+    <>
+      <Filter words={words} />
+      {record.error !== null && <p className="t12" role="alert" style={{ color: "var(--fail)", margin: "4px 0 8px" }}>{sentence(record.error)}</p>}
+      {record.fresh.length > 0 && (
+        <div className="fresh">
+          <button type="button" className="btn sm" onClick={() => { take(); scrollerOf(end.current)?.scrollTo({ top: 0 }); }}>{WORDS.newer(record.fresh.length)} ↑</button>
+        </div>
+      )}
+      {!record.latest && record.error === null ? (
+        <Loading rows={12} height={36} />
+      ) : record.rows.length === 0 && (running ?? []).length === 0 ? (
+        <p className="empty">
+          {unfiltered ? WORDS.empty : WORDS.nothing}{" "}
+          {!unfiltered && <button type="button" className="plain linkish" onClick={() => setSearch({ words: null })}>{WORDS.clear}</button>}
+        </p>
+      ) : (
+        <CallTable running={unfiltered ? (running ?? []) : []} calls={record.rows} total={record.latest?.matching ?? 0} selected={selected} onOpen={onOpen} onAsked={onAsked} />
+      )}
+      <div ref={end}>{record.more && <p className="m t12" style={{ padding: 12 }}>{WORDS.loadingOlder}</p>}</div>
+    </>
+  );
+}
+
+function Filter({ words }: { words: string }) {
+  const [text, setText] = useState(words);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => setText(words), [words]);
+  const put = useCallback((next: string) => setSearch({ words: next || null, call: null }), []);
+  function type(next: string) {
+    setText(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => put(next.trim()), 300);
+  }
+  async function save() {
+    const { calls } = await run("calls", { words, limit: 2000 });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([JSON.stringify(calls, null, 2)], { type: "application/json" }));
+    link.download = "calls.json";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+  return (
+    <div className="fl">
+      <label className="field grow">
+        <Icon name="search" small />
+        <input data-search value={text} placeholder={WORDS.filter} aria-label={WORDS.filterLabel} autoComplete="off" spellCheck={false} onChange={(event) => type(event.target.value)} />
+      </label>
+      <Chooser label={WORDS.outcome} name="outcome" options={OUTCOMES} words={words} onWords={put} />
+      <Chooser label={WORDS.who} name="who" options={WHO} words={words} onWords={put} className="hide-s" />
+      <Chooser label={WORDS.when} name="since" options={SINCE} words={words} onWords={put} className="hide-s" />
+      <button type="button" className="btn bare hide-s" onClick={() => void save()}>{WORDS.export}</button>
+    </div>
+  );
+}
+
+interface ChooserProps {
+  label: string;
+  name: string;
+  options: readonly Option[];
+  words: string;
+  onWords: (words: string) => void;
+  className?: string;
+}
+
+function Chooser({ label, name, options, words, onWords, className = "" }: ChooserProps) {
+  const value = said(words, name);
+  const chosen = options.find((one) => one.value === value && value !== "");
+  return (
+    <Menu
+      align="start"
+      trigger={<button type="button" className={`btn ${className}`} aria-label={chosen ? `${label}: ${chosen.name}` : label}>{chosen?.name ?? label}</button>}
+      entries={options.map((one) => ({ name: <>{one.name}{one.value === value && <span className="sr"> (chosen)</span>}</>, onSelect: () => onWords(saying(words, name, one.value)) }))}
+    />
+  );
+}

@@ -1,0 +1,44 @@
+/** The words of the filter field, and the menus that write them. Pure. */
+
+export interface Option {
+  value: string;
+  name: string;
+}
+
+export const OUTCOMES: readonly Option[] = [
+  { value: "", name: "Any outcome" },
+  { value: "done", name: "Done" },
+  { value: "failed", name: "Failed" },
+  { value: "denied", name: "Denied" },
+  { value: "stopped", name: "Stopped" },
+  { value: "asked", name: "Asked about" },
+];
+
+export const WHO: readonly Option[] = [
+  { value: "", name: "Anyone" },
+  { value: "chat", name: "Chats" },
+  { value: "page", name: "This page" },
+  { value: "gateway", name: "Gateway" },
+  { value: "workflow", name: "Workflows" },
+  { value: "python", name: "Python" },
+  { value: "terminal", name: "Terminal" },
+];
+
+export const SINCE: readonly Option[] = [
+  { value: "", name: "Any time" },
+  { value: "1h", name: "Last hour" },
+  { value: "today", name: "Today" },
+  { value: "7d", name: "Last 7 days" },
+];
+
+/** What a key of the filter says, or nothing. */
+export function said(words: string, key: string): string {
+  const found = words.split(/\s+/).find((word) => word.toLowerCase().startsWith(`${key}:`));
+  return found ? found.slice(key.length + 1) : "";
+}
+
+/** The words with another value for a key; an empty one takes it out. */
+export function saying(words: string, key: string, value: string): string {
+  const others = words.split(/\s+/).filter((word) => word && !word.toLowerCase().startsWith(`${key}:`));
+  return [...others, ...(value ? [`${key}:${value}`] : [])].join(" ");
+}

@@ -1,0 +1,100 @@
+/** How one call went, step by step. Pure. */
+
+import type { Call, CallPath } from "../../api/types";
+import { bytes, clockSeconds, duration } from "../../ui/amounts";
+import type { Shape } from "../../ui/Status";
+import { MODES, whoWords } from "./callWords";
+
+export interface Step {
+  shape: Shape;
+  title: string;
+  at: string;
+  text: string;
+}
+
+export function stepsOf(path: CallPath): Step[] {
+  const { call } = path;
+  const steps = [asked(path)];
+  if (call.outcome === "invalid") return [...steps, { shape: "fail", title: "It did not fit", at: "", text: problem(call) || "The tool is not known, or takes other arguments." }];
+  if (path.exhibit.kind === "command") steps.push(read(path));
+  steps.push(...gate(call));
+  if (call.outcome === "denied") return call.who.kind === "chat" ? [...steps, told("It went on without it. Nothing was started.")] : steps;
+  steps.push(answered(call));
+  if (call.who.kind === "chat" && call.outcome !== "ok") steps.push(told("It was told what went wrong, and went on."));
+  return steps;
+}
+
+const WHO: Record<Call["who"]["kind"], string> = {
+  chat: "The model asked",
+  page: "You ran it from this page",
+  gateway: "A client asked",
+  workflow: "A workflow asked",
+  python: "A program asked",
+  terminal: "You ran it in a terminal",
+  other: "It was asked for",
+};
+
+function asked({ call, chat }: CallPath): Step {
+  const text = call.who.kind === "chat" ? (chat ? `Chat “${chat}”` : "A chat that is gone") : whoWords(call.who);
+  return { shape: "done", title: WHO[call.who.kind], at: clockSeconds(call.time), text };
+}
+
+function read({ exhibit }: CallPath): Step {
+  if (exhibit.unread) return { shape: "asked", title: "The command could not be read", at: "", text: exhibit.unread };
+  const parts = (exhibit.parts ?? []).map((part) => `${part.text}: ${part.doubt || "only reads."}`);
+  return { shape: "done", title: "The command was read", at: "", text: parts.join(" ") };
+}
+
+function gate(call: Call): Step[] {
+  const note = call.gate;
+  if (!note && call.outcome === "cancelled") return []; // It may have been stopped while it waited there.
+  if (!note) return [{ shape: "done", title: "The gate stood open", at: "", text: "Nobody is asked about calls like this one." }];
+  if (note.allowed === undefined) return [ruled(call)];
+  const mode = note.mode ? `Mode “${MODES[note.mode]}” asked you` : "The gate asked you";
+  const question: Step = { shape: "asked", title: mode, at: "", text: (note.asked ?? []).join(" ") };
+  return [question, answerStep(note)];
+}
+
+function answerStep(note: NonNullable<Call["gate"]>): Step {
+  const at = note.waited_ms === undefined ? "" : duration(note.waited_ms);
+  if (!note.allowed) return { shape: "deny", title: "You denied it", at, text: note.message ? `“${note.message}”` : "" };
+  const scopes = { once: "once", chat: "for this chat", project: "for this project", always: "always" };
+  const scope = note.scope ?? "once";
+  return { shape: "done", title: `You allowed it ${scopes[scope]}`, at, text: scope === "once" ? "No rule was written." : "A rule was written." };
+}
+
+function ruled(call: Call): Step {
+  const note = call.gate as NonNullable<Call["gate"]>;
+  const denied = call.outcome === "denied";
+  const verb = denied ? "refused it" : "allowed it";
+  const name = note.number !== null ? `Rule ${note.number}` : note.rule ? `The rule “${note.rule.replaceAll("_", " ")}”` : note.mode ? `Mode “${MODES[note.mode]}”` : "The gate";
+  return { shape: denied ? "deny" : "done", title: `${name} ${verb}`, at: "", text: note.reason };
+}
+
+function answered(call: Call): Step {
+  const server = call.server ?? "Toolcrib";
+  const at = duration(Math.max(0, call.ms - (call.gate?.waited_ms ?? 0)));
+  switch (call.outcome) {
+    case "ok":
+      return { shape: "done", title: `${server} answered`, at, text: bytes(call.bytes) };
+    case "tool_error":
+      return { shape: "fail", title: `${server} answered that it failed`, at, text: problem(call) || bytes(call.bytes) };
+    case "timeout":
+      return { shape: "fail", title: `${server} did not answer in time`, at, text: problem(call) };
+    case "cancelled":
+      return { shape: "stop", title: "It was stopped", at, text: "Nothing of it is left running." };
+    case "unavailable":
+      return { shape: "fail", title: `${server} could not take the call`, at, text: problem(call) };
+    default:
+      return { shape: "fail", title: "It failed", at, text: problem(call) };
+  }
+}
+
+function told(text: string): Step {
+  return { shape: "done", title: "The model was told", at: "", text };
+}
+
+/** The error without its kind. */
+function problem(call: Call): string {
+  return (call.error ?? "").replace(/^[a-z_]+: /, "");
+}

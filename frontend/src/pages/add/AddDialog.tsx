@@ -1,0 +1,101 @@
+import { useState } from "react";
+
+import { stream } from "../../api/client";
+import { CatalogStep } from "./CatalogStep";
+import { ConfirmStep } from "./ConfirmStep";
+import type { Launch, Proposed, Request } from "./data";
+import { EMPTY, filledFrom, FormStep, type Filled } from "./FormStep";
+import { PasteStep, type Pasted } from "./PasteStep";
+import { TestStep } from "./TestStep";
+import { addAndTest, useTrials } from "./trials";
+import { ValuesStep } from "./ValuesStep";
+
+type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test";
+
+interface Props {
+  text?: string;
+  start?: "paste" | "catalog" | "form";
+  onClose: () => void;
+  onFix: (name: string, what: "command" | "value" | "sign-in") => void;
+}
+
+/** One dialog, three steps: paste, confirm, test. Nothing is written before the second is answered. */
+export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props) {
+  const [at, setAt] = useState<At>(start);
+  const [from, setFrom] = useState<"paste" | "form">(start === "form" ? "form" : "paste");
+  const [pasted, setPasted] = useState<Pasted>({ text, name: null, answers: {}, asIs: false });
+  const [filled, setFilled] = useState<Filled>(EMPTY);
+  const [request, setRequest] = useState<Request>({});
+  const [proposed, setProposed] = useState<Proposed | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const trial = useTrials().find((one) => one.name === proposed?.name);
+
+  async function see(wanted: Request, source: "paste" | "form"): Promise<void> {
+    setFrom(source);
+    setRequest(wanted);
+    setError(null);
+    setBusy(true);
+    try {
+      const answer = await stream("propose", wanted, () => undefined);
+      setProposed(answer);
+      setAt(answer.launch ? "confirm" : "values");
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  function trust(launch: Launch): void {
+    if (!proposed) return;
+    addAndTest(request, proposed, launch);
+    setAt("test");
+  }
+
+  switch (at) {
+    case "paste":
+      return (
+        <PasteStep
+          pasted={pasted}
+          busy={busy}
+          error={error}
+          onChange={(next) => (setPasted(next), setError(null))}
+          onSee={(wanted) => void see(wanted, "paste")}
+          onCatalog={() => setAt("catalog")}
+          onForm={() => (setFilled(EMPTY), setAt("form"))}
+          onClose={onClose}
+        />
+      );
+    case "catalog":
+      return <CatalogStep onChoose={(listed) => (setFilled(filledFrom(listed)), setError(null), setAt("form"))} onBack={() => setAt("paste")} onClose={onClose} />;
+    case "form":
+      return (
+        <FormStep
+          filled={filled}
+          busy={busy}
+          error={error}
+          onChange={(next) => (setFilled(next), setError(null))}
+          onSee={(wanted) => void see(wanted, "form")}
+          onBack={() => setAt(filled.listed ? "catalog" : "paste")}
+          onClose={onClose}
+        />
+      );
+    case "values":
+      return proposed && (
+        <ValuesStep
+          proposed={proposed}
+          answers={request.answers ?? {}}
+          busy={busy}
+          error={error}
+          onSee={(answers) => void see({ ...request, answers }, from)}
+          onBack={() => setAt(from)}
+          onClose={onClose}
+        />
+      );
+    case "confirm":
+      return proposed?.launch && <ConfirmStep launch={proposed.launch} onTrust={() => proposed.launch && trust(proposed.launch)} onRefuse={onClose} />;
+    case "test":
+      return trial ? <TestStep trial={trial} onClose={onClose} onFix={(what) => onFix(trial.name, what)} /> : null;
+  }
+}

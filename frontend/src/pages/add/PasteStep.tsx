@@ -1,0 +1,139 @@
+import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent } from "react";
+
+import { Trouble } from "../../ui/Trouble";
+import type { Answers, Request } from "./data";
+import { Frame } from "./Frame";
+import { Several } from "./Several";
+import { Understood } from "./Understood";
+import { useRecognised } from "./useRecognised";
+import { Values } from "./Values";
+import { ALSO, PASTE } from "./words";
+
+const LARGEST = 1_000_000;
+
+export interface Pasted {
+  text: string;
+  name: string | null;
+  answers: Answers;
+  asIs: boolean;
+}
+
+interface Props {
+  pasted: Pasted;
+  busy: boolean;
+  error: unknown;
+  onChange: (pasted: Pasted) => void;
+  onSee: (request: Request) => void;
+  onCatalog: () => void;
+  onForm: () => void;
+  onClose: () => void;
+}
+
+/** One field that takes anything. */
+export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onForm, onClose }: Props) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [trouble, setTrouble] = useState("");
+  const { found, fresh, error: unanswered } = useRecognised(pasted.text, pasted.asIs);
+  const server = found?.servers[0];
+  const several = found !== null && found.servers.length > 1;
+  const name = pasted.name ?? server?.name ?? "";
+  const ready = server !== undefined && found?.kind !== "ambiguous" && !several && name !== "";
+  const [eager, setEager] = useState(false);
+  const see = () => {
+    if (busy) return;
+    if (!fresh) setEager(true); // Enter came before the answer: it is kept, and acted on when it is there.
+    else if (ready) onSee({ text: pasted.text, name, answers: pasted.answers, as_is: pasted.asIs });
+  };
+  useEffect(() => {
+    if (!eager || !fresh) return;
+    setEager(false);
+    if (ready && !busy) onSee({ text: pasted.text, name, answers: pasted.answers, as_is: pasted.asIs });
+  }, [eager, fresh, ready, busy, name, pasted, onSee]);
+  const setText = (text: string) => {
+    setEager(false);
+    onChange({ ...pasted, text, name: null });
+  };
+
+  async function take(files: FileList | null): Promise<void> {
+    const file = files?.[0];
+    if (!file) return;
+    const text = file.size > LARGEST ? null : await file.text();
+    if (text === null || text.includes("\0")) setTrouble(PASTE.notText);
+    else setText(text);
+  }
+
+  return (
+    <Frame
+      title={PASTE.title}
+      first={field}
+      onClose={onClose}
+      onSubmit={see}
+      foot={
+        <>
+          <span className="grow">
+            <button type="button" className="plain lk" onClick={onCatalog}>Browse catalog</button>
+            <span className="m"> · </span>
+            <button type="button" className="plain lk" onClick={onForm}>Fill in a form</button>
+          </span>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
+          {!several && (
+            <button type="submit" className="btn pri see" disabled={!ready || !fresh || busy} aria-busy={busy}>
+              {busy ? PASTE.looking : <>{PASTE.see}<kbd>↵</kbd></>}
+            </button>
+          )}
+        </>
+      }
+    >
+      <p className="q" style={{ marginBottom: 10 }}>{PASTE.about}</p>
+      <textarea
+        ref={field}
+        className="paste"
+        aria-label={PASTE.label}
+        placeholder="npx -y … · uvx … · https://… · { }"
+        value={pasted.text}
+        rows={Math.min(12, Math.max(2, pasted.text.split("\n").length))}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => setText(event.target.value)}
+        onPaste={(event: ClipboardEvent) => event.clipboardData.files.length > 0 && void take(event.clipboardData.files)}
+        onDragOver={(event: DragEvent) => event.preventDefault()}
+        onDrop={(event: DragEvent) => {
+          if (event.dataTransfer.files.length === 0) return;
+          event.preventDefault();
+          void take(event.dataTransfer.files);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || pasted.text.includes("\n")) return;
+          event.preventDefault();
+          see();
+        }}
+      />
+      <div aria-live="polite">
+        {found && !several && <Understood found={found} name={name} onName={(next) => onChange({ ...pasted, name: next })} onText={setText} />}
+      </div>
+      {several && <Several key={found.digest} found={found} onDone={onClose} />}
+      {ready && <Values needed={server.needed} answers={pasted.answers} missing={[]} onChange={(answers) => onChange({ ...pasted, answers })} />}
+      {ready && server.way === "install" && server.reference.includes(":") && <AsIs pasted={pasted} onChange={onChange} />}
+      {pasted.asIs && server?.way === "run" && <AsIs pasted={pasted} onChange={onChange} />}
+      {trouble && <p className="q" role="alert">{trouble}</p>}
+      {(error ?? unanswered) !== null && (error ?? unanswered) !== undefined && <div style={{ marginTop: 12 }}><Trouble error={error ?? unanswered} /></div>}
+      {!several && !(ready && server.needed.length > 0) && (
+        <>
+          <p className="m t12" style={{ marginTop: 14 }}>{PASTE.also}</p>
+          <div className="ways">{ALSO.map((way) => <span key={way} className="tag mono">{way}</span>)}</div>
+        </>
+      )}
+    </Frame>
+  );
+}
+
+/** Whether a command that fetches at every start is run as it is. */
+function AsIs({ pasted, onChange }: { pasted: Pasted; onChange: (pasted: Pasted) => void }) {
+  if (!/^\s*(npx|uvx|bunx|pnpx|npm|pnpm|pipx|uv)\s/.test(pasted.text)) return null;
+  return (
+    <label className="ck">
+      <input type="checkbox" checked={pasted.asIs} onChange={(event) => onChange({ ...pasted, asIs: event.target.checked })} />
+      <span>Run the command as it is. It is fetched anew at every start.</span>
+    </label>
+  );
+}

@@ -1,0 +1,40 @@
+import { useState } from "react";
+
+import { useOperation } from "../../api/hooks";
+import { Loading } from "../../ui/Loading";
+import { Trouble } from "../../ui/Trouble";
+import { ConfirmStep } from "./ConfirmStep";
+import { Frame } from "./Frame";
+import { TestStep } from "./TestStep";
+import { agreeAndTest, useTrials } from "./trials";
+
+interface Props {
+  name: string;
+  onClose: () => void;
+  onFix: (name: string, what: "command" | "value" | "sign-in") => void;
+}
+
+/** The confirm step for a server that is configured and waits for a word. */
+export function ReviewDialog({ name, onClose, onFix }: Props) {
+  const [agreed, setAgreed] = useState(false);
+  const { data, error } = useOperation("launch", { name }, { enabled: !agreed });
+  const trial = useTrials().find((one) => one.name === name);
+  if (agreed) return trial ? <TestStep trial={trial} onClose={onClose} onFix={(what) => onFix(name, what)} /> : null;
+  if (data) {
+    return (
+      <ConfirmStep
+        launch={data}
+        onTrust={() => {
+          agreeAndTest(data);
+          setAgreed(true);
+        }}
+        onRefuse={onClose}
+      />
+    );
+  }
+  return (
+    <Frame title={name} onClose={onClose} foot={<button type="button" className="btn" onClick={onClose}>Close</button>}>
+      {error ? <Trouble error={error} /> : <Loading rows={4} height={36} />}
+    </Frame>
+  );
+}

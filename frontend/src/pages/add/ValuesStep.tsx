@@ -1,0 +1,43 @@
+import { useState } from "react";
+
+import { Trouble } from "../../ui/Trouble";
+import type { Answers, Proposed } from "./data";
+import { Frame } from "./Frame";
+import { Values } from "./Values";
+
+interface Props {
+  proposed: Proposed;
+  answers: Answers;
+  busy: boolean;
+  error: unknown;
+  onSee: (answers: Answers) => void;
+  onBack: () => void;
+  onClose: () => void;
+}
+
+/** What a package says it needs, once it was looked up. */
+export function ValuesStep({ proposed, answers: given, busy, error, onSee, onBack, onClose }: Props) {
+  const [answers, setAnswers] = useState(given);
+  const [asked, setAsked] = useState(false);
+  const missing = proposed.missing.filter((key) => !answers[key]);
+  return (
+    <Frame
+      title={`${proposed.name} needs a value`}
+      onClose={onClose}
+      onSubmit={() => {
+        setAsked(true);
+        if (missing.length === 0 && !busy) onSee(answers);
+      }}
+      foot={
+        <>
+          <span className="grow" />
+          <button type="button" className="btn" onClick={onBack}>Back</button>
+          <button type="submit" className="btn pri see" disabled={busy} aria-busy={busy}>{busy ? "Looking it up…" : "See the plan"}</button>
+        </>
+      }
+    >
+      <Values needed={proposed.needed} answers={answers} missing={asked ? missing : []} onChange={setAnswers} />
+      {error !== null && error !== undefined && <Trouble error={error} />}
+    </Frame>
+  );
+}

@@ -1,0 +1,178 @@
+/** May this call run? The question in the place of the call, with what it would do and what a yes would write. */
+
+import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import type { RuleWords } from "../../api/types";
+import { isTyping } from "../../app/keys";
+import { notify } from "../../app/notices";
+import { setSearch } from "../../app/router";
+import { reveal } from "../../ui/hidden";
+import { Segments } from "../../ui/Segments";
+import { Glyph } from "../../ui/Status";
+import { DenyForm } from "./DenyForm";
+import { useDeafAtFirst } from "./deaf";
+import { Exhibit } from "./Exhibit";
+import type { CallQuestion } from "./view";
+import { SCOPES, WORDS, type ScopeName } from "./words";
+
+interface Props {
+  question: CallQuestion;
+  /** `1 of 3`, when there are several. */
+  place: string;
+  focused: boolean;
+  /** How the answer is given, where not to a running turn. */
+  reply?: (action: "accept" | "decline", content: Record<string, unknown>) => Promise<unknown>;
+}
+
+export function CallAsk({ question, place, focused, reply }: Props) {
+  const card = useRef<HTMLElement>(null);
+  const [scope, setScope] = useState<ScopeName>("once");
+  const [raw, setRaw] = useState(false);
+  const [denying, setDenying] = useState(false);
+  const [said, setSaid] = useState<"" | "allow" | "deny">("");
+  const [trouble, setTrouble] = useState("");
+  useDeafAtFirst(card);
+  useEffect(() => {
+    if (!focused) return;
+    card.current?.focus();
+    setSearch({ question: null }); // So that whoever asks for it again comes here again.
+  }, [focused]);
+
+  async function answer(action: "accept" | "decline", content: Record<string, unknown>) {
+    setSaid(action === "accept" ? "allow" : "deny");
+    setTrouble("");
+    try {
+      await (reply ? reply(action, content) : run("chat_reply", { id: question.id, action, content }));
+    } catch (error) {
+      setSaid("");
+      setTrouble(sentence(error));
+    }
+  }
+  const allow = () => void answer("accept", { scope });
+  const deny = (message: string) => void answer("decline", { message });
+
+  function keys(event: KeyboardEvent) {
+    if (isTyping(event.target) || event.metaKey || event.ctrlKey || event.altKey || event.repeat || said) return;
+    if (event.key === "a" || event.key === "A") allow();
+    else if (event.key === "d" || event.key === "D") setDenying(true);
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <article
+      ref={card}
+      className="tc ask"
+      tabIndex={-1}
+      aria-label={`Question: ${question.title}`}
+      data-question={question.id}
+      onKeyDown={keys}
+    >
+      <div className="h">
+        <Glyph shape="need" />
+        <h3 className="grow">{reveal(question.title)}</h3>
+        {place && <span className="m t12 num">{place}</span>}
+        <span className="nm hide-s">
+          {question.server && <i>{question.server} · </i>}
+          {ownName(question)}
+        </span>
+        <button type="button" className="btn bare sm" style={{ color: "var(--need)" }} aria-pressed={raw} onClick={() => setRaw(!raw)}>
+          {WORDS.rawCall}
+        </button>
+      </div>
+      <div className="bd">
+        <Exhibit question={question} raw={raw} />
+        {denying ? (
+          <DenyForm busy={said === "deny"} onBack={() => setDenying(false)} onDeny={deny} />
+        ) : (
+          <>
+            <Why question={question} />
+            {!question.flow && !question.session_mode && <Scope question={question} scope={scope} onScope={setScope} />}
+            <Buttons question={question} scope={scope} said={said} onAllow={allow} onDeny={() => setDenying(true)} />
+          </>
+        )}
+        {trouble && <p className="trouble" role="alert" style={{ marginTop: 10 }}>{trouble}</p>}
+      </div>
+    </article>
+  );
+}
+
+function ownName(question: CallQuestion): string {
+  const [, ...rest] = question.tool.split("__");
+  return rest.join("__") || question.tool;
+}
+
+function Why({ question }: { question: CallQuestion }) {
+  const reason = typeof question.arguments["reason"] === "string" ? question.arguments["reason"] : "";
+  return (
+    <p className="q" style={{ marginTop: 10 }}>
+      <b className="b" style={{ color: "var(--ink)" }}>{question.flow ? WORDS.whyAsksFlow : WORDS.whyAsks}</b>{" "}
+      {question.session_mode ? `Reason given: “${reveal(reason)}”. ${WORDS.sessionRefused}` : reveal(question.reasons.join(" "))}
+    </p>
+  );
+}
+
+/** All of the rules lie in one place, so that choosing moves nothing. */
+function Scope({ question, scope, onScope }: { question: CallQuestion; scope: ScopeName; onScope: (scope: ScopeName) => void }) {
+  const options = question.scopes.map((value) => ({ value, name: SCOPES[value].name }));
+  if (options.length < 2) return null;
+  return (
+    <dl className="scope">
+      <dt>{WORDS.allowFor}</dt>
+      <dd><Segments label={WORDS.allowFor} value={scope} options={options} onChange={onScope} /></dd>
+      <dt>{WORDS.writesRule}</dt>
+      <dd className="rule">
+        {question.scopes.map((one) => (
+          <span key={one} aria-hidden={one !== scope} style={{ visibility: one === scope ? "visible" : "hidden" }}>
+            <Written words={question.words[one]} />
+          </span>
+        ))}
+      </dd>
+    </dl>
+  );
+}
+
+function Written({ words }: { words: RuleWords | undefined }) {
+  return words ? <>{words.rule} <span className="m">· {words.place}</span></> : <>{WORDS.noRule}</>;
+}
+
+/** Go to the latest card whose result came from outside, as the reasons name it. */
+function showOrigin(question: CallQuestion): void {
+  const told = question.reasons.join(" ");
+  const cards = [...document.querySelectorAll<HTMLElement>("#main article[data-tool]")];
+  const from = cards.reverse().find((one) => told.includes(one.dataset["tool"] ?? "?"));
+  if (from) from.focus();
+  else notify(WORDS.notInView);
+}
+
+interface ButtonsProps {
+  question: CallQuestion;
+  scope: ScopeName;
+  said: string;
+  onAllow: () => void;
+  onDeny: () => void;
+}
+
+/** From untrusted text, No is the main button. */
+function Buttons({ question, scope, said, onAllow, onDeny }: ButtonsProps) {
+  const strict = question.flow;
+  const allow = (
+    <button key="allow" type="button" className={strict ? "btn" : "btn pri"} disabled={said !== ""} onClick={onAllow}>
+      {SCOPES[scope].button} <kbd>A</kbd>
+    </button>
+  );
+  const deny = (
+    <button key="deny" type="button" className={strict ? "btn pri" : "btn"} disabled={said !== ""} onClick={onDeny}>
+      {WORDS.deny} <kbd>D</kbd>
+    </button>
+  );
+  return (
+    <div className="acts">
+      {strict ? [deny, allow] : [allow, deny]}
+      {strict && <button type="button" className="plain linkish" style={{ fontSize: "var(--t-12)" }} onClick={() => showOrigin(question)}>{WORDS.where}</button>}
+      <span className="m t12 grow" style={{ textAlign: "right" }}>{question.principal === "agent" ? WORDS.denyHint : ""}</span>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+/** What is inside a card: why it went wrong, what it was given, what it answered. */
+
+import { useState } from "react";
+
+import { Copy } from "../../ui/Copy";
+import { reveal } from "../../ui/hidden";
+import { useActions } from "./actions";
+import { refusal, wordToModel } from "./callWords";
+import { Pictures } from "./Pictures";
+import { ResultText } from "./ResultText";
+import type { CallView } from "./view";
+import { useWhole } from "./whole";
+import { WORDS } from "./words";
+
+export function CallBody({ call }: { call: CallView }) {
+  if (call.outcome === "running") return <Under call={call} />;
+  return (
+    <div className="bd">
+      <Reason call={call} />
+      {call.outcome === "ok" || isLongError(call) ? <Answer call={call} /> : null}
+    </div>
+  );
+}
+
+function Under({ call }: { call: CallView }) {
+  return (
+    <div className="bd">
+      {call.progress?.message && <p className="q t12 mono">{reveal(call.progress.message)}</p>}
+      <Given given={call.arguments} />
+    </div>
+  );
+}
+
+function Reason({ call }: { call: CallView }) {
+  if (call.outcome === "ok") return call.byHand ? <p className="m t12">{WORDS.byHand}</p> : null;
+  if (call.outcome === "denied") return <div className="why"><span>{deniedWords(call)}</span></div>;
+  if (call.outcome === "cancelled") return <div className="why"><span>{WORDS.stoppedByYou}</span></div>;
+  if (isLongError(call)) return null;
+  const [first = "", ...rest] = call.text.trim().split("\n");
+  return (
+    <div className="why">
+      <span>
+        <b className="b" style={{ color: "var(--ink)" }}>{reveal(first)}</b> {reveal(rest.join(" "))} {WORDS.told}
+      </span>
+    </div>
+  );
+}
+
+/** What a tool says of its own failure is mostly a sentence; more than that is shown as a result. */
+function isLongError(call: CallView): boolean {
+  return call.outcome === "tool_error" && call.chars > 400;
+}
+
+function deniedWords(call: CallView): string {
+  const word = wordToModel(call);
+  if (word === null) return reveal(refusal(call.text).reason || call.text);
+  return word ? WORDS.yourWord(reveal(word)) : WORDS.deniedWithoutWord;
+}
+
+function Answer({ call }: { call: CallView }) {
+  const { chat } = useActions();
+  const [all, setAll] = useState(false);
+  const [raw, setRaw] = useState(false);
+  const data = useWhole(chat, call);
+  const text = (all ? data?.whole : null) ?? data?.text ?? call.text;
+  const pictures = data?.images ?? [];
+  const onlyPicture = call.pictures > 0 && /^\((a picture|\d+ pictures)\)$/.test(text.trim());
+  const rawCall = { tool: call.tool, arguments: call.arguments, outcome: call.outcome, ms: call.ms, text };
+  return (
+    <>
+      {!onlyPicture && <Given given={call.arguments} />}
+      {call.pictures > 0 && <Pictures pictures={pictures} expected={call.pictures} call={call} onRaw={() => setRaw(!raw)} />}
+      {!onlyPicture && (text.trim() ? <ResultText text={text} failed={call.outcome === "tool_error"} /> : <p className="m t12">{WORDS.nothing}</p>)}
+      {call.whole !== null && !all && (
+        <p className="q t12" style={{ marginTop: 8 }}>
+          {WORDS.cut(call.chars, call.whole)}{" "}
+          <button type="button" className="plain linkish" onClick={() => setAll(true)}>{WORDS.showAll}</button>
+        </p>
+      )}
+      {!onlyPicture && <div className="foot">
+        <Copy bare text={text} />
+        <button type="button" className="btn bare sm" aria-expanded={raw} onClick={() => setRaw(!raw)}>{WORDS.rawJson}</button>
+        {call.answered?.action === "accept" && <span className="m t12">{allowedWords(call.answered.scope)}</span>}
+      </div>}
+      {raw && <pre className="code wrap">{reveal(JSON.stringify(rawCall, null, 2))}</pre>}
+    </>
+  );
+}
+
+function allowedWords(scope: string): string {
+  const words: Record<string, string> = { once: "once", chat: "for this chat", project: "for this project", always: "always" };
+  return `allowed by you, ${words[scope] ?? "once"}`;
+}
+
+/** What a call is given, name by name. */
+export function Given({ given }: { given: Record<string, unknown> }) {
+  const entries = Object.entries(given);
+  if (entries.length === 0) return <p className="m t12">{WORDS.noArguments}</p>;
+  return (
+    <dl className="given" aria-label={WORDS.arguments}>
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{reveal(name)}</dt>
+          <dd>{reveal(typeof value === "string" ? value : JSON.stringify(value, null, 1))}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,119 @@
+/** The chats there are: today's, earlier ones, or those that hold some words. */
+
+import { useDeferredValue, useEffect, useRef, useState } from "react";
+
+import { useOperation } from "../../api/hooks";
+import { Link } from "../../app/router";
+import { day, plural } from "../../ui/amounts";
+import { Icon } from "../../ui/Icon";
+import { Glyph, type Shape } from "../../ui/Status";
+import { Trouble } from "../../ui/Trouble";
+import type { ChatSummary } from "../../api/types";
+import { WORDS } from "./words";
+
+/** Those that the list shows while nothing is looked for. */
+export const EVERY_CHAT = { limit: 200, words: "" };
+
+export function ChatList({ current }: { current: string | null }) {
+  const [searching, setSearching] = useState(false);
+  const [words, setWords] = useState("");
+  const sought = useDeferredValue(searching ? words.trim() : "");
+  const field = useRef<HTMLInputElement>(null);
+  const { data, error, refetch } = useOperation("chats", { ...EVERY_CHAT, words: sought }, { keepPrevious: true });
+  useEffect(() => {
+    if (searching) field.current?.focus();
+  }, [searching]);
+  function close() {
+    setSearching(false);
+    setWords("");
+  }
+  return (
+    <aside className="cl" aria-label={WORDS.chats}>
+      <div className="hd">
+        {searching ? (
+          <div className="field grow" style={{ height: 30 }}>
+            <input
+              ref={field}
+              data-search
+              aria-label={WORDS.searchField}
+              placeholder={WORDS.searchField}
+              value={words}
+              onChange={(event) => setWords(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Escape") return;
+                event.stopPropagation();
+                close();
+              }}
+            />
+          </div>
+        ) : (
+          <h2 className="grow">{WORDS.chats}</h2>
+        )}
+        <button type="button" className="btn bare sm ic" aria-label={searching ? "Close the search" : WORDS.searchChats} onClick={() => (searching ? close() : setSearching(true))}>
+          <Icon name={searching ? "close" : "search"} small />
+        </button>
+        <Link className="btn sm ic" href="/chat/new" aria-label={`${WORDS.newChat}, N`}>
+          <Icon name="plus" small />
+        </Link>
+      </div>
+      <nav className="ls" aria-label={WORDS.chats}>
+        {error && <Trouble error={error} again={() => void refetch()} />}
+        {data && data.chats.length === 0 && <p className="m t12" style={{ padding: 8 }}>{sought ? WORDS.nothingFound : WORDS.noChats}</p>}
+        {data && <Groups chats={data.chats} current={current} sought={sought !== ""} />}
+      </nav>
+    </aside>
+  );
+}
+
+function Groups({ chats, current, sought }: { chats: readonly ChatSummary[]; current: string | null; sought: boolean }) {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const recent = (chat: ChatSummary) => Date.parse(chat.updated) >= midnight || chat.state === "running" || chat.state === "asking";
+  const groups = sought
+    ? [{ name: WORDS.found, chats }]
+    : [
+        { name: WORDS.today, chats: chats.filter(recent) },
+        { name: WORDS.earlier, chats: chats.filter((chat) => !recent(chat)) },
+      ];
+  return (
+    <>
+      {groups.filter((group) => group.chats.length > 0).map((group, index) => (
+        <div key={group.name}>
+          <div className="cap" style={index > 0 ? { marginTop: 10 } : undefined}>{group.name}</div>
+          {group.chats.map((chat) => <One key={chat.id} chat={chat} on={chat.id === current} />)}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function One({ chat, on }: { chat: ChatSummary; on: boolean }) {
+  const { shape, words } = standing(chat);
+  return (
+    <Link href={`/chat/${chat.id}`} className={on ? "on" : ""} aria-current={on ? "page" : undefined}>
+      <p className="el">{chat.title || "Untitled"}</p>
+      <span>
+        <Glyph shape={shape} />
+        <em className="el" style={{ fontStyle: "normal" }}>{chat.excerpt ?? words}</em>
+      </span>
+    </Link>
+  );
+}
+
+const STATES: Record<ChatSummary["state"], { shape: Shape; word: string }> = {
+  empty: { shape: "wait", word: "Nothing asked" },
+  running: { shape: "work", word: "Working" },
+  asking: { shape: "need", word: "Asking" },
+  done: { shape: "done", word: "Done" },
+  stopped: { shape: "stop", word: "Stopped" },
+  failed: { shape: "fail", word: "Failed" },
+};
+
+function standing(chat: ChatSummary): { shape: Shape; words: string } {
+  const { shape, word } = STATES[chat.state];
+  const calls = chat.calls > 0 ? plural(chat.calls, "call") : "";
+  const rest = {
+    empty: [], running: [calls], asking: [plural(chat.questions, "question")],
+    done: [calls, day(chat.updated)], stopped: [calls, day(chat.updated)], failed: [chat.reason, day(chat.updated)],
+  }[chat.state];
+  return { shape, words: [word, ...rest].filter(Boolean).join(" · ") };
+}

@@ -1,0 +1,71 @@
+/** What happened to a turn as a whole: stopped, failed, cut, shortened. */
+
+import { useState } from "react";
+
+import { Link } from "../../app/router";
+import { clock } from "../../ui/amounts";
+import { Status } from "../../ui/Status";
+import { useActions } from "./actions";
+import type { NoteView, TurnView } from "./view";
+import { WORDS } from "./words";
+
+export function Notes({ turn, last }: { turn: TurnView; last: boolean }) {
+  const notes = turn.items.filter((item): item is NoteView => item.kind === "note");
+  const shortened = notes.find((note) => note.note === "shortened");
+  const failed = notes.find((note) => note.note === "failed");
+  return (
+    <>
+      {shortened && <Shortened note={shortened} />}
+      {turn.running && notes.some((note) => note.note === "again") && <p className="m t12">{WORDS.again}</p>}
+      {turn.ending === "stopped" && (
+        <p className="strip"><Status shape="stop" word={WORDS.stopped} /></p>
+      )}
+      {turn.ending === "budget" && <p className="m t12">{WORDS.budget}</p>}
+      {turn.ending === "failed" && <Failed turn={turn} text={failed?.text ?? ""} last={last} />}
+    </>
+  );
+}
+
+function Shortened({ note }: { note: NoteView }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="m t12">
+      <p>
+        {WORDS.shortened(note.time ? clock(note.time) : "")}{" "}
+        {note.text && (
+          <button type="button" className="plain linkish" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? WORDS.hide : WORDS.show}
+          </button>
+        )}
+      </p>
+      {open && <pre className="code wrap" style={{ marginTop: 6 }}>{note.text}</pre>}
+    </div>
+  );
+}
+
+/** Why it failed and the way out: a new key, or once more. */
+function Failed({ turn, text, last }: { turn: TurnView; text: string; last: boolean }) {
+  const { send, busy } = useActions();
+  const message = turn.error?.message ?? text;
+  const kind = turn.error?.kind ?? "";
+  const key = kind.includes("key") || /\b401\b|key .*refused|refused .*key/i.test(message);
+  const cut = /broke off|cut/i.test(message);
+  const question = turn.question?.text ?? "";
+  return (
+    <div className="trouble" role={last ? "alert" : undefined}>
+      <p>
+        <b>{cut ? WORDS.brokeOff : message}</b> {cut ? message : (turn.error?.hint ?? "")}
+      </p>
+      {last && (
+        <div className="row" style={{ marginTop: 8 }}>
+          {key && <Link className="btn sm" href="/settings?section=models">{WORDS.replaceKey}</Link>}
+          {cut ? (
+            <button type="button" className="btn sm" disabled={busy} onClick={() => send(WORDS.goOnText)}>{WORDS.goOn}</button>
+          ) : (
+            question && <button type="button" className="btn sm" disabled={busy} onClick={() => send(question)}>{WORDS.tryAgain}</button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

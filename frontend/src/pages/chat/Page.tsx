@@ -1,0 +1,155 @@
+import { useCallback, useEffect, useMemo, useState } from "react";
+
+import { ApiError } from "../../api/errors";
+import { refreshOn, useOperation } from "../../api/hooks";
+import { useKeys } from "../../app/keys";
+import { Link, navigate, setSearch, useRest, useSearch } from "../../app/router";
+import { useTopTitle } from "../../app/title";
+import { Dialog } from "../../ui/Dialog";
+import { Loading } from "../../ui/Loading";
+import { Trouble } from "../../ui/Trouble";
+import { ActionsContext } from "./actions";
+import { ChatList, EVERY_CHAT } from "./ChatList";
+import { useChosen } from "./choosing";
+import { Composer } from "./Composer";
+import { useConversation } from "./conversation";
+import { Empty } from "./Empty";
+import { Header, MoreMenu } from "./Header";
+import { Offered, type Choice } from "./Offered";
+import "./page.css";
+import "./own.css";
+import { useTalking } from "./talking";
+import { Thread } from "./Thread";
+import { openQuestions, type TurnView } from "./view";
+import { useNarrow, useRoom } from "./widths";
+import { MODES, WORDS } from "./words";
+
+refreshOn("waiting", "chats");
+refreshOn("tools", "tools");
+
+const PANEL = "toolcrib.chat.offered";
+
+export default function ChatPage() {
+  const [first = ""] = useRest();
+  const search = useSearch();
+  const chat = first === "" || first === "new" ? null : first;
+  const narrow = useNarrow();
+  useKeys(useMemo(() => ({ n: () => navigate("/chat/new") }), []));
+  const { data } = useOperation("chats", EVERY_CHAT);
+  if (narrow && first === "" && !search.has("ask") && data?.chats.length !== 0) return <div className="chat"><ChatList current={null} /></div>;
+  return (
+    <div className="chat">
+      {!narrow && <ChatList current={chat} />}
+      <Talk key={chat === null ? "new" : "chat"} chat={chat} />
+    </div>
+  );
+}
+
+function Talk({ chat }: { chat: string | null }) {
+  const { look, conversation } = useConversation(chat);
+  const { view, turns, error } = look;
+  const search = useSearch();
+  const { room, panel, sheet, toggle, show, closeSheet } = usePanel();
+  const [choice, setChoice] = useState<Choice>({ pinned: [], banned: [] });
+  const chosen = useChosen(chat, view?.chat.model ?? null);
+  const last = turns.at(-1);
+  const running = last?.running ?? false;
+  const talking = useTalking(chat, running, chosen, choice, show);
+  const { actions, send, stop, give } = talking;
+  useTopTitle(chat === null ? WORDS.newChat : (view?.chat.title ?? null));
+  useKeys(useMemo(() => ({ ...(running ? { Escape: stop } : {}), "]": toggle }), [running, stop, toggle]));
+  useEffect(() => {
+    if (view) setChoice({ pinned: view.pinned, banned: view.banned });
+  }, [view]);
+  // A link may put words into the field; it is the person who sends them.
+  const asked = search.get("ask");
+  useEffect(() => {
+    if (!asked) return;
+    give(asked);
+    setSearch({ ask: null });
+  }, [asked, give]);
+
+  if (error && !view) return <Gone error={error} again={() => void conversation?.read()} />;
+  const menu = { onFork: () => actions.forkAt(null), onOffered: toggle, onRenamed: () => void conversation?.read() };
+  const modes = MODES.filter((one) => one.value !== "off").map((one) => ({
+    name: one.value === chosen.mode ? <b className="b">{one.name}</b> : one.name,
+    onSelect: () => chosen.setMode(one.value),
+  }));
+  const offered = <Offered chat={chat} turn={last} choice={choice} onChoice={setChoice} inSheet={!room} />;
+  return (
+    <ActionsContext value={actions}>
+      <section className={room && panel ? "cv" : "cv alone"} aria-label={WORDS.conversation}>
+        <Header view={view} turns={turns} {...menu} />
+        {chat === null ? (
+          <div className="sc"><Empty model={chosen.model} onAsk={actions.send} onModel={chosen.setModel} /></div>
+        ) : view === null ? (
+          <div className="sc"><div className="th"><Loading rows={5} /></div></div>
+        ) : (
+          <Thread chat={chat} turns={turns} wanted={search.get("question")} sent={talking.sent} />
+        )}
+        <Composer
+          name={chat ?? "new"}
+          state={doing(talking.state, last)}
+          model={chosen.model}
+          mode={chosen.mode}
+          disabled={chosen.none}
+          given={talking.given}
+          editing={talking.editing}
+          trouble={talking.trouble}
+          onCancelEdit={talking.cancelEdit}
+          onModel={chosen.setModel}
+          onMode={chosen.setMode}
+          onSend={send}
+          onStop={stop}
+          onLast={() => editLast(turns, actions.edit)}
+          more={view && <span className="only-s"><MoreMenu view={view} before={modes} {...menu} /></span>}
+        />
+      </section>
+      {room && panel && <aside className="insp" aria-label={WORDS.offered}>{offered}</aside>}
+      {sheet && !room && (
+        <Dialog title={WORDS.offered} className="p-chat sheet" onClose={closeSheet}>{offered}</Dialog>
+      )}
+    </ActionsContext>
+  );
+}
+
+function doing(state: "idle" | "sending" | "stopping", last: TurnView | undefined) {
+  if (state !== "idle") return state;
+  if (!last?.running) return "idle";
+  return openQuestions(last).length > 0 ? "asking" : "running";
+}
+
+function editLast(turns: readonly TurnView[], edit: (position: number, text: string) => void): void {
+  const turn = [...turns].reverse().find((one) => one.question && one.position !== null);
+  if (turn?.question && turn.position !== null) edit(turn.position, turn.question.text);
+}
+
+/** The offered tools at the side where there is room, else in a sheet. */
+function usePanel() {
+  const room = useRoom();
+  const [sheet, setSheet] = useState(false);
+  const [panel, setPanel] = useState(() => localStorage.getItem(PANEL) !== "closed");
+  const put = useCallback((open: boolean) => {
+    localStorage.setItem(PANEL, open ? "open" : "closed");
+    setPanel(open);
+  }, []);
+  const show = useCallback(() => (room ? put(true) : setSheet(true)), [room, put]);
+  const toggle = useCallback(() => (room ? put(!panel) : setSheet((open) => !open)), [room, panel, put]);
+  const closeSheet = useCallback(() => setSheet(false), []);
+  return { room, panel, sheet, toggle, show, closeSheet };
+}
+
+function Gone({ error, again }: { error: unknown; again: () => void }) {
+  const missing = error instanceof ApiError && error.status === 404;
+  return (
+    <section className="cv alone" aria-label={WORDS.conversation}>
+      <div className="begin">
+        {missing ? (
+          <p className="q">{WORDS.gone} <Link href="/chat/new">{WORDS.newChat}</Link></p>
+        ) : (
+          <Trouble error={error} again={again} />
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,114 @@
+/** The conversation: only the turns in view are drawn, what is being read stays where it is, the end is followed. */
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+
+import { Icon } from "../../ui/Icon";
+import { spoken } from "./callWords";
+import { sentences } from "./groups";
+import { Turn } from "./Turn";
+import { openQuestions, type TurnView } from "./view";
+import { WORDS } from "./words";
+
+const NEAR = 48; // Pixels from the end at which somebody still counts as reading there.
+const GUESS = 220;
+
+interface Props {
+  chat: string;
+  turns: readonly TurnView[];
+  /** The question that somebody came here for. */
+  wanted: string | null;
+  /** How often this page has sent something. */
+  sent: number;
+}
+
+export function Thread({ turns, wanted, chat, sent }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [following, setFollowing] = useState(true);
+  const follow = useRef(true);
+  const view = useVirtualizer({
+    count: turns.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => GUESS,
+    getItemKey: (index) => index,
+    overscan: 1,
+  });
+  // Only what lies wholly above may push; a turn that grows at its end must not move what is read in it.
+  view.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) =>
+    !follow.current && item.end <= (instance.scrollOffset ?? 0);
+  const height = view.getTotalSize();
+
+  const toEnd = useCallback(() => {
+    const element = scroller.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  }, []);
+  const heed = useCallback((next: boolean) => {
+    follow.current = next;
+    setFollowing(next);
+  }, []);
+
+  useLayoutEffect(() => {
+    heed(true);
+    toEnd();
+  }, [chat, heed, toEnd]);
+  useLayoutEffect(() => {
+    if (follow.current) toEnd();
+  }, [height, turns, toEnd]);
+  useLayoutEffect(() => {
+    heed(true); // Who asks wants to see the answer.
+    toEnd();
+  }, [sent, heed, toEnd]);
+
+  function scrolled() {
+    const element = scroller.current;
+    if (!element) return;
+    heed(element.scrollHeight - element.scrollTop - element.clientHeight < NEAR);
+  }
+
+  return (
+    <div className="sc-frame">
+      <div ref={scroller} className="sc" onScroll={scrolled} tabIndex={0} role="region" aria-label={WORDS.messages}>
+        <div className="th" role="log" aria-label={WORDS.messages} aria-live="off" style={{ height: height + 44 }}>
+          {view.getVirtualItems().map((row) => {
+            const turn = turns[row.index];
+            if (!turn) return null;
+            return (
+              <div key={row.key} ref={view.measureElement} data-index={row.index} className="at" style={{ transform: `translateY(${row.start}px)` }}>
+                <Turn turn={turn} until={turns[row.index + 1]?.position ?? null} last={row.index === turns.length - 1} wanted={wanted} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {!following && (
+        <button type="button" className="btn sm newest" onClick={() => { heed(true); toEnd(); }}>
+          {WORDS.newest} <Icon name="down" small />
+        </button>
+      )}
+      <Spoken turn={turns.at(-1)} />
+    </div>
+  );
+}
+
+/** For a screen reader: sentence by sentence, card by card, and a question at once. */
+function Spoken({ turn }: { turn: TurnView | undefined }) {
+  const [words, setWords] = useState("");
+  const heard = useRef({ text: "", item: "" });
+  const item = turn?.running ? turn.items.at(-1) : undefined;
+  const whole = item?.kind === "text" ? sentences(item.text) : item?.kind === "call" ? spoken(item) : "";
+  const question = openQuestions(turn)[0];
+  useEffect(() => {
+    if (!whole || !item) return;
+    const before = heard.current.item === item.key ? heard.current.text : "";
+    const fresh = whole.startsWith(before) && item.kind === "text" ? whole.slice(before.length) : whole;
+    if (fresh.trim()) setWords(fresh);
+    heard.current = { text: whole, item: item.key };
+  }, [whole, item]);
+  const title = question ? (question.about === "call" ? question.detail.title : question.text) : "";
+  return (
+    <>
+      <div className="sr" aria-live="polite">{words}</div>
+      <div className="sr" role="alert">{title && `Toolcrib asks: ${title} Press exclamation mark to go there.`}</div>
+    </>
+  );
+}

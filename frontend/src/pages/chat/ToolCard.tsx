@@ -1,0 +1,79 @@
+import { memo, useEffect, useState, type KeyboardEvent } from "react";
+
+import { Icon } from "../../ui/Icon";
+import { Status } from "../../ui/Status";
+import { CallBody } from "./CallBody";
+import { inOneLine, spoken, stateOf, tookWords } from "./callWords";
+import { useActions } from "./actions";
+import type { CallView } from "./view";
+import { WORDS } from "./words";
+
+/** A call and its state; its header keeps its place and its height through all of them. */
+export const ToolCard = memo(function ToolCard({ call }: { call: CallView }) {
+  const [choice, setChoice] = useState<boolean | null>(null);
+  const { again, stop, busy } = useActions();
+  const open = choice ?? opensByItself(call);
+  const running = call.outcome === "running";
+  const shown = stateOf(call);
+  function keys(event: KeyboardEvent) {
+    if (event.target !== event.currentTarget) return;
+    if (event.key === "o" || event.key === "Enter") setChoice(!open);
+    else if (event.key === "r" && !running && !busy) again(call);
+    else if (event.key === "c") void navigator.clipboard.writeText(call.text);
+    else return;
+    event.preventDefault();
+  }
+  return (
+    <article className="tc" aria-label={spoken(call)} tabIndex={0} onKeyDown={keys} data-call={call.id} data-tool={call.tool} data-outcome={call.outcome}>
+      <div className="h">
+        <Status shape={shown.shape} word={shown.word} />
+        <i className="brk" />
+        <span className="nm">
+          {call.server !== null && <i>{call.server} · </i>}
+          {call.name}
+        </span>
+        <span className="ar el grow">{inOneLine(call.arguments)}</span>
+        <span className="d">{running ? <Clock call={call} /> : tookWords(call, 0)}</span>
+        {running ? (
+          <button type="button" className="btn bare sm" onClick={stop}>
+            {WORDS.stop}
+          </button>
+        ) : (
+          <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} onClick={() => again(call)}>
+            <Icon name="again" small />
+          </button>
+        )}
+        <button type="button" className="btn bare sm ic" aria-label={WORDS.details} aria-expanded={open} onClick={() => setChoice(!open)}>
+          <Icon name={open ? "down" : "right"} small />
+        </button>
+      </div>
+      {running && <Bar call={call} />}
+      {open && <CallBody call={call} />}
+    </article>
+  );
+});
+
+function opensByItself(call: CallView): boolean {
+  return call.pictures > 0 || !["ok", "running"].includes(call.outcome);
+}
+
+function Bar({ call }: { call: CallView }) {
+  const { progress } = call;
+  if (!progress?.total) return null;
+  const part = Math.min(100, Math.max(0, (progress.done / progress.total) * 100));
+  return (
+    <div className="bar" style={{ borderRadius: 0, height: 2 }} role="progressbar" aria-valuenow={Math.round(part)} aria-label={call.name}>
+      <i style={{ width: `${part}%` }} />
+    </div>
+  );
+}
+
+/** Seconds go by without anything else being drawn anew. */
+function Clock({ call }: { call: CallView }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return <>{tookWords(call, now)}</>;
+}

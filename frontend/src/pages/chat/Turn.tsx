@@ -1,0 +1,158 @@
+import { memo, useEffect, useState } from "react";
+
+import { clock, count, money, plural } from "../../ui/amounts";
+import { Icon } from "../../ui/Icon";
+import { Glyph } from "../../ui/Status";
+import { useActions } from "./actions";
+import { CallAsk } from "./CallAsk";
+import { grouped, type Group } from "./groups";
+import { Notes } from "./Notes";
+import { addressOf } from "./Pictures";
+import { isAlways } from "./reasons";
+import { ServerAsk } from "./ServerAsk";
+import { Said } from "./Said";
+import { ToolCard } from "./ToolCard";
+import { openQuestions, type Asking, type TurnView } from "./view";
+import { WORDS } from "./words";
+
+interface Props {
+  turn: TurnView;
+  /** The entries up to and with this turn, to fork there; null while it is not kept. */
+  until: number | null;
+  last: boolean;
+  /** The question that somebody came here for. */
+  wanted: string | null;
+}
+
+/** A question and everything that came of it, in its order. */
+export const Turn = memo(function Turn({ turn, until, last, wanted }: Props) {
+  const questions = openQuestions(turn);
+  return (
+    <div className="tn" aria-busy={turn.running}>
+      {turn.question && <Asked turn={turn} until={until} />}
+      {turn.offered.length > 0 && <Strip turn={turn} />}
+      {grouped(turn.items).map((group) => (
+        <One key={group.key} group={group} turn={turn} questions={questions} wanted={wanted} />
+      ))}
+      {turn.running && questions.length === 0 && !writes(turn) && (turn.busy ? <Busy busy={turn.busy} /> : <Working />)}
+      <Notes turn={turn} last={last} />
+      {!turn.running && <Took turn={turn} />}
+    </div>
+  );
+});
+
+function writes(turn: TurnView): boolean {
+  const item = turn.items.at(-1);
+  return item?.kind === "text" || (item?.kind === "call" && item.outcome === "running");
+}
+
+function Working() {
+  return <p className="m t12" style={{ minHeight: 20 }}>{WORDS.thinking}…</p>;
+}
+
+function Busy({ busy }: { busy: { reason: string; until: number } }) {
+  const { stop } = useActions();
+  const left = useSecondsUntil(busy.until);
+  return (
+    <p className="strip" role="status">
+      <Glyph shape="retry" />
+      <span>{busy.reason} {left > 0 ? WORDS.tryingIn(left) : WORDS.trying}</span>
+      <button type="button" className="btn sm" style={{ marginLeft: "auto" }} onClick={stop}>{WORDS.stop}</button>
+    </p>
+  );
+}
+
+function useSecondsUntil(until: number): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return Math.max(0, Math.ceil((until - now) / 1000));
+}
+
+function Asked({ turn, until }: { turn: TurnView; until: number | null }) {
+  const { forkAt, edit, busy } = useActions();
+  const question = turn.question;
+  if (!question) return null;
+  const position = turn.position;
+  return (
+    <div className="asked">
+      {position !== null && (
+        <div className="own hide-s">
+          <button type="button" className="btn bare sm ic" aria-label={WORDS.forkHere} title={WORDS.forkHere} onClick={() => forkAt(until)}>
+            <Icon name="fork" small />
+          </button>
+          <button type="button" className="btn bare sm" disabled={busy} onClick={() => edit(position, question.text)}>
+            {WORDS.edit}
+          </button>
+        </div>
+      )}
+      <div className="u">
+        {question.images.map((image, index) => (
+          <img key={index} className="shot" src={addressOf(image)} alt="Attached picture" style={{ maxWidth: 280, marginBottom: 8 }} />
+        ))}
+        <span style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{question.text}</span>
+      </div>
+    </div>
+  );
+}
+
+function Strip({ turn }: { turn: TurnView }) {
+  const { showOffered } = useActions();
+  const always = turn.offered.filter((tool) => isAlways(tool.why)).length;
+  const found = turn.offered.length - always;
+  const few = turn.offered.every((tool) => tool.why === "there are few tools");
+  return (
+    <div className="strip">
+      <Icon name="tools" small />
+      <span>
+        <b className="num">{turn.offered.length} of {plural(Math.max(turn.of, turn.offered.length), "tool")} offered</b>
+        {few ? " · there are few, so all of them" : ` · ${found} found for this question${always ? `, ${always} always on` : ""}`}
+      </span>
+      <button type="button" className="plain linkish" style={{ marginLeft: "auto" }} onClick={showOffered}>{WORDS.whyThese}</button>
+    </div>
+  );
+}
+
+interface OneProps {
+  group: Group;
+  turn: TurnView;
+  questions: Asking[];
+  wanted: string | null;
+}
+
+function One({ group, turn, questions, wanted }: OneProps) {
+  if (group.kind === "cards") {
+    const cards = group.calls.map((call) => <ToolCard key={call.id} call={call} />);
+    return cards.length > 1 ? <div className="stack">{cards}</div> : <>{cards}</>;
+  }
+  const item = group.item;
+  if (item.kind === "note") return null;
+  if (item.kind !== "call" && item.kind !== "question") {
+    return <Said item={item} writing={turn.running && turn.items.at(-1) === item} />;
+  }
+  const asking = item.asking;
+  if (!asking) return null;
+  const place = questions.length > 1 ? `${questions.findIndex((one) => one.id === asking.id) + 1} of ${questions.length}` : "";
+  if (asking.about === "call") return <CallAsk question={asking.detail} place={place} focused={wanted === asking.id} />;
+  return (
+    <>
+      {item.kind === "call" && <ToolCard call={item} />}
+      <ServerAsk asking={asking} place={place} focused={wanted === asking.id} />
+    </>
+  );
+}
+
+/** What it took, in one quiet line. */
+function Took({ turn }: { turn: TurnView }) {
+  if (!turn.usage || turn.usage.requests === 0) return null;
+  const parts = [
+    turn.model,
+    `${count(turn.usage.input + turn.usage.output)} tokens`,
+    turn.cost === null ? "" : money(turn.cost),
+    turn.time ? clock(turn.time) : "",
+  ];
+  return <p className="turn num">{parts.filter(Boolean).join(" · ")}</p>;
+}
+

@@ -1,0 +1,27 @@
+/** What can be done from anywhere inside a conversation. */
+
+import { createContext, useContext } from "react";
+
+import type { CallView } from "./view";
+
+export interface Actions {
+  chat: string;
+  /** A turn runs: nothing else can begin in this chat. */
+  busy: boolean;
+  again: (call: CallView) => void;
+  stop: () => void;
+  send: (text: string) => void;
+  forkAt: (entries: number | null) => void;
+  edit: (position: number, text: string) => void;
+  showOffered: () => void;
+}
+
+const nothing = () => undefined;
+
+export const ActionsContext = createContext<Actions>({
+  chat: "", busy: false, again: nothing, stop: nothing, send: nothing, forkAt: nothing, edit: nothing, showOffered: nothing,
+});
+
+export function useActions(): Actions {
+  return useContext(ActionsContext);
+}

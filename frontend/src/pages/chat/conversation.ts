@@ -1,0 +1,138 @@
+/** One chat as this page knows it: read once, then kept up by the live stream without a gap or a double. */
+
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+
+import { run } from "../../api/client";
+import { live, type LiveEvent } from "../../api/live";
+import type { ChatView } from "../../api/types";
+import { fold, foldAll } from "./fold";
+import { keptTurn, newTurn, remembering, type ChatEvent, type TurnView } from "./view";
+
+export interface Look {
+  view: ChatView | null;
+  turns: readonly TurnView[];
+  error: unknown;
+}
+
+interface Told {
+  turn: string;
+  n: number;
+  event: ChatEvent;
+}
+
+const NOTHING: Look = { view: null, turns: [], error: null };
+
+export class Conversation {
+  private look: Look = NOTHING;
+  private watchers = new Set<() => void>();
+  private at: { turn: string; n: number } | null = null;
+  private held: Told[] | null = null;
+  private stopListening: (() => void) | null = null;
+  private reads = 0;
+
+  constructor(readonly chat: string) {}
+
+  start(): void {
+    this.stopListening ??= live.listen((event) => this.hear(event));
+    void this.read();
+  }
+
+  end(): void {
+    this.stopListening?.();
+    this.stopListening = null;
+    this.reads += 1;
+  }
+
+  watch = (watcher: () => void): (() => void) => {
+    this.watchers.add(watcher);
+    return () => void this.watchers.delete(watcher);
+  };
+
+  current = (): Look => this.look;
+
+  /** Read all of it again; what is told meanwhile waits. */
+  async read(): Promise<void> {
+    const mine = ++this.reads;
+    this.held ??= [];
+    try {
+      const view = await run("chat_view", { chat: this.chat, limit: 10_000 });
+      if (mine === this.reads) this.take(view);
+    } catch (error) {
+      if (mine === this.reads) {
+        this.held = null;
+        this.show({ ...this.look, error });
+      }
+    }
+  }
+
+  private take(view: ChatView): void {
+    const turns = view.turns.map((turn, index) => remembering(keptTurn(turn), this.look.turns[index]));
+    if (view.running) this.at = { turn: view.running.turn, n: view.running.n };
+    if (view.running?.running) {
+      const alone = startsAlone(view.running.events[0]);
+      const base = alone ? newTurn() : (turns.pop() ?? newTurn());
+      turns.push(foldAll(view.running.events, base));
+    }
+    const waiting = this.held ?? [];
+    this.held = null;
+    this.show({ view, turns, error: null });
+    for (const told of waiting) this.add(told);
+  }
+
+  private hear(event: LiveEvent): void {
+    if (event.kind === "reset" || event.kind === "reconnected") {
+      void this.read();
+      return;
+    }
+    if (event.kind !== "chat" || event["chat"] !== this.chat) return;
+    const told = event as unknown as Told;
+    if (this.held) this.held.push(told);
+    else this.add(told);
+  }
+
+  private add(told: Told): void {
+    const known = this.at?.turn === told.turn ? this.at.n : null;
+    if (known !== null && told.n <= known) return;
+    if (told.n !== (known ?? 0) + 1) {
+      // Something was missed, or it is a turn whose end was read already.
+      if (known !== null || told.n > 1) this.held ??= [];
+      void this.read();
+      return;
+    }
+    this.at = { turn: told.turn, n: told.n };
+    const turns = [...this.look.turns];
+    if (known === null && startsAlone(told.event)) turns.push(newTurn());
+    const last = turns.pop() ?? newTurn();
+    turns.push(fold(last, told.event));
+    this.show({ ...this.look, turns });
+    if (told.event.event === "ended" || hasPictures(told.event)) void this.read();
+  }
+
+  private show(look: Look): void {
+    this.look = look;
+    for (const watcher of [...this.watchers]) watcher();
+  }
+}
+
+/** Pictures are not told live. */
+function hasPictures(event: ChatEvent): boolean {
+  return event.event === "question" && event.pictures > event.images.length;
+}
+
+/** A call that the person runs again belongs to the turn before it. */
+function startsAlone(first: ChatEvent | undefined): boolean {
+  return first?.event !== "question" || first.text !== null;
+}
+
+export function useConversation(chat: string | null): { look: Look; conversation: Conversation | null } {
+  const conversation = useMemo(() => (chat === null ? null : new Conversation(chat)), [chat]);
+  useEffect(() => {
+    conversation?.start();
+    return () => conversation?.end();
+  }, [conversation]);
+  const look = useSyncExternalStore(conversation?.watch ?? idle, conversation?.current ?? nothing);
+  return { look, conversation };
+}
+
+const idle = () => () => undefined;
+const nothing = () => NOTHING;

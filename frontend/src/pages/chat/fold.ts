@@ -1,0 +1,144 @@
+/** One more thing that a running turn told, folded into what is drawn of it. Pure. */
+
+import type { BusyEvent, ResultEvent, RoundEvent, TokenUsage } from "../../api/types";
+import { newTurn, type Asking, type CallView, type ChatEvent, type ItemView, type TurnView } from "./view";
+
+export function fold(turn: TurnView, event: ChatEvent, now: number = Date.now()): TurnView {
+  if (event.event === "busy") return { ...turn, busy: { reason: event.reason, until: now + event.seconds * 1000 } };
+  const next = folded(turn, event, now);
+  return next.busy ? { ...next, busy: null } : next;
+}
+
+function folded(turn: TurnView, event: Exclude<ChatEvent, BusyEvent>, now: number): TurnView {
+  switch (event.event) {
+    case "question":
+      if (event.text === null) return { ...turn, running: true, ending: null, error: null };
+      return { ...turn, question: { text: event.text, images: event.images }, time: event.time };
+    case "began":
+      return { ...turn, model: event.model };
+    case "offered":
+      return { ...turn, offered: [...turn.offered, ...event.tools], of: event.of, note: event.note || turn.note };
+    case "text":
+    case "thinking":
+      return { ...turn, items: withWords(turn, event.event, event.text) };
+    case "again":
+      return { ...turn, items: [...withoutRound(turn), note(turn, "again", event.reason)] };
+    case "call":
+      return { ...turn, items: [...turn.items, newCall(event, now)] };
+    case "progress":
+      return change(turn, event.id, (call) => ({
+        ...call, progress: { done: event.progress, total: event.total, message: event.message },
+      }));
+    case "result":
+      return change(turn, event.id, (call) => ended(call, event));
+    case "asking":
+      return asked(turn, event);
+    case "answered":
+      return answered(turn, event.id, { action: event.action, scope: event.scope, message: event.message });
+    case "compacted":
+      return { ...turn, items: [...turn.items, note(turn, "shortened", "", new Date(now).toISOString())] };
+    case "round":
+      return { ...turn, round: turn.round + 1, items: wholeRound(turn, event), usage: added(turn.usage, event.usage) };
+    case "ended":
+      return {
+        ...turn, running: false, ending: event.ending, usage: event.usage, cost: event.cost, error: event.error,
+        items: over(turn, event.ending),
+      };
+  }
+}
+
+export function foldAll(events: readonly ChatEvent[], into: TurnView = newTurn()): TurnView {
+  return events.reduce((turn, event) => fold(turn, event), into);
+}
+
+function withWords(turn: TurnView, kind: "text" | "thinking", text: string): ItemView[] {
+  const last = turn.items.at(-1);
+  if (last?.kind === kind && last.round === turn.round) {
+    return [...turn.items.slice(0, -1), { ...last, text: last.text + text }];
+  }
+  return [...turn.items, { kind, key: textKey(turn), round: turn.round, text }];
+}
+
+/** The same that a kept turn gives: its place among the items that are shown. */
+function textKey(turn: TurnView): string {
+  return `t${turn.items.length}`;
+}
+
+function withoutRound(turn: TurnView): ItemView[] {
+  return turn.items.filter((item) => !((item.kind === "text" || item.kind === "thinking") && item.round === turn.round));
+}
+
+function added(before: TokenUsage | null, more: TokenUsage): TokenUsage {
+  if (!before) return more;
+  return {
+    input: before.input + more.input, output: before.output + more.output,
+    cached: before.cached + more.cached, requests: before.requests + more.requests,
+  };
+}
+
+/** Who missed words of the round has them now. */
+function wholeRound(turn: TurnView, event: RoundEvent): ItemView[] {
+  const said = turn.items.filter((item) => item.kind === "text" && item.round === turn.round);
+  const known = said.map((item) => (item.kind === "text" ? item.text : "")).join("");
+  if (!event.text || known === event.text) return turn.items;
+  const rest = turn.items.filter((item) => !said.includes(item));
+  return [...rest, { kind: "text", key: said[0]?.key ?? textKey(turn), round: turn.round, text: event.text }];
+}
+
+interface Began {
+  id: string;
+  tool: string;
+  server: string | null;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+function newCall(event: Began, now: number): CallView {
+  return {
+    kind: "call", key: event.id, id: event.id, tool: event.tool, server: event.server, name: event.name,
+    arguments: event.arguments, outcome: "running", ms: 0, began: now, text: "", chars: 0, whole: null,
+    pictures: 0, byHand: false, progress: null, asking: null, answered: null,
+  };
+}
+
+function change(turn: TurnView, id: string, how: (call: CallView) => CallView): TurnView {
+  return { ...turn, items: turn.items.map((item) => (item.kind === "call" && item.id === id ? how(item) : item)) };
+}
+
+function ended(call: CallView, event: ResultEvent): CallView {
+  return {
+    ...call, outcome: event.outcome, ms: event.ms, text: event.text, chars: event.text.length,
+    pictures: event.images, progress: null, asking: null,
+  };
+}
+
+function asked(turn: TurnView, asking: Asking): TurnView {
+  if (asking.call !== null) return change(turn, asking.call, (call) => ({ ...call, asking }));
+  return { ...turn, items: [...turn.items, { kind: "question", key: `q${asking.id}`, asking }] };
+}
+
+function answered(turn: TurnView, id: string, said: CallView["answered"]): TurnView {
+  const items = turn.items
+    .filter((item) => !(item.kind === "question" && item.asking.id === id))
+    .map((item) =>
+      item.kind === "call" && item.asking?.id === id
+        ? { ...item, asking: null, answered: item.asking.about === "call" ? said : item.answered }
+        : item,
+    );
+  return { ...turn, items };
+}
+
+function over(turn: TurnView, ending: string): ItemView[] {
+  const items = turn.items
+    .filter((item) => item.kind !== "question")
+    .map((item): ItemView =>
+      item.kind === "call" && item.outcome === "running"
+        ? { ...item, outcome: "cancelled", asking: null, progress: null, ms: item.began ? Date.now() - item.began : 0 }
+        : item,
+    );
+  return ending === "stopped" ? [...items, note(turn, "stopped", "")] : items;
+}
+
+function note(turn: TurnView, kind: "stopped" | "shortened" | "again", text: string, time: string | null = null): ItemView {
+  return { kind: "note", key: `n${turn.items.length}`, note: kind, text, time };
+}

@@ -1,0 +1,99 @@
+import { useState } from "react";
+
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import { queries, useOperation } from "../../api/hooks";
+import type { ClientEntry, KnownClient } from "../../api/types";
+import { notify } from "../../app/notices";
+import { Copy } from "../../ui/Copy";
+import { Segments } from "../../ui/Segments";
+import { Trouble } from "../../ui/Trouble";
+import { ProfileChoice, useProfile } from "./ProfileChoice";
+import { Seen } from "./Seen";
+import { Snippet } from "./Snippet";
+import { WORDS } from "./words";
+
+/** Three steps for one client: a command, or the file, and then whether it came. */
+export function ClientSteps({ client }: { client: KnownClient }) {
+  const profile = useProfile();
+  const [form, setForm] = useState<ClientEntry["form"]>("program");
+  const entry = useOperation("client_entry", { client: client.client, profile, form }, { keepPrevious: true });
+  const [trouble, setTrouble] = useState<unknown>(null);
+
+  async function change(remove: boolean) {
+    setTrouble(null);
+    try {
+      const done = await run("client_connect", { client: client.client, profile, form, remove });
+      const what = remove ? `${done.title} is no longer connected.` : `${done.title} is connected. ${done.afterwards}`;
+      notify(done.written ? what : `${done.title} was so already.`);
+    } catch (error) {
+      setTrouble(error);
+    }
+    void queries.invalidateQueries({ queryKey: ["clients"] });
+  }
+
+  return (
+    <>
+      <div className="row hx" style={{ marginBottom: 18 }}>
+        <h2 className="t18 grow">{client.title}</h2>
+        <ProfileChoice />
+      </div>
+      {client.problem && <Trouble error={new Error(client.problem)} />}
+      {entry.error && <Trouble error={entry.error} again={() => setForm("program")} />}
+      {entry.data && (
+        <ol className="steps2">
+          <li>
+            <span className="n">1</span>
+            <div>
+              <b className="bb">{WORDS.terminal}</b>
+              <p className="q">{entry.data.needs_token ? WORDS.token : WORDS.noSecret}</p>
+              <div className="snip">
+                <pre className="code wrap">{entry.data.command}</pre>
+                <Copy text={entry.data.command} />
+              </div>
+              <div className="row way" style={{ marginTop: 8 }}>
+                {client.connected ? (
+                  <button type="button" className="btn sm" onClick={() => void change(true)}>
+                    {WORDS.remove}
+                  </button>
+                ) : (
+                  <button type="button" className="btn sm" disabled={entry.data.needs_token} onClick={() => void change(false)}>
+                    {WORDS.write}
+                  </button>
+                )}
+                <span className="grow" />
+                <span className="m t12">{WORDS.way}</span>
+                <Segments
+                  label={WORDS.way}
+                  value={form}
+                  options={[
+                    { value: "program", name: WORDS.byProgram },
+                    { value: "address", name: WORDS.byAddress },
+                  ]}
+                  onChange={setForm}
+                />
+              </div>
+              {trouble !== null && <p className="st fail" role="alert" style={{ whiteSpace: "normal" }}>{sentence(trouble)}</p>}
+            </div>
+          </li>
+          <li>
+            <span className="n">2</span>
+            <div>
+              <b className="bb">{WORDS.file}</b>
+              <p className="q">
+                <code>{entry.data.file}</code>
+              </p>
+              <Snippet text={entry.data.snippet} />
+            </div>
+          </li>
+          <li style={{ margin: 0 }}>
+            <span className="n">3</span>
+            <div>
+              <Seen profile={profile} />
+            </div>
+          </li>
+        </ol>
+      )}
+    </>
+  );
+}

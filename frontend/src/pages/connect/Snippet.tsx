@@ -1,0 +1,31 @@
+import type { ReactNode } from "react";
+
+import { Copy } from "../../ui/Copy";
+
+/** An entry as it stands in a file, its names and texts told apart. */
+export function Snippet({ text }: { text: string }) {
+  return (
+    <div className="snip">
+      <pre className="code wrap">{coloured(text)}</pre>
+      <Copy text={text} />
+    </div>
+  );
+}
+
+const PART = /("(?:[^"\\]|\\.)*")(\s*:)?/g;
+
+function coloured(text: string): ReactNode[] {
+  const parts: ReactNode[] = [];
+  let last = 0;
+  for (const found of text.matchAll(PART)) {
+    parts.push(text.slice(last, found.index));
+    parts.push(
+      <span key={found.index} className={found[2] ? "c-k" : "c-s"}>
+        {found[1]}
+      </span>,
+      found[2] ?? "",
+    );
+    last = found.index + found[0].length;
+  }
+  return [...parts, text.slice(last)];
+}

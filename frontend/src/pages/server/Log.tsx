@@ -1,0 +1,128 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+
+import { plural } from "../../ui/amounts";
+import { Copy } from "../../ui/Copy";
+import { reveal } from "../../ui/hidden";
+import { Icon } from "../../ui/Icon";
+import { Status } from "../../ui/Status";
+import type { Glance } from "../servers/model";
+import { filtered, partsOf, type LogRow } from "./logLines";
+import { useLog } from "./useLog";
+import { junkWords, WORDS } from "./words";
+
+const LINE = 19;
+const COPIED = 2_000;
+const READ = 10;
+
+/** What the server wrote, live: it follows until one scrolls up, and only what is in view is drawn. */
+export function Log({ server, tall = false }: { server: Glance; tall?: boolean }) {
+  const log = useLog(server.name);
+  const [filter, setFilter] = useState("");
+  const wanted = useDeferredValue(filter);
+  const rows = useMemo(() => filtered(log.rows, wanted), [log.rows, wanted]);
+  const [heard, setHeard] = useState("");
+  const text = () => rows.slice(-COPIED).map((row) => row.line).join("\n");
+  return (
+    <section className="panel" aria-label={WORDS.log}>
+      <div className="hd">
+        <h2>{WORDS.log}</h2>
+        <Status shape={log.paused ? "off" : "ok"} word={log.paused ? WORDS.paused : WORDS.live} />
+        <span className="grow" />
+        <button type="button" className="btn bare sm" onClick={() => log.pause(!log.paused)}>
+          {log.paused ? WORDS.resume : WORDS.pause}
+        </button>
+        {tall && <button type="button" className="btn bare sm" onClick={() => download(server.name, rows)}>Download</button>}
+        <Copy bare only label="Copy log" text={text} />
+      </div>
+      <div style={{ padding: "8px 10px", borderBottom: "1px solid var(--line)" }}>
+        <label className="field" style={{ height: 28 }}>
+          <Icon name="search" small />
+          <input data-search={tall || undefined} placeholder={WORDS.logFilter} aria-label="Filter log" value={filter} onChange={(event) => setFilter(event.target.value)} />
+          <span className="m t12 num">{plural(rows.length, "line")}</span>
+        </label>
+      </div>
+      {log.loaded && rows.length === 0 && <p className="m t12" style={{ padding: 14 }}>{filter ? WORDS.noMatch : WORDS.noLog}</p>}
+      <Lines rows={rows} tall={tall} waiting={log.waiting} onGoOn={() => log.pause(false)} />
+      <div className={server.junk_lines > 0 ? "row foot" : "row foot bare"}>
+        {server.junk_lines > 0 && (
+          <span className="m t12">
+            {junkWords(server.junk_lines)} <button type="button" className="plain" style={{ color: "var(--link)" }} onClick={() => setFilter("[stdout]")}>Show</button>
+          </span>
+        )}
+        <button type="button" className="btn bare sm sr-focus" onClick={() => setHeard(rows.slice(-READ).map((row) => partsOf(row.line).text).join(". "))}>
+          {WORDS.readLast}
+        </button>
+        <span className="sr" role="status">{heard}</span>
+      </div>
+    </section>
+  );
+}
+
+interface LinesProps {
+  rows: LogRow[];
+  tall: boolean;
+  waiting: number;
+  onGoOn: () => void;
+}
+
+function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [follows, setFollows] = useState(true);
+  const seen = useRef(0);
+  const top = useRef(0);
+  const view = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => LINE, overscan: 20 });
+  useEffect(() => {
+    if (!follows) return;
+    seen.current = rows.length;
+    const box = scroller.current;
+    if (box) box.scrollTop = box.scrollHeight;
+  }, [rows.length, follows]);
+  const fresh = waiting || (follows ? 0 : Math.max(0, rows.length - seen.current));
+  function scrolled() {
+    const box = scroller.current;
+    if (!box) return;
+    const up = box.scrollTop < top.current;
+    top.current = box.scrollTop;
+    // Lines that came meanwhile also put the end out of reach; only a hand goes up.
+    if (box.scrollHeight - box.scrollTop - box.clientHeight < LINE * 2) setFollows(true);
+    else if (up) setFollows(false);
+  }
+  return (
+    <div style={{ position: "relative" }}>
+      <div ref={scroller} className="log" style={{ height: tall ? "max(320px, calc(100dvh - 380px))" : 270 }} role="log" aria-live="off" aria-label="Server log" tabIndex={0} onScroll={scrolled}>
+        <div style={{ height: view.getTotalSize(), position: "relative" }}>
+          {view.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            return row ? <Line key={row.number} row={row} start={item.start} /> : null;
+          })}
+        </div>
+      </div>
+      {fresh > 0 && (
+        <button type="button" className="btn sm fresh" onClick={() => (onGoOn(), setFollows(true))}>
+          {plural(fresh, "new line")} ↓
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Line({ row, start }: { row: LogRow; start: number }) {
+  const { time, text, level } = partsOf(row.line);
+  const tone = level === "error" ? "e" : level === "warn" ? "w" : "";
+  return (
+    <p style={{ position: "absolute", top: 0, left: 0, right: 0, height: LINE, transform: `translateY(${start}px)` }} title={text.length > 60 ? reveal(text) : undefined}>
+      <span>{time}</span>
+      <span className={tone}>{reveal(text)}</span>
+    </p>
+  );
+}
+
+function download(name: string, rows: LogRow[]): void {
+  const text = rows.map((row) => row.line).join("\n");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.download = `${name}.log`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

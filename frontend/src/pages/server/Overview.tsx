@@ -1,0 +1,24 @@
+import type { Open } from "../servers/Dialogs";
+import type { Glance } from "../servers/model";
+import { Differences } from "./Differences";
+import { Log } from "./Log";
+import { RunsAs } from "./RunsAs";
+import { ToolsTable } from "./ToolsTable";
+import { Versions } from "./Versions";
+
+/** The most of everything on one page. */
+export function Overview({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
+  return (
+    <div className="cols">
+      <div>
+        <ToolsTable server={server.name} />
+        {server.held.length > 0 && <Differences name={server.name} />}
+      </div>
+      <div>
+        <Log server={server} />
+        <RunsAs server={server} onOpen={onOpen} />
+        <Versions name={server.name} />
+      </div>
+    </div>
+  );
+}

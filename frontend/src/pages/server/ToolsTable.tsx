@@ -1,0 +1,112 @@
+import { useMemo, useRef } from "react";
+
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import { queries, useOperation } from "../../api/hooks";
+import type { ShelfTool, ToolInfo } from "../../api/types";
+import { notify } from "../../app/notices";
+import { Link } from "../../app/router";
+import { Loading } from "../../ui/Loading";
+import { Glyph } from "../../ui/Status";
+import { Switch } from "../../ui/Switch";
+import { useWindow } from "../../ui/window";
+import { saysIt, WORDS } from "./words";
+
+/** Its tools: what each says of itself, what it costs, and whether a model may have it. */
+export function ToolsTable({ server }: { server: string }) {
+  const found = useOperation("find_tools", { server });
+  const hints = useOperation("tools", { server, disabled: true }).data;
+  return (
+    <section aria-label={WORDS.tools}>
+      <div className="sec">
+        <h2>{WORDS.tools}</h2>
+        <span className="m t12 grow">{WORDS.offered}</span>
+      </div>
+      {found.isPending && <Loading rows={3} height={48} />}
+      {found.data?.tools.length === 0 && <p className="empty">{WORDS.noTools}</p>}
+      {found.data && found.data.tools.length > 0 && (
+        <table className="tt" aria-rowcount={found.data.tools.length + 1}>
+          <thead>
+            <tr>
+              <th>Tool</th>
+              <th className="hs">Says it</th>
+              <th className="r" style={{ paddingRight: 8 }}>Tokens</th>
+              <th className="c hs nw">Always on</th>
+              <th className="r">Offered</th>
+            </tr>
+          </thead>
+          <ToolRows tools={found.data.tools} hints={hints ?? []} />
+        </table>
+      )}
+    </section>
+  );
+}
+
+const COLUMNS = 5;
+
+/** Of many tools, only the rows in view. */
+function ToolRows({ tools, hints }: { tools: readonly ShelfTool[]; hints: readonly ToolInfo[] }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const said = useMemo(() => new Map(hints.map((one) => [one.name, saysIt(one.annotations)])), [hints]);
+  const view = useWindow({ count: tools.length, height: 48, keyOf: (index) => tools[index]?.name ?? index, anchor: body });
+  return (
+    <tbody ref={body}>
+      {view.before > 0 && <Gap height={view.before} />}
+      {view.rows.map(({ index, key }) => {
+        const tool = tools[index];
+        return tool && <ToolRow key={key} tool={tool} says={said.get(tool.name) ?? ""} />;
+      })}
+      {view.after > 0 && <Gap height={view.after} />}
+    </tbody>
+  );
+}
+
+function Gap({ height }: { height: number }) {
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={COLUMNS} style={{ height, padding: 0, border: 0 }} />
+    </tr>
+  );
+}
+
+function ToolRow({ tool, says }: { tool: ShelfTool; says: string }) {
+  const held = tool.standing === "held";
+  return (
+    <tr>
+      <td>
+        <div className="row" style={{ gap: 8 }}>
+          <Link href={`/tools?tool=${encodeURIComponent(tool.name)}`} style={{ color: "inherit" }}>
+            <code className="bb">{tool.tool}</code>
+          </Link>
+          {held && <Glyph shape="need" />}
+        </div>
+        <div className="m t12 el about" title={tool.description}>
+          {tool.description || "No description."}
+        </div>
+      </td>
+      <td className="hs">
+        {says ? <span className="tag">{says}</span> : <span className="m">–</span>}
+      </td>
+      <td className="r num q t12" style={{ paddingRight: 8 }}>{tool.tokens}</td>
+      <td className="c hs">
+        <Switch label={`Always on: ${tool.tool}`} on={tool.always_on} onChange={(on) => void set(tool, { always_on: on })} />
+      </td>
+      <td className="r">
+        {held ? (
+          <span className="q">{WORDS.held}</span>
+        ) : (
+          <Switch label={`Offered: ${tool.tool}`} on={tool.standing !== "off"} onChange={(on) => void set(tool, { enabled: on })} />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+async function set(tool: ShelfTool, change: { enabled?: boolean; always_on?: boolean }): Promise<void> {
+  try {
+    await run("tool_set", { name: tool.name, ...change });
+  } catch (error) {
+    notify(sentence(error));
+  }
+  void queries.invalidateQueries({ queryKey: ["find_tools"] });
+}

@@ -1,0 +1,51 @@
+/** The settings of an entry that have a form; everything else of it is left as it is. */
+
+export type Json = Record<string, unknown>;
+
+export interface Setting {
+  /** Keys that lead to it. */
+  path: readonly string[];
+  name: string;
+  about: string;
+  kind: "seconds" | "switch" | "choice" | "names" | "megabytes";
+  usual: unknown;
+  choices?: readonly { value: string; name: string }[];
+  least?: number;
+  most?: number;
+}
+
+export const SETTINGS: readonly Setting[] = [
+  { path: ["timeouts", "start"], name: "Time to start", about: "After so many seconds a start has failed.", kind: "seconds", usual: 60, least: 1, most: 3600 },
+  { path: ["timeouts", "call"], name: "Time for a call", about: "After so many seconds a call is cancelled.", kind: "seconds", usual: 60, least: 1, most: 86400 },
+  { path: ["lazy"], name: "Start when needed", about: "It starts with the first call, once its tools are known.", kind: "switch", usual: false },
+  { path: ["isolation"], name: "Instances", about: "One for everybody, or one for each chat.", kind: "choice", usual: "shared", choices: [{ value: "shared", name: "One for all" }, { value: "session", name: "One a chat" }] },
+  { path: ["tools", "include"], name: "Only these tools", about: "Patterns of its own names; empty means all.", kind: "names", usual: [] },
+  { path: ["tools", "exclude"], name: "Not these tools", about: "Patterns of its own names.", kind: "names", usual: [] },
+  { path: ["envAllow"], name: "Variables it may see", about: "Names of variables of your environment.", kind: "names", usual: [] },
+  { path: ["memory", "limit"], name: "Memory", about: "Above so many megabytes it is started again; 0 for never.", kind: "megabytes", usual: 4096, least: 0, most: 1_000_000 },
+];
+
+export function valueAt(entry: Json, path: readonly string[]): unknown {
+  return path.reduce<unknown>((found, key) => (isObject(found) ? found[key] : undefined), entry);
+}
+
+/** The entry with this value; one that is the usual is taken out, and so is an object left empty. */
+export function withValue(entry: Json, setting: Setting, value: unknown): Json {
+  return put(entry, setting.path, same(value, setting.usual) ? undefined : value);
+}
+
+function put(entry: Json, [key = "", ...rest]: readonly string[], value: unknown): Json {
+  const inner = entry[key];
+  const next = rest.length ? put(isObject(inner) ? inner : {}, rest, value) : value;
+  const empty = next === undefined || (rest.length > 0 && isObject(next) && Object.keys(next).length === 0);
+  if (!empty) return { ...entry, [key]: next };
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => name !== key));
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

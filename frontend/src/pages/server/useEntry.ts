@@ -1,0 +1,32 @@
+import { useCallback, useState } from "react";
+
+import { run } from "../../api/client";
+import { ApiError } from "../../api/errors";
+import { queries } from "../../api/hooks";
+import { notify } from "../../app/notices";
+
+/** Saves an entry over the one that was seen; `conflict` is true when somebody else was quicker. */
+export function useEntrySaver(name: string, onReview: () => void) {
+  const [trouble, setTrouble] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const save = useCallback(
+    async (text: string, digest: string): Promise<boolean> => {
+      setBusy(true);
+      setTrouble(null);
+      try {
+        const written = await run("entry_edit", { name, text, digest });
+        notify(`Saved “${name}”.`);
+        if (written.needs_trust) onReview();
+        return true;
+      } catch (error) {
+        setTrouble(error);
+        return false;
+      } finally {
+        setBusy(false);
+        void queries.invalidateQueries();
+      }
+    },
+    [name, onReview],
+  );
+  return { save, busy, trouble, conflict: trouble instanceof ApiError && trouble.kind === "conflict" };
+}

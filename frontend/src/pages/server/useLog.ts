@@ -1,0 +1,70 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+
+import { stream } from "../../api/client";
+import { useConnection } from "../../api/hooks";
+import { added, MOST, type LogRow } from "./logLines";
+
+const AGAIN = 2_000;
+
+export interface LogView {
+  rows: LogRow[];
+  /** How many came since it was paused. */
+  waiting: number;
+  paused: boolean;
+  pause: (paused: boolean) => void;
+  loaded: boolean;
+}
+
+/** A server's log as it grows. While paused, lines are kept apart and counted. */
+export function useLog(name: string): LogView {
+  const [rows, setRows] = useState<LogRow[]>([]);
+  const [waiting, setWaiting] = useState(0);
+  const [paused, setPaused] = useState(false);
+  const [loaded, setLoaded] = useState(false);
+  const held = useRef<string[]>([]);
+  const isPaused = useRef(false);
+  const next = useRef(0);
+  const connected = useConnection().state === "connected";
+
+  const take = useCallback((lines: readonly string[]) => {
+    const from = next.current;
+    next.current += lines.length;
+    setRows((before) => added(before, lines, from));
+  }, []);
+
+  useEffect(() => {
+    if (!connected) return;
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    const follow = () => {
+      setRows([]);
+      next.current = 0;
+      stream("logs", { name, count: MOST, follow: true, batch: true }, (news) => {
+        setLoaded(true);
+        const lines = "lines" in news ? news.lines : [news.line];
+        if (!isPaused.current) return take(lines);
+        held.current.push(...lines);
+        if (held.current.length > MOST) held.current = held.current.slice(-MOST);
+        setWaiting(held.current.length);
+      }, leaving.signal).catch(() => {
+        if (!leaving.signal.aborted) timer = setTimeout(follow, AGAIN);
+      });
+    };
+    follow();
+    return () => {
+      leaving.abort();
+      clearTimeout(timer);
+    };
+  }, [name, connected, take]);
+
+  const pause = useCallback((stop: boolean) => {
+    isPaused.current = stop;
+    setPaused(stop);
+    if (stop) return;
+    take(held.current);
+    held.current = [];
+    setWaiting(0);
+  }, [take]);
+
+  return { rows, waiting, paused, pause, loaded };
+}

@@ -1,0 +1,44 @@
+import { AddDialog } from "../add/AddDialog";
+import { ReviewDialog } from "../add/ReviewDialog";
+import { TestDialog } from "../add/TestDialog";
+import { EditDialog } from "./EditDialog";
+import { ImportDialog } from "./import/ImportDialog";
+import { SignInDialog } from "./SignInDialog";
+import { ValueDialog } from "./ValueDialog";
+
+export type Open =
+  | { what: "add"; text?: string; start?: "paste" | "catalog" | "form" }
+  | { what: "import" }
+  | { what: "review"; name: string }
+  | { what: "test"; name: string; type: string }
+  | { what: "edit"; name: string }
+  | { what: "value"; name: string; missing: readonly string[] }
+  | { what: "sign-in"; name: string };
+
+/** The dialogs of the list, one at a time. */
+export function Dialogs({ open, onOpen }: { open: Open | null; onOpen: (open: Open | null) => void }) {
+  const close = () => onOpen(null);
+  const fix = (name: string, what: "command" | "value" | "sign-in") => {
+    if (what === "command") onOpen({ what: "edit", name });
+    else if (what === "value") onOpen({ what: "value", name, missing: [] });
+    else onOpen({ what: "sign-in", name });
+  };
+  switch (open?.what) {
+    case undefined:
+      return null;
+    case "add":
+      return <AddDialog text={open.text ?? ""} start={open.start ?? "paste"} onClose={close} onFix={fix} />;
+    case "import":
+      return <ImportDialog onClose={close} />;
+    case "review":
+      return <ReviewDialog key={open.name} name={open.name} onClose={close} onFix={fix} />;
+    case "test":
+      return <TestDialog key={open.name} name={open.name} type={open.type} onClose={close} onFix={fix} />;
+    case "edit":
+      return <EditDialog key={open.name} name={open.name} onClose={close} onReview={() => onOpen({ what: "review", name: open.name })} />;
+    case "value":
+      return <ValueDialog key={open.name} name={open.name} missing={open.missing} onClose={close} />;
+    case "sign-in":
+      return <SignInDialog key={open.name} name={open.name} onClose={close} />;
+  }
+}

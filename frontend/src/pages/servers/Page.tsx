@@ -1,0 +1,185 @@
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from "react";
+
+import { refreshOn, useOperation } from "../../api/hooks";
+import { useKeys } from "../../app/keys";
+import { Link, navigate, setSearch, useSearch } from "../../app/router";
+import { Icon } from "../../ui/Icon";
+import { Loading } from "../../ui/Loading";
+import { plural } from "../../ui/amounts";
+import { Segments } from "../../ui/Segments";
+import { Switch } from "../../ui/Switch";
+import { Trouble } from "../../ui/Trouble";
+import { testServer, useTrials } from "../add/trials";
+import * as actions from "./actions";
+import { Announcer } from "./Announcer";
+import { Dialogs, type Open } from "./Dialogs";
+import { AllOff, BadConfig, Empty } from "./Notes";
+import { List } from "./List";
+import { useRowKeys } from "./rowKeys";
+import { menuOf, performWay } from "./rowActions";
+import { countGroups, isShown, rowsOf, type Overview, type Row, type Show, type Way } from "./model";
+import { useSteady } from "./steady";
+import { PAGE, sumWords } from "./words";
+import "./page.css";
+
+for (const kind of ["server", "server_removed", "tools", "config", "waiting"]) refreshOn(kind, "overview");
+refreshOn("config", "launch", "entry");
+refreshOn("tools", "launch");
+
+const AGAIN = 30_000;
+
+/** What is up, what is not, why, and what to do. */
+export default function Page() {
+  const { data, error, refetch } = useOperation("overview", {});
+  const search = useSearch();
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void refetch(), AGAIN);
+    return () => clearInterval(timer);
+  }, [refetch]);
+  const [open, setOpen] = useOpen(search);
+  return (
+    <div className="page">
+      {!data && !error && <><Title /><Loading rows={8} /></>}
+      {error && !data && <><Title /><Trouble error={error} again={() => void refetch()} /></>}
+      {data && data.servers.length === 0 && <><Title /><Empty onOpen={setOpen} /></>}
+      {data && data.servers.length > 0 && <Servers data={data} search={search} onOpen={setOpen} />}
+      <Dialogs open={open} onOpen={setOpen} />
+    </div>
+  );
+}
+
+function Title() {
+  return <div className="ph1"><div className="grow"><h1>{PAGE.title}</h1></div></div>;
+}
+
+function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchParams; onOpen: (open: Open) => void }) {
+  const trials = useTrials();
+  const [words, setWords] = useState("");
+  const show = (search.get("show") ?? "all") as Show;
+  const rows = useMemo(() => rowsOf(data, trials), [data, trials]);
+  const counts = countGroups(rows);
+  const wanted = useDeferredValue(words);
+  const tools = useToolNames(wanted !== "");
+  const steady = useSteady(rows);
+  const shown = steady.rows.filter((row) => isShown(row, show, wanted, tools));
+  const now = useClock(rows);
+  const act = useCallback((row: Row, way: Way) => performWay(row, way, onOpen), [onOpen]);
+  const menu = useCallback((row: Row) => menuOf(row, onOpen), [onOpen]);
+  usePageKeys(shown, onOpen);
+  return (
+    <>
+      <div className="ph1">
+        <div className="grow">
+          <h1>{PAGE.title}</h1>
+          <p>{sumWords(counts, rows.length)}</p>
+        </div>
+        <button type="button" className="btn hide-s" onClick={() => onOpen({ what: "import" })}>{PAGE.import}</button>
+        <button type="button" className="btn pri" onClick={() => onOpen({ what: "add" })}>
+          <Icon name="plus" small />{PAGE.add}<kbd>A</kbd>
+        </button>
+      </div>
+      {data.config_error && <BadConfig trouble={data.config_error} />}
+      {!data.switched_on && <AllOff at={data.switched_at} ended={data.ended} />}
+      <div className="tl">
+        <label className="field grow ff">
+          <Icon name="search" small />
+          <input data-search placeholder={PAGE.filter} aria-label={PAGE.filterLabel} value={words} onChange={(event) => setWords(event.target.value)} />
+          <kbd className="hide-s">/</kbd>
+        </label>
+        <Segments label="Show" value={show} options={segments(counts, rows.length, show)} onChange={(next) => setSearch({ show: next === "all" ? null : next })} />
+        <span className="grow hide-s" />
+        <span className="m t12 row master" style={{ gap: 8 }}>
+          {PAGE.master} <Switch label="Master switch" on={data.switched_on} onChange={(on) => void actions.switchAll(on)} />
+        </span>
+      </div>
+      <List steady={steady} rows={shown} now={now} onAct={act} menuOf={menu} />
+      {shown.length === 0 && <p className="empty">{words ? `Nothing here is called “${words}”.` : "Nothing here."}</p>}
+      <BuiltIn data={data} />
+      <p className="m only-s row" style={{ marginTop: 14 }}>
+        <span className="grow">{PAGE.master}</span>
+        <Switch label="Master switch" on={data.switched_on} onChange={(on) => void actions.switchAll(on)} />
+      </p>
+      <Announcer rows={rows} />
+    </>
+  );
+}
+
+function segments(counts: ReturnType<typeof countGroups>, total: number, show: Show) {
+  const name = (words: string, amount: number) => <>{words} <span className="m num">{amount}</span></>;
+  const usual: { value: Show; name: React.ReactNode }[] = [
+    { value: "all", name: name("All", total) },
+    { value: "needs", name: name("Needs you", counts.needs) },
+    { value: "up", name: name("Up", counts.up) },
+    { value: "off", name: name("Off", counts.off) },
+  ];
+  return show === "trouble" ? [...usual, { value: "trouble" as const, name: name("In trouble", counts.trouble) }] : usual;
+}
+
+function BuiltIn({ data }: { data: Overview }) {
+  if (data.built_in.length === 0) return null;
+  const words = data.built_in.map((one) => `${one.name || "Toolcrib’s own"} (${plural(one.tools, "tool")}${one.note ? `, ${one.note}` : ""})`);
+  return (
+    <p className="m t12" style={{ marginTop: 14 }}>
+      Built in, without a process of their own: {words.join(", ")}. <Link href="/settings">Settings</Link>
+    </p>
+  );
+}
+
+/** The names of each server's tools, asked for when somebody filters. */
+function useToolNames(enabled: boolean): ReadonlyMap<string, readonly string[]> {
+  const { data } = useOperation("tools", {}, { enabled });
+  return useMemo(() => {
+    const names = new Map<string, string[]>();
+    for (const tool of data ?? []) {
+      const server = tool.server ?? "";
+      names.set(server, [...(names.get(server) ?? []), tool.original_name]);
+    }
+    return names;
+  }, [data]);
+}
+
+/** The time, every second where a row counts seconds, else now and then. */
+function useClock(rows: readonly Row[]): number {
+  const counting = rows.some((row) => row.server?.state === "backoff" || row.server?.state === "starting");
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), counting ? 1000 : 30_000);
+    return () => clearInterval(timer);
+  }, [counting, rows]);
+  return now;
+}
+
+function usePageKeys(rows: readonly Row[], onOpen: (open: Open) => void): void {
+  const keys = useMemo(() => ({ a: () => onOpen({ what: "add" }) }), [onOpen]);
+  useKeys(keys);
+  const row = useCallback((name: string) => rows.find((one) => one.name === name), [rows]);
+  useRowKeys({
+    t: (name) => {
+      const type = row(name)?.server?.type;
+      if (type === undefined) return;
+      testServer(name, type);
+      onOpen({ what: "test", name, type });
+    },
+    x: (name) => {
+      const server = row(name)?.server;
+      if (server) void actions.turn(name, !server.enabled);
+    },
+    l: (name) => navigate(`/servers/${encodeURIComponent(name)}?tab=log`),
+  });
+}
+
+/** Which dialog is open; the address may ask for one. */
+function useOpen(search: URLSearchParams): [Open | null, (open: Open | null) => void] {
+  const [open, setOpen] = useState<Open | null>(null);
+  const add = search.get("add");
+  const trust = search.get("trust");
+  const bring = search.get("import");
+  useEffect(() => {
+    if (add !== null) setOpen({ what: "add" });
+    else if (trust !== null) setOpen({ what: "review", name: trust });
+    else if (bring !== null) setOpen({ what: "import" });
+    if (add !== null || trust !== null || bring !== null) setSearch({ add: null, trust: null, import: null });
+  }, [add, trust, bring]);
+  return [open, setOpen];
+}

@@ -1,0 +1,104 @@
+import { useEffect, useState } from "react";
+
+import { queries, useOperation } from "../../../api/hooks";
+import { notify } from "../../../app/notices";
+import { plural } from "../../../ui/amounts";
+import { reveal } from "../../../ui/hidden";
+import { Loading } from "../../../ui/Loading";
+import { Trouble } from "../../../ui/Trouble";
+import { Frame } from "../../add/Frame";
+import { ImportTable } from "./ImportTable";
+import { importAll, previewAll, type Choice, type Preview } from "./preview";
+
+/** Servers of other hosts, to be taken in; importing starts nothing. */
+export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?: (count: number) => void }) {
+  const found = useOperation("import_found", {});
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const { data, isFetching, refetch } = found;
+  useEffect(() => void refetch(), [refetch]); // Other hosts' files change without anybody telling us.
+  useEffect(() => {
+    if (!data || isFetching) return;
+    let gone = false;
+    previewAll(data).then(
+      (made) => {
+        if (gone) return;
+        setPreview(made);
+        setTicked(new Set(made.rows.filter((row) => row.standing === "new").map((row) => row.key)));
+        setChoices(new Map(made.rows.filter((row) => row.standing === "differs").map((row) => [row.key, "mine"])));
+      },
+      (caught: unknown) => !gone && setError(caught),
+    );
+    return () => {
+      gone = true;
+    };
+  }, [data, isFetching]);
+
+  async function take(): Promise<void> {
+    if (!preview || busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const count = await importAll(preview, ticked, choices);
+      await queries.invalidateQueries();
+      notify(`Imported ${count}, started none.`);
+      onDone?.(count);
+      onClose();
+    } catch (caught) {
+      setError(caught);
+      setBusy(false);
+    }
+  }
+
+  const nothing = preview !== null && preview.rows.length === 0;
+  return (
+    <Frame
+      title="Bring your servers"
+      wide
+      onClose={onClose}
+      onSubmit={() => void take()}
+      foot={
+        <>
+          <span className="grow m t12">Importing starts nothing</span>
+          <button type="button" className="btn" onClick={onClose}>{nothing ? "Close" : "Cancel"}</button>
+          {!nothing && (
+            <button type="submit" className="btn pri" disabled={busy || ticked.size === 0}>
+              Import {ticked.size}, start none
+            </button>
+          )}
+        </>
+      }
+    >
+      {!preview && error === null && !found.error && <Loading rows={5} height={44} />}
+      {found.error && <Trouble error={found.error} again={() => void refetch()} />}
+      {nothing && <p className="q">No configs of other hosts found. Add a server later by pasting anything.</p>}
+      {preview && preview.rows.length > 0 && (
+        <>
+          <p className="q" style={{ marginBottom: 10 }}>{foundWords(preview)}</p>
+          <ImportTable preview={preview} ticked={ticked} choices={choices} onTicked={setTicked} onChoices={setChoices} />
+        </>
+      )}
+      {preview?.refused.map((one) => (
+        <p key={`${one.from} ${one.name}`} className="m t12">{reveal(one.name)} of {one.from} is left out: {reveal(one.why)}.</p>
+      ))}
+      {found.data?.filter((source) => source.problem).map((source) => (
+        <p key={source.file} className="t12" style={{ color: "var(--fail)" }}>{source.title} cannot be read: {reveal(source.problem)}</p>
+      ))}
+      {error !== null && <Trouble error={error} />}
+    </Frame>
+  );
+}
+
+/** "Found 9 servers in Claude Desktop (5), Cursor (3) and VS Code (2); one is the same in two places." */
+export function foundWords(preview: Preview): string {
+  const counts = new Map<string, number>();
+  for (const row of preview.rows) counts.set(row.from, (counts.get(row.from) ?? 0) + 1);
+  const places = [...counts].map(([title, count]) => `${title} (${count})`);
+  const where = places.length > 1 ? `${places.slice(0, -1).join(", ")} and ${places.at(-1)}` : places.join("");
+  const twins = preview.rows.filter((row) => row.standing === "twin").length;
+  const same = twins === 0 ? "" : twins === 1 ? "; one is the same in two places" : `; ${twins} are the same in two places`;
+  return `Found ${plural(preview.rows.length - twins, "server")} in ${where}${same}. Importing starts nothing.`;
+}

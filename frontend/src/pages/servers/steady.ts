@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+
+import { ORDER, type Group, type Row } from "./model";
+
+/** How long a state must have held before its row moves. */
+const HELD = 2000;
+
+/** Where each row stands: a row that is new stands at once where it belongs, a known one moves late. */
+export interface Steady {
+  rows: Row[];
+  /** The order is no longer what the states say, and somebody is in the list. */
+  changed: boolean;
+  sort: () => void;
+  onPointer: (inside: boolean) => void;
+  onFocus: (inside: boolean) => void;
+}
+
+/** Rows in groups that do not jump: not before a state has held for 2 s, never under a pointer or the focus. */
+export function useSteady(rows: readonly Row[]): Steady {
+  const shown = useRef(new Map<string, Group>());
+  const wanted = useRef(new Map<string, { group: Group; since: number }>());
+  const [pointed, onPointer] = useState(false);
+  const [focused, onFocus] = useState(false);
+  const inside = pointed || focused;
+  const [, redraw] = useState(0);
+  const now = Date.now();
+  let waits = 0;
+  for (const row of rows) {
+    const known = wanted.current.get(row.name);
+    if (known?.group !== row.group) wanted.current.set(row.name, { group: row.group, since: known ? now : now - HELD });
+    const want = wanted.current.get(row.name) ?? { group: row.group, since: now };
+    const stands = shown.current.get(row.name);
+    if (stands === undefined) shown.current.set(row.name, row.group);
+    else if (stands !== row.group) {
+      if (!inside && now - want.since >= HELD) shown.current.set(row.name, row.group);
+      else waits = waits === 0 ? want.since + HELD : Math.min(waits, want.since + HELD);
+    }
+  }
+  forget(shown.current, wanted.current, rows);
+  const changed = inside && rows.some((row) => shown.current.get(row.name) !== row.group && now - (wanted.current.get(row.name)?.since ?? now) >= HELD);
+  useEffect(() => {
+    if (waits === 0 || (inside && changed)) return;
+    const timer = setTimeout(() => redraw((count) => count + 1), Math.max(50, waits - Date.now()));
+    return () => clearTimeout(timer);
+  }, [waits, inside, changed]);
+  const sort = useCallback(() => {
+    shown.current.clear();
+    redraw((count) => count + 1);
+  }, []);
+  const stands = (row: Row): Group => shown.current.get(row.name) ?? row.group;
+  const sorted = rows
+    .map((row) => ({ ...row, group: stands(row) }))
+    .sort((one, other) => ORDER.indexOf(one.group) - ORDER.indexOf(other.group));
+  return { rows: sorted, changed, sort, onPointer, onFocus };
+}
+
+function forget(shown: Map<string, Group>, wanted: Map<string, unknown>, rows: readonly Row[]): void {
+  if (shown.size === rows.length) return;
+  const names = new Set(rows.map((row) => row.name));
+  for (const name of shown.keys()) {
+    if (!names.has(name)) {
+      shown.delete(name);
+      wanted.delete(name);
+    }
+  }
+}

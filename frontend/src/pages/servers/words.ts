@@ -1,0 +1,138 @@
+/** Every sentence of the list of servers. */
+
+import { clock, day, duration, plural } from "../../ui/amounts";
+import { reveal } from "../../ui/hidden";
+import type { Glance, Group } from "./model";
+
+export const GROUPS: Record<Group, string> = {
+  needs: "Needs you",
+  trouble: "In trouble",
+  working: "Working",
+  up: "Up",
+  off: "Off",
+};
+
+export const PAGE = {
+  title: "Servers",
+  import: "Import",
+  add: "Add server",
+  filter: "Filter by name, tool or package",
+  filterLabel: "Filter servers",
+  master: "All servers",
+  sortAgain: "Sort again",
+  orderChanged: "Order changed.",
+  lastGood: "The last good state is kept.",
+};
+
+export const EMPTY = {
+  title: "No servers yet",
+  about: "Paste a command, a package name, a link or JSON. Nothing runs before you have seen its command.",
+  hint: "npx -y … · uvx … · https://… · { }",
+  catalog: "Browse catalog",
+};
+
+/** "5 of 12 up. 4 are waiting for you, 2 have trouble." */
+export function sumWords(counts: Record<Group, number>, total: number): string {
+  const up = `${counts.up} of ${total} up.`;
+  const waiting = counts.needs === 0 ? "" : `${counts.needs} ${counts.needs === 1 ? "is" : "are"} waiting for you`;
+  const trouble = counts.trouble === 0 ? "" : `${counts.trouble} ${counts.trouble === 1 ? "has" : "have"} trouble`;
+  const rest = [waiting, trouble].filter(Boolean).join(", ");
+  return rest ? `${up} ${rest}.` : up;
+}
+
+/** Why a server is in its state, in one sentence or two. */
+export function reasonOf(server: Glance, now: number): string {
+  switch (server.state) {
+    case "needs-trust":
+      return trustReason(server);
+    case "needs-auth":
+      return server.since ? `The session ended at ${clock(server.since)}. Your tools are kept, calls wait.` : "It wants a sign-in. Calls wait.";
+    case "needs-config":
+      return valueReason(server);
+    case "backoff":
+      return `${sentence(server.reason, server.name)}${server.attempt ? ` Try ${server.attempt} of ${server.attempts ?? "?"}.` : ""}`;
+    case "failed":
+      return `${sentence(server.reason, server.name)} It is not tried again.`;
+    case "starting":
+      return server.since ? `Shaking hands, ${duration(Math.max(0, now - Date.parse(server.since)))}` : "Shaking hands";
+    case "degraded":
+      return sentence(server.reason, server.name);
+    case "disabled":
+      return offReason(server);
+    case "ready":
+      return readyReason(server, now);
+  }
+}
+
+function trustReason(server: Glance): string {
+  if (/changed since/.test(server.reason)) return "What it runs changed since you agreed to it. Read its command before it starts.";
+  if (server.source.imported_from) return "Imported and never run. Read its command before it starts.";
+  return "Added and never run. Read its command before it starts.";
+}
+
+function valueReason(server: Glance): string {
+  const [first, ...others] = server.missing;
+  if (first === undefined) return sentence(server.reason, server.name);
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  return `${shortSecret(server.name, first)}${more} ${more ? "are" : "is"} not set. It will be kept in the keyring.`;
+}
+
+/** The name of a secret without the server's own before it. */
+export function shortSecret(server: string, secret: string): string {
+  return secret.startsWith(`${server}.`) ? secret.slice(server.length + 1) : secret;
+}
+
+function offReason(server: Glance): string {
+  if (server.enabled) return server.reason ? sentence(server.reason, server.name) : `${OFF.title}.`;
+  const when = server.since ? ` ${onDay(server.since)}` : "";
+  const tools = server.tools > 0 ? ` Its ${plural(server.tools, "tool")} ${server.tools === 1 ? "is" : "are"} not offered.` : " Its tools are not offered.";
+  return `You turned it off${when}.${tools}`;
+}
+
+function onDay(when: string): string {
+  const shown = day(when);
+  if (/^\d\d:/.test(shown)) return `at ${shown}`;
+  if (shown === "yesterday") return shown;
+  return `on ${new Date(when).getTime() > Date.now() - 6 * 86_400_000 ? new Date(when).toLocaleDateString("en-GB", { weekday: "long" }) : shown}`;
+}
+
+function readyReason(server: Glance, now: number): string {
+  const [first, ...others] = server.held;
+  if (first !== undefined && others.length === 0) return `Running. The definition of “${reveal(first)}” differs from the one you approved.`;
+  if (first !== undefined) return `Running. ${server.held.length} definitions differ from those you approved.`;
+  const up = server.up_since ? `Up ${upFor(now - Date.parse(server.up_since))}.` : "";
+  return [up, sentence(server.reason, server.name)].filter(Boolean).join(" ");
+}
+
+/** In whole seconds: a list that counts tenths would flicker. */
+function upFor(ms: number): string {
+  return ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : duration(ms);
+}
+
+/** The host's reason as a sentence; where a program was looked for stands on the server's own page. */
+function sentence(text: string, name = ""): string {
+  const plain = reveal(text.trim()).replace(/ on the PATH \([^)]*\)/, " on the PATH");
+  if (!plain) return "";
+  const upper = name && plain.startsWith(name) ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
+  return /[.!?…]$/.test(upper) ? upper : `${upper}.`;
+}
+
+/** "npm · server-postgres 0.6.2", "from Claude Desktop", "in process". */
+export function sourceWords(server: Glance): string {
+  const { kind, text, version, imported_from: from } = server.source;
+  if (server.state === "needs-trust" && from) return `from ${from}`;
+  if (kind === "in process") return kind;
+  if (kind === "address") return reveal(text.replace(/^https?:\/\//, ""));
+  return reveal([kind, "·", shortPackage(text), version ?? ""].join(" ").trim());
+}
+
+function shortPackage(text: string): string {
+  return text.replace(/^@modelcontextprotocol\//, "");
+}
+
+export const OFF = {
+  title: "All servers are off",
+  again: "Turn on again",
+  about: (when: string | null, ended: number | null) =>
+    `You turned them off${when ? ` at ${clock(when)}` : ""}.${ended === null ? "" : ` ${plural(ended, "process", "processes")} ended.`} Chats go on without tools.`,
+};

@@ -1,0 +1,49 @@
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import { queries, useOperation } from "../../api/hooks";
+import { notify } from "../../app/notices";
+import { day } from "../../ui/amounts";
+
+/** What runs here, where its things are, and which pages are let in. */
+export function About({ file }: { file: string }) {
+  const info = useOperation("host_info", {}).data;
+  const pages = useOperation("pages", {}).data ?? [];
+  async function revoke(id: string) {
+    try {
+      await run("page_revoke", { id });
+      notify("That page is signed out.");
+    } catch (error) {
+      notify(sentence(error));
+    }
+    void queries.invalidateQueries({ queryKey: ["pages"] });
+  }
+  return (
+    <section className="sg" id="about">
+      <h2>About</h2>
+      <dl className="facts">
+        <dt>Version</dt>
+        <dd>{info?.version}</dd>
+        <dt>Address</dt>
+        <dd className="mono">{info?.address}</dd>
+        <dt>Settings</dt>
+        <dd className="mono">{file}</dd>
+        <dt>Home</dt>
+        <dd className="mono">{info?.home}</dd>
+        <dt>Log</dt>
+        <dd className="mono">{info?.log}</dd>
+      </dl>
+      <h3 style={{ marginTop: 16 }}>Pages that are let in</h3>
+      {pages.map((page) => (
+        <div key={page.id} className="se">
+          <b className="b">{page.name || "A page"}</b>
+          <p>opened {day(page.made_at)}, last used {day(page.used_at)}</p>
+          <span className="v">
+            <button type="button" className="btn bare sm" onClick={() => void revoke(page.id)}>
+              Sign out
+            </button>
+          </span>
+        </div>
+      ))}
+    </section>
+  );
+}

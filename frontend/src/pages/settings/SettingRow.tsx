@@ -1,0 +1,73 @@
+import { useState } from "react";
+
+import { sentence } from "../../api/errors";
+import { Segments } from "../../ui/Segments";
+import { Switch } from "../../ui/Switch";
+import type { Row } from "./catalogue";
+import { save } from "./saving";
+
+/** A setting: its name, a sentence, and the control; what is wrong stays in the field and is said below. */
+export function SettingRow({ row, value }: { row: Row; value: unknown }) {
+  const [wrong, setWrong] = useState("");
+  function change(next: unknown) {
+    setWrong("");
+    save(row.key, row.name, next).catch((error: unknown) => setWrong(sentence(error)));
+  }
+  return (
+    <div className="se">
+      <b className="b">{row.name}</b>
+      <p>
+        {row.about}
+        {wrong && <span className="st fail" role="alert"> {wrong}</span>}
+      </p>
+      <span className="v">
+        <Control key={JSON.stringify(value)} row={row} value={value} onChange={change} onWrong={setWrong} />
+      </span>
+    </div>
+  );
+}
+
+interface ControlProps {
+  row: Row;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  onWrong: (why: string) => void;
+}
+
+function Control({ row, value, onChange, onWrong }: ControlProps) {
+  if (row.control === "switch") return <Switch label={row.name} on={value === true} onChange={onChange} />;
+  if (row.control === "choice") {
+    return <Segments label={row.name} value={String(value)} options={row.choices ?? []} onChange={onChange} />;
+  }
+  return <Field row={row} value={value} onChange={onChange} onWrong={onWrong} />;
+}
+
+function Field({ row, value, onChange, onWrong }: ControlProps) {
+  const before = Array.isArray(value) ? value.join(", ") : String(value ?? "");
+  const [text, setText] = useState(before);
+  const number = row.control === "number";
+  function done() {
+    if (text === before) return onWrong("");
+    if (!number) return onChange(row.control === "names" ? text.split(/[\s,]+/).filter(Boolean) : text.trim());
+    const { least = 0, most = Infinity } = row;
+    const read = Number(text);
+    if (text.trim() === "" || !(read >= least && read <= most)) return onWrong(`Between ${least} and ${most}.`);
+    onChange(read);
+  }
+  return (
+    <>
+      <span className={number ? "field num" : "field num wide"} style={{ width: number ? 96 : 260, height: 30 }}>
+        <input
+          aria-label={row.name}
+          inputMode={number ? "numeric" : "text"}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onBlur={done}
+          onKeyDown={(event) => event.key === "Enter" && done()}
+        />
+      </span>
+      {row.unit && <span className="m t12" style={{ minWidth: 56 }}>{row.unit}</span>}
+    </>
+  );
+}

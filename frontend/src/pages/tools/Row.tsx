@@ -1,0 +1,94 @@
+import type { ReactNode } from "react";
+
+import type { RankedTool, ShelfTool } from "../../api/types";
+import { count } from "../../ui/amounts";
+import { reveal } from "../../ui/hidden";
+import { tag, WORDS } from "./words";
+
+interface Props {
+  tool: ShelfTool | RankedTool;
+  number: number | null;
+  on: boolean;
+  /** Words of the question, to be marked in the description. */
+  marked: readonly string[];
+  onOpen: () => void;
+  index: number;
+  measure: (element: Element | null) => void;
+}
+
+export function isRanked(tool: ShelfTool | RankedTool): tool is RankedTool {
+  return "fit" in tool;
+}
+
+/** One tool: what it is called, what it says it does, and why it stands here. */
+export function Row({ tool, number, on, marked, onOpen, index, measure }: Props) {
+  const word = tag(tool);
+  const away = tool.standing !== "ready";
+  return (
+    <li className={`k${on ? " on" : ""}${away ? " nr" : ""}`} data-tool={tool.name} data-index={index} ref={measure}>
+      <span className="no">{number ?? ""}</span>
+      <div className="grow">
+        <button type="button" className="plain nm hit" aria-current={on ? "true" : undefined} onClick={onOpen} data-row>
+          {tool.server && <i>{reveal(tool.server)} · </i>}
+          {reveal(tool.tool)}
+        </button>
+        {word && <span className="tag">{word}</span>}
+        <p className="el">{mark(reveal(firstLine(tool.description)), marked)}</p>
+      </div>
+      <span className="sc">{isRanked(tool) ? <Score tool={tool} /> : <span className="num">{count(tool.tokens)}</span>}</span>
+      <div className="re">{isRanked(tool) ? <Reasons tool={tool} /> : <Standing tool={tool} />}</div>
+    </li>
+  );
+}
+
+function Score({ tool }: { tool: RankedTool }) {
+  if (tool.always_on && tool.fit === 0) return <>{WORDS.always}</>;
+  return (
+    <>
+      <span className="bar" aria-hidden="true">
+        <i className="b1" style={{ width: percent(tool.by_words) }} />
+        <i className="b2" style={{ width: percent(tool.by_meaning) }} />
+        <i className="b3" style={{ width: percent(tool.by_name) }} />
+      </span>
+      {tool.fit.toFixed(2)}
+    </>
+  );
+}
+
+function percent(part: number): string {
+  return `${Math.round(part * 100)}%`;
+}
+
+function Reasons({ tool }: { tool: RankedTool }) {
+  return (
+    <>
+      {tool.always_on && <span>{WORDS.alwaysOn}</span>}
+      {tool.by_name > 0 && <span><b>{WORDS.name}</b> in the question</span>}
+      {tool.words.length > 0 && <span><b>{WORDS.words}</b> {reveal(tool.words.join(", "))}</span>}
+      {tool.by_meaning > 0 && <span><b>{WORDS.meaning}</b> {tool.by_meaning.toFixed(2)}</span>}
+      {tool.used > 0 && <span>used {tool.used.toLocaleString("en-US")}×</span>}
+      {tool.why_not && <span>{tool.why_not}</span>}
+    </>
+  );
+}
+
+function Standing({ tool }: { tool: ShelfTool }) {
+  return (
+    <>
+      {tool.always_on && <span>{WORDS.alwaysOn}</span>}
+      {tool.why_not && <span>{tool.why_not}</span>}
+    </>
+  );
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n", 1)[0] ?? "";
+}
+
+/** The words of the question, underlined where they stand. */
+function mark(text: string, words: readonly string[]): ReactNode {
+  const found = words.filter((word) => word.length > 2).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (found.length === 0) return text;
+  const parts = text.split(new RegExp(`(${found.join("|")})`, "gi"));
+  return parts.map((part, index) => (index % 2 === 1 ? <mark key={index}>{part}</mark> : part));
+}

@@ -1,0 +1,103 @@
+import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
+
+import { useOperation } from "../../api/hooks";
+import type { ToolDetails } from "../../api/types";
+import { Copy } from "../../ui/Copy";
+import { draftOf, readDrafts } from "../../ui/schema-form/reading";
+import { fieldsOf, type Drafts } from "../../ui/schema-form/schema";
+import { SchemaForm } from "../../ui/schema-form/SchemaForm";
+import { CallAsk } from "../chat/CallAsk";
+import { commandFor } from "./commands";
+import { Outcome } from "./Outcome";
+import { useTrial } from "./trying";
+import { WORDS } from "./words";
+
+const typed = new Map<string, Drafts>();
+const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The form for a tool's arguments; running it goes through the gate, and says so before. */
+export function TryForm({ tool }: { tool: ToolDetails }) {
+  const fields = useMemo(() => fieldsOf(tool.inputSchema), [tool.inputSchema]);
+  const [drafts, setDrafts] = useState<Drafts>(() => typed.get(tool.name) ?? Object.fromEntries(fields.map((field) => [field.name, draftOf(field, field.fallback)])));
+  const [tried, setTried] = useState(false);
+  const { trial, start, stop } = useTrial(tool.name);
+  const { values, wrong } = useMemo(() => readDrafts(fields, drafts), [fields, drafts]);
+  const good = Object.keys(wrong).length === 0;
+  const callable = tool.standing === "ready" || (tool.standing === "away" && !tool.why_not.includes("not offered"));
+
+  function change(next: Drafts) {
+    typed.set(tool.name, next);
+    setDrafts(next);
+  }
+  function go() {
+    setTried(true);
+    if (good && callable && !trial.running) start(values);
+  }
+  function keys(event: KeyboardEvent) {
+    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    go();
+  }
+  return (
+    <form
+      noValidate
+      onKeyDown={keys}
+      onSubmit={(event) => {
+        event.preventDefault();
+        go();
+      }}
+    >
+      <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
+      <div className="row acts" style={{ marginTop: 18 }}>
+        {trial.running ? (
+          <button type="button" className="btn pri run" onClick={stop}>{WORDS.stop}</button>
+        ) : (
+          <button type="submit" className="btn pri run" disabled={!callable}>
+            {WORDS.run} <kbd>{APPLE ? "⌘↵" : "⌃↵"}</kbd>
+          </button>
+        )}
+        <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
+        <span className="grow" />
+        <GateNote tool={tool} values={values} good={good} callable={callable} />
+      </div>
+      {trial.question && (
+        <div className="p-chat asking">
+          <CallAsk key={trial.question.id} question={trial.question} place="" focused={false} />
+        </div>
+      )}
+      {(trial.running || trial.ended) && <hr style={{ margin: "20px 0 14px" }} />}
+      <Outcome trial={trial} />
+    </form>
+  );
+}
+
+interface NoteProps {
+  tool: ToolDetails;
+  values: Record<string, unknown>;
+  good: boolean;
+  callable: boolean;
+}
+
+/** What the gate would do with exactly this call. */
+function GateNote({ tool, values, good, callable }: NoteProps) {
+  const rested = useRested(values);
+  const { data } = useOperation(
+    "policy_explain",
+    { tool: tool.name, arguments: rested, principal: "page" },
+    { enabled: good && callable && rested === values, keepPrevious: true },
+  );
+  if (!callable) return <span className="m t12">{tool.why_not}</span>;
+  const decision = (good && data?.decision) || tool.gate;
+  const reasons = (good && data?.reasons) || tool.reasons;
+  return <span className="m t12" title={reasons.join(" ")} data-gate={decision}>{WORDS.gate[decision]}</span>;
+}
+
+/** The value once it has not changed for a moment. */
+function useRested<T>(value: T, ms = 250): T {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return rested;
+}

@@ -1,0 +1,78 @@
+/** Tries of tools: each goes through the gate, can be stopped, and its result stays while the page is open. */
+
+import { useCallback, useEffect, useRef, useState } from "react";
+
+import { stream } from "../../api/client";
+import { ApiError } from "../../api/errors";
+import type { CallProgress, CallQuestion, Tried } from "../../api/types";
+
+export type Outcome = "ok" | "tool_error" | "denied" | "failed" | "timeout" | "cancelled" | "invalid";
+
+export interface Ended {
+  outcome: Outcome;
+  ms: number;
+  at: Date;
+  result: Tried["result"] | null;
+  /** What went wrong, and what to do. */
+  error: { message: string; hint: string } | null;
+}
+
+export interface Trial {
+  running: boolean;
+  since: number;
+  progress: CallProgress | null;
+  question: CallQuestion | null;
+  ended: Ended | null;
+}
+
+const IDLE: Trial = { running: false, since: 0, progress: null, question: null, ended: null };
+const kept = new Map<string, Ended>();
+
+export function useTrial(tool: string): { trial: Trial; start: (values: Record<string, unknown>) => void; stop: () => void } {
+  const [trial, setTrial] = useState<Trial>(() => ({ ...IDLE, ended: kept.get(tool) ?? null }));
+  const control = useRef<AbortController | null>(null);
+  useEffect(() => {
+    setTrial({ ...IDLE, ended: kept.get(tool) ?? null });
+    return () => control.current?.abort();
+  }, [tool]);
+
+  const start = useCallback(
+    (values: Record<string, unknown>) => {
+      control.current?.abort();
+      const mine = (control.current = new AbortController());
+      const began = performance.now();
+      const change = (change: Partial<Trial>) => mine === control.current && setTrial((before) => ({ ...before, ...change }));
+      const end = (ended: Omit<Ended, "at" | "ms">, ms = performance.now() - began) => {
+        const whole = { ...ended, ms, at: new Date() };
+        kept.set(tool, whole);
+        change({ running: false, question: null, progress: null, ended: whole });
+      };
+      setTrial((before) => ({ ...before, running: true, since: Date.now(), progress: null, question: null }));
+      stream("try_tool", { tool, arguments: values }, (news) => {
+        if ("asking" in news) change({ question: news.asking });
+        else if ("answered" in news) change({ question: null });
+        else change({ progress: news });
+      }, mine.signal).then(
+        (tried) => end({ outcome: tried.outcome, result: tried.result, error: null }, tried.ms),
+        (error: unknown) => end({ outcome: outcomeOf(error, mine.signal.aborted), result: null, error: told(error, mine.signal.aborted) }),
+      );
+    },
+    [tool],
+  );
+  const stop = useCallback(() => control.current?.abort(), []);
+  return { trial, start, stop };
+}
+
+function outcomeOf(error: unknown, stopped: boolean): Outcome {
+  if (stopped) return "cancelled";
+  if (!(error instanceof ApiError)) return "failed";
+  if (error.kind === "denied") return "denied";
+  if (error.kind === "timeout") return "timeout";
+  return error.kind === "invalid_arguments" ? "invalid" : "failed";
+}
+
+function told(error: unknown, stopped: boolean): Ended["error"] {
+  if (stopped) return null;
+  if (error instanceof ApiError) return { message: error.message, hint: error.hint };
+  return { message: error instanceof Error ? error.message : String(error), hint: "" };
+}

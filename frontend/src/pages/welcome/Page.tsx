@@ -1,0 +1,68 @@
+import { useState } from "react";
+
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import { queries, useOperation } from "../../api/hooks";
+import { notify } from "../../app/notices";
+import { navigate } from "../../app/router";
+import { useTopTitle } from "../../app/title";
+import { Demo } from "./Demo";
+import { FolderStep } from "./FolderStep";
+import { choices } from "./found";
+import { ModelStep } from "./ModelStep";
+import "./page.css";
+import { DemoStep, ServersStep } from "./Steps";
+import { WORDS } from "./words";
+
+const WELCOMED = "toolcrib.welcomed";
+
+/** The first five minutes: see it work, choose a model, bring servers, ask. */
+export default function WelcomePage() {
+  useTopTitle("Welcome");
+  const models = useOperation("models", {});
+  const offered = choices(models.data);
+  const [picked, setPicked] = useState<string | null>(null);
+  const chosen = picked ?? models.data?.model ?? offered[0]?.model ?? "demo";
+
+  async function start() {
+    try {
+      await run("settings_set", { key: "agent.model", value: chosen });
+      localStorage.setItem(WELCOMED, "yes");
+      void queries.invalidateQueries();
+      navigate("/chat");
+    } catch (error) {
+      notify(sentence(error));
+    }
+  }
+
+  function skip() {
+    localStorage.setItem(WELCOMED, "yes");
+    navigate("/chat");
+  }
+
+  return (
+    <div className="wl">
+      <section aria-labelledby="welcome">
+        <h1 id="welcome">{WORDS.title}</h1>
+        <p className="ld">{WORDS.lead}</p>
+        <ol>
+          <DemoStep />
+          <ModelStep models={models.data} offered={offered} chosen={chosen} onChoose={setPicked} />
+          <ServersStep />
+          <FolderStep />
+        </ol>
+        <div className="row" style={{ marginTop: 24, gap: 12 }}>
+          <button type="button" className="btn pri lg" onClick={() => void start()}>
+            Start with {chosen.replace(/^ollama:/, "")} <kbd>↵</kbd>
+          </button>
+          <button type="button" className="btn bare lg" onClick={skip}>
+            {WORDS.skip}
+          </button>
+        </div>
+      </section>
+      <div className="pegs">
+        <Demo />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+
+import { Glyph, type Shape } from "../../ui/Status";
+
+interface Props {
+  number: number;
+  shape: Shape;
+  title: string;
+  children: ReactNode;
+  /** What can be done, on the right. */
+  action?: ReactNode;
+  /** What stands below, as wide as the step. */
+  below?: ReactNode;
+}
+
+const SAID: Partial<Record<Shape, string>> = { done: "done", need: "needs you", fail: "failed", work: "under way" };
+
+/** One step, with its state as a shape and, for a reader, in words. */
+export function Step({ number, shape, title, children, action, below }: Props) {
+  return (
+    <li className="stp">
+      <Glyph shape={shape} />
+      <div>
+        <h2>
+          <span className="sr">
+            Step {number} of 4, {SAID[shape] ?? "optional"}:{" "}
+          </span>
+          {title}
+        </h2>
+        <div className="about">{children}</div>
+      </div>
+      <span className="go">{action}</span>
+      {below}
+    </li>
+  );
+}

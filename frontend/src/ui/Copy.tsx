@@ -1,0 +1,43 @@
+import { useState } from "react";
+
+import { Icon } from "./Icon";
+
+interface Props {
+  /** The text, or what makes it when it is wanted. */
+  text: string | (() => string);
+  label?: string;
+  bare?: boolean;
+  icon?: boolean;
+  /** The drawing alone; the label is for those who hear it. */
+  only?: boolean;
+}
+
+/** Copies a text; the word changes for a moment, the width does not. */
+export function Copy({ text, label = "Copy", bare = false, icon = true, only = false }: Props) {
+  const [done, setDone] = useState(false);
+  async function copy() {
+    await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+    setDone(true);
+    setTimeout(() => setDone(false), 1500);
+  }
+  if (only) {
+    return (
+      <button type="button" className="btn bare sm ic" aria-label={label} onClick={() => void copy()}>
+        <Icon name={done ? "tick" : "copy"} small />
+        <span className="sr" aria-live="polite">{done ? "Copied" : ""}</span>
+      </button>
+    );
+  }
+  return (
+    // Named outright: a dialog hides all of the page but what tells news, which would be half of this button.
+    <button type="button" className={bare ? "btn bare sm" : "btn sm"} aria-label={label} onClick={() => void copy()}>
+      {icon && <Icon name="copy" small />}
+      <span style={{ display: "inline-grid" }}>
+        <span style={{ gridArea: "1/1", visibility: done ? "hidden" : "visible" }}>{label}</span>
+        <span style={{ gridArea: "1/1", visibility: done ? "visible" : "hidden" }} aria-live="polite">
+          {done ? "Copied" : ""}
+        </span>
+      </span>
+    </button>
+  );
+}

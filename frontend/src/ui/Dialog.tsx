@@ -1,0 +1,40 @@
+import { Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+
+import { Icon } from "./Icon";
+
+interface Props {
+  title: string;
+  /** One sentence under the title, or nothing. */
+  about?: string;
+  className?: string;
+  onClose: () => void;
+  /** What has the focus at first; without it the first control. */
+  onOpenFocus?: (event: Event) => void;
+  children: ReactNode;
+}
+
+/** A question or a form over the page; Esc and the cross close it, and the focus goes back. */
+export function Dialog({ title, about, className = "", onClose, onOpenFocus, children }: Props) {
+  return (
+    <Radix.Root open onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="scrim" />
+        <Radix.Content
+          className={`dialog ${className}`}
+          onOpenAutoFocus={onOpenFocus}
+          {...(about ? {} : { "aria-describedby": undefined })}
+        >
+          <div className="hd">
+            <Radix.Title className="grow t18">{title}</Radix.Title>
+            <Radix.Close className="btn bare ic" aria-label="Close">
+              <Icon name="close" />
+            </Radix.Close>
+          </div>
+          {about && <Radix.Description className="q">{about}</Radix.Description>}
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

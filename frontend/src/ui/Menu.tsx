@@ -1,0 +1,43 @@
+import { DropdownMenu } from "radix-ui";
+import type { ReactNode } from "react";
+
+export interface MenuEntry {
+  name: ReactNode;
+  onSelect: () => void;
+  disabled?: boolean;
+  danger?: boolean;
+  /** A line above it. */
+  apart?: boolean;
+}
+
+interface Props {
+  /** The button that opens it. */
+  trigger: ReactNode;
+  entries: readonly MenuEntry[];
+  align?: "start" | "end";
+}
+
+/** What else can be done with a thing. */
+export function Menu({ trigger, entries, align = "end" }: Props) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8}>
+          {entries.map((entry, index) => (
+            <div key={index} role="none">
+              {entry.apart && <hr />}
+              <DropdownMenu.Item
+                disabled={entry.disabled ?? false}
+                onSelect={entry.onSelect}
+                {...(entry.danger ? { style: { color: "var(--fail)" } } : {})}
+              >
+                {entry.name}
+              </DropdownMenu.Item>
+            </div>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}

@@ -1,0 +1,13 @@
+import { Switch as Radix } from "radix-ui";
+
+interface Props {
+  label: string;
+  on: boolean;
+  disabled?: boolean;
+  onChange: (on: boolean) => void;
+}
+
+/** On or off, at once; the label says of what. */
+export function Switch({ label, on, disabled = false, onChange }: Props) {
+  return <Radix.Root className="sw" aria-label={label} checked={on} disabled={disabled} onCheckedChange={onChange} />;
+}

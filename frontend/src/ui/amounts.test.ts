@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+
+import { bytes, count, duration, money, plural } from "./amounts";
+
+describe("amounts as people say them", () => {
+  test("times grow from milliseconds to hours", () => {
+    expect([0.4, 38, 1240, 12_000, 61_000, 11_520_000].map(duration)).toEqual(["< 1 ms", "38 ms", "1.2 s", "12 s", "1 min", "3 h 12 min"]);
+  });
+  test("counts of tokens are rounded above a thousand", () => {
+    expect([0, 312, 999, 1234, 41_200].map(count)).toEqual(["0", "312", "999", "1.2k", "41.2k"]);
+  });
+  test("one is one, and the rest are several", () => {
+    expect([plural(1, "tool"), plural(0, "tool"), plural(2_000, "tool"), plural(2, "process", "processes")]).toEqual([
+      "1 tool", "0 tools", "2,000 tools", "2 processes",
+    ]);
+  });
+  test("money is never said to be nothing when it was something", () => {
+    expect([money(0), money(0.0001), money(0.18)]).toEqual(["$0.00", "< $0.01", "$0.18"]);
+  });
+  test("sizes", () => {
+    expect([bytes(512), bytes(41_000)]).toEqual(["512 B", "41 KB"]);
+  });
+});

@@ -1,0 +1,57 @@
+/** Numbers and times as the page writes them: 8 s, 3 h 12 min, 2 Oct, 21.4k, $0.05. */
+
+export function duration(ms: number): string {
+  if (ms < 1) return "< 1 ms";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.floor(hours / 24)} days`;
+}
+
+export function count(value: number): string {
+  if (value < 1000) return String(value);
+  if (value < 100_000) return `${(value / 1000).toFixed(1)}k`;
+  if (value < 1_000_000) return `${Math.round(value / 1000)}k`;
+  return `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  if (value < 1_000_000) return `${Math.round(value / 1000)} KB`;
+  return `${(value / 1_000_000).toFixed(1)} MB`;
+}
+
+export function money(value: number): string {
+  if (value === 0) return "$0.00";
+  return value < 0.01 ? "< $0.01" : `$${value.toFixed(2)}`;
+}
+
+export function clock(when: string | Date): string {
+  return new Date(when).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
+export function clockSeconds(when: string | Date): string {
+  return new Date(when).toLocaleTimeString("en-GB");
+}
+
+const DAY = 86_400_000;
+
+/** 09:45 today, yesterday, Thu within a week, else 2 Oct. */
+export function day(when: string | Date, now: Date = new Date()): string {
+  const then = new Date(when);
+  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
+  if (then.getTime() >= midnight) return clock(then);
+  if (then.getTime() >= midnight - DAY) return "yesterday";
+  if (then.getTime() >= midnight - 6 * DAY) return then.toLocaleDateString("en-GB", { weekday: "short" });
+  const date = then.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  return then.getFullYear() === now.getFullYear() ? date : `${date} ${then.getFullYear()}`;
+}
+
+export function plural(amount: number, one: string, many = `${one}s`): string {
+  return `${amount.toLocaleString("en-US")} ${amount === 1 ? one : many}`;
+}

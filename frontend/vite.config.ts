@@ -1,0 +1,19 @@
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig, loadEnv } from "vite";
+
+// The page is built into the Python package, without source maps; `npm run dev` asks a host that runs.
+export default defineConfig(({ mode }) => ({
+  plugins: [react(), tailwindcss()],
+  build: {
+    outDir: "../src/toolcrib/web/static",
+    emptyOutDir: true,
+    sourcemap: false,
+    target: "es2022",
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: { "/api": loadEnv(mode, ".", "TOOLCRIB_")["TOOLCRIB_ADDRESS"] ?? "http://127.0.0.1:4180" },
+  },
+}));

@@ -1,0 +1,71 @@
+"""Writes frontend/package-lock.json anew: `python scripts/page_lock.py`, or `make lock`.
+
+No entry says where it was fetched. Programs for systems that the index at hand does not have are entered too,
+by name and version and without a hash: `npm ci` takes no lock that leaves one out, and only fetches those of
+its own system.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from build_page import INSTALL_DEADLINE, QUIET, ROOT, find_node, npm_of
+
+FORM = ("--package-lock-only", "--omit-lockfile-registry-resolved")
+SYSTEMS = ("aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "win32")
+PROCESSORS = ("arm64", "arm", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64")
+LIBRARIES = {"gnu": "glibc", "gnueabihf": "glibc", "musl": "musl"}
+
+Entry = dict[str, Any]
+
+
+def complete(lock: Entry) -> list[str]:
+    """Enter the optional packages that are missing; returns their names."""
+    packages: dict[str, Entry] = lock["packages"]
+    added = {}
+    for entry in packages.values():
+        for name, version in entry.get("optionalDependencies", {}).items():
+            place = f"node_modules/{name}"
+            if place not in packages and re.fullmatch(r"[0-9][0-9A-Za-z.+-]*", version):
+                added[place] = {"version": version, "optional": True, **_for_whom(name)}
+                if entry.get("dev"):
+                    added[place]["dev"] = True
+    lock["packages"] = dict(sorted({**packages, **added}.items()))
+    return sorted(added)
+
+
+def _for_whom(name: str) -> Entry:
+    words = set(re.split(r"[^a-z0-9]+", name.rpartition("/")[2]))
+    found = {
+        "os": [one for one in SYSTEMS if one in words],
+        "cpu": [one for one in PROCESSORS if one in words],
+        "libc": [library for word, library in LIBRARIES.items() if word in words],
+    }
+    return {key: values for key, values in found.items() if values}
+
+
+def main() -> int:
+    """Write it."""
+    node = find_node()
+    if node is None:
+        print("There is no Node to make the lock with.", file=sys.stderr)
+        return 1
+    frontend = ROOT / "frontend"
+    command = [*npm_of(node), "install", *FORM, *QUIET]
+    subprocess.run(command, cwd=frontend, check=True, timeout=INSTALL_DEADLINE)
+    file = frontend / "package-lock.json"
+    lock = json.loads(file.read_text())
+    for name in complete(lock):
+        print(f"without a hash: {name}", file=sys.stderr)
+    file.write_text(json.dumps(lock, indent=2, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

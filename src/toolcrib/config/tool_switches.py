@@ -1,0 +1,84 @@
+"""Switches single tools on and off in the config file: in the lists that say which tools of a server are."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from toolcrib.config.contents import SERVERS
+from toolcrib.config.entries import parse_entry
+from toolcrib.config.store import ConfigStore, unknown_server
+from toolcrib.errors import UsageError
+
+_EXCLUDING = ("excludeTools", "exclude_tools", "disabledTools", "disabled_tools")
+_INCLUDING = ("includeTools", "include_tools")
+
+
+def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
+    """Let a tool be used, or not; `tool` is its own name. Raises `UsageError` where a pattern forbids it."""
+    with store.edit() as document:
+        entries = document.get(SERVERS) or {}
+        if server not in entries:
+            raise unknown_server(server, entries)
+        entry = entries[server]
+        parse_entry(server, entry)
+        if on:
+            _put_on(server, entry, tool)
+        elif _is_on(server, entry, tool):
+            _excluding(entry).append(glob.escape(tool))
+
+
+def _put_on(server: str, entry: dict[str, Any], tool: str) -> None:
+    for names in _lists(entry, "exclude", _EXCLUDING):
+        names[:] = [name for name in names if name not in (tool, glob.escape(tool))]
+    excluded = [pattern for pattern in parse_entry(server, entry).exclude_tools if fnmatchcase(tool, pattern)]
+    if excluded:
+        raise UsageError(
+            f"The pattern {excluded[0]!r} of {server} keeps {tool} off.",
+            hint="Change the pattern in the config file.",
+        )
+    if not _is_on(server, entry, tool):
+        next(_lists(entry, "include", _INCLUDING)).append(glob.escape(tool))
+    _tidy(entry)
+
+
+def _is_on(server: str, entry: dict[str, Any], tool: str) -> bool:
+    parsed = parse_entry(server, entry)
+    if any(fnmatchcase(tool, pattern) for pattern in parsed.exclude_tools):
+        return False
+    included = parsed.include_tools
+    return not included or any(fnmatchcase(tool, pattern) for pattern in included)
+
+
+def _lists(entry: dict[str, Any], part: str, keys: tuple[str, ...]) -> Iterator[list[str]]:
+    """The lists that there are for it."""
+    tools = entry.get("tools")
+    if isinstance(tools, list) and part == "include":
+        yield tools
+    if isinstance(tools, dict) and isinstance(tools.get(part), list):
+        yield tools[part]
+    for key in keys:
+        if isinstance(entry.get(key), list):
+            yield entry[key]
+
+
+def _excluding(entry: dict[str, Any]) -> list[str]:
+    """A list to add to: one that is there, else a new one."""
+    for names in _lists(entry, "exclude", _EXCLUDING):
+        return names
+    if isinstance(entry.get("tools"), list):
+        return entry.setdefault("excludeTools", [])  # type: ignore[no-any-return]
+    if not isinstance(entry.get("tools"), dict):
+        entry["tools"] = {}
+    return entry["tools"].setdefault("exclude", [])  # type: ignore[no-any-return]
+
+
+def _tidy(entry: dict[str, Any]) -> None:
+    """Leave no empty list behind that says nothing."""
+    tools = entry.get("tools")
+    if isinstance(tools, dict) and tools.get("exclude") == []:
+        del tools["exclude"]
+    if tools == {}:
+        del entry["tools"]

@@ -1,0 +1,81 @@
+"""`chat_send`: ask something in a chat; the turn runs in the host and goes on when nobody looks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pydantic import Field
+
+from toolcrib.agent.agent import title_of
+from toolcrib.control.answers.chats import TurnStarted
+from toolcrib.control.chat_starting import agent_for, settled
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
+from toolcrib.control.shapes import moment
+from toolcrib.errors import UsageError
+from toolcrib.host import Host
+from toolcrib.llm.patience import hearing_of_waits
+from toolcrib.schema.approvals import Mode
+from toolcrib.schema.messages import Image
+
+MOST_PICTURES = 8
+LARGEST_PICTURE = 5_000_000
+"""Characters of base64; the strictest vendor takes 5 MB."""
+
+
+class Picture(OperationParams):
+    """An image that belongs to the question."""
+
+    data: str = Field(max_length=LARGEST_PICTURE)
+    mime: str = Field(default="image/png", pattern=r"^image/(png|jpeg|gif|webp)$")
+
+
+class Params(OperationParams):
+    """The question, who answers it, and where it belongs."""
+
+    text: str = Field(min_length=1, max_length=1_000_000)
+    chat: str | None = None
+    """A chat to go on with; a new one when left out."""
+    model: str | None = None
+    """As the settings say when it is left out; in a chat that goes on, as before."""
+    mode: Mode | None = None
+    project: str = ""
+    images: tuple[Picture, ...] = Field(default=(), max_length=MOST_PICTURES)
+    pinned: tuple[str, ...] | None = None
+    """Tools that this chat always offers; as before when left out."""
+    banned: tuple[str, ...] | None = None
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A host that goes on running."""
+    return RUNNING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> TurnStarted:
+    """`{chat, turn}`, as soon as it has begun; `/api/live` tells the rest."""
+    chat = await host.chats.load(params.chat) if params.chat else None
+    agent = await agent_for(host, chat, model=params.model, mode=params.mode, project=params.project)
+    if params.images and not (await agent.model.traits()).images:
+        raise UsageError(
+            f"{agent.model.name} cannot see pictures.", hint="Send without it, or choose another model."
+        )
+    await settled(host)
+    if chat is None:
+        chat = await host.chats.create(agent.model.name, title=title_of(params.text))
+    if params.pinned is not None or params.banned is not None:
+        chat.info = await host.chats.choose_tools(chat.id, pinned=params.pinned, banned=params.banned)
+    images = [Image(one.data, one.mime) for one in params.images]
+    told = chat.id
+    with hearing_of_waits(lambda error, seconds: host.chat_news.busy(told, error.message, seconds)):
+        turn = await host.turns.start(agent, params.text, chat=chat, images=images)
+    shown = [{"mime": one.mime, "data": one.data} for one in params.images]
+    now = moment(datetime.now(UTC))
+    first = {
+        "event": "question",
+        "text": params.text,
+        "images": shown,
+        "pictures": len(shown),
+        "time": now,
+    }
+    host.chat_news.follow(turn, first)
+    return {"chat": turn.chat, "turn": turn.id}

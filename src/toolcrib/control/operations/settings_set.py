@@ -1,0 +1,41 @@
+"""`settings_set`: write one setting into the config file; it holds at once where that is possible."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from typing import Any
+
+from toolcrib.config.settings_file import change_settings, check_key, value_of
+from toolcrib.control.answers.settings import SettingSaved
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.host import Host
+
+
+class Params(OperationParams):
+    """A dotted name such as `retrieval.k`, and the value; null goes back to the default."""
+
+    key: str
+    value: Any = None
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """A change of the file."""
+    return NOTHING
+
+
+async def run(host: Host, params: Params, emit: Emit) -> SettingSaved:
+    """`{key, value, before, command}`; raises `UsageError` or `ConfigError`, and then nothing was written."""
+    check_key(params.key)
+    before = value_of(host.settings, params.key)
+    await asyncio.to_thread(change_settings, host.config_store, {params.key: params.value})
+    await host.reload()
+    value = value_of(host.settings, params.key)
+    command = f"toolcrib settings set {params.key} {shlex.quote(_word(value))}"
+    return {"key": params.key, "value": value, "before": before, "command": command}
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,97 @@
+"""`try_tool`: run a tool by hand from the page: through the one door and the gate, which may ask first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+from pydantic import Field
+
+from toolcrib.agent.asking import read_answer
+from toolcrib.agent.ports import Person
+from toolcrib.agent.ports import Question as OpenQuestion
+from toolcrib.approvals.question import Answer, Question
+from toolcrib.control.answers.ranking import Tried, TryEvent
+from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.lookup import find_tool, possible_owners
+from toolcrib.control.needs import Configured, Emit, Needs
+from toolcrib.control.question_shapes import shown_question
+from toolcrib.control.relay import relay
+from toolcrib.control.shapes import result_json
+from toolcrib.control.shelf_shapes import PAGE
+from toolcrib.host import Host
+
+Event = TryEvent
+
+
+class Params(OperationParams):
+    """The tool and its arguments; `project` is the folder that it works in."""
+
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    timeout: float | None = Field(default=None, gt=0, le=86_400)
+    project: str = ""
+
+
+def needs(params: Params, configured: Configured) -> Needs:
+    """The one server that is meant."""
+    return Needs(servers=possible_owners(params.tool, configured()), lazy=True, running=True)
+
+
+async def run(host: Host, params: Params, emit: Emit) -> Tried:
+    """What it answered; whoever stops listening cancels the call, and withdraws its question."""
+    tool = await find_tool(host, params.tool)
+    mode = host.approvals.mode_of(PAGE)
+    began = time.perf_counter()
+    async with relay(emit) as put:
+        asker = _PageAsker(host, put)
+        async with host.session(PAGE.name, mode=mode, asker=asker, project=params.project) as principal:
+            result = await host.call(
+                tool.name,
+                params.arguments,
+                principal=principal,
+                timeout=params.timeout,
+                on_progress=_teller(put),
+            )
+    ms = (time.perf_counter() - began) * 1000
+    outcome = "tool_error" if result.get("isError") else "ok"
+    return cast("Tried", {"tool": tool.name, "outcome": outcome, "ms": ms, "result": result_json(result)})
+
+
+def _teller(put: Callable[[Any], None]) -> Callable[[float, float | None, str | None], None]:
+    def tell(progress: float, total: float | None, message: str | None) -> None:
+        put({"progress": progress, "total": total, "message": message})
+
+    return tell
+
+
+class _PageAsker:
+    """Asks on the page that tries the tool, and wherever else open questions are shown."""
+
+    def __init__(self, host: Host, put: Callable[[Any], None]) -> None:
+        self._host = host
+        self._person: Person = host.desk.questions
+        self._put = put
+
+    async def ask(self, question: Question) -> Answer:
+        """Show the call, and wait."""
+        detail = await shown_question(self._host, _without_session(question))
+        asked = OpenQuestion(
+            id=question.id,
+            about="call",
+            server=question.server or "",
+            text=f"May {question.tool} run?",
+            detail=dict(detail),
+        )
+        self._put({"asking": detail})
+        answer = read_answer(await self._person.answer(asked))
+        self._put({"answered": question.id, "allowed": answer.allow})
+        return answer
+
+
+def _without_session(question: Question) -> dict[str, Any]:
+    """A try is a session of its own, so that a rule for it would never be met again."""
+    shown = question.as_json()
+    scopes = [scope for scope in question.scopes if scope != "chat"]
+    return {**shown, "session": None, "scopes": scopes}

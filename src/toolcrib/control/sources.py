@@ -1,0 +1,42 @@
+"""Where a server comes from, told by its entry alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from toolcrib.config.aliases import canonical
+from toolcrib.control.answers.overview import ServerSource, SourceKind
+
+
+def source_of(raw: Mapping[str, Any], imported_from: str = "") -> ServerSource:
+    """Its kind, and what it is called there; `imported_from` is remembered elsewhere."""
+    entry = canonical(raw)
+    kind, text = _kind_and_text(entry)
+    version = entry.get("version")
+    return {
+        "kind": kind,
+        "text": text,
+        "version": str(version) if version else None,
+        "imported_from": imported_from,
+    }
+
+
+def _kind_and_text(entry: Mapping[str, Any]) -> tuple[SourceKind, str]:
+    if entry.get("url"):
+        return "address", str(entry["url"])
+    if entry.get("type") == "inprocess":
+        return "in process", str(entry.get("module", ""))
+    if entry.get("tarballPath"):
+        return "bundle", str(entry["tarballPath"])
+    if entry.get("sourcePath"):
+        return "folder", str(entry["sourcePath"])
+    if entry.get("package"):
+        return ("pypi" if entry.get("type") == "python" else "npm"), str(entry["package"])
+    if entry.get("module"):
+        return "pypi", str(entry["module"])
+    arguments = entry.get("args")
+    rest = arguments if isinstance(arguments, list) else []
+    program = PurePath(str(entry.get("command", ""))).name
+    return "command", " ".join([program, *(str(word) for word in rest)])

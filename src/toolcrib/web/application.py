@@ -1,0 +1,128 @@
+"""The page's application: files, signing in, operations, and what happens meanwhile.
+
+Whoever gets here has been let in by the door. Every answer carries the same headers against being misused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
+from toolcrib.host import Host
+from toolcrib.store.page_keys import PageKey
+from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
+from toolcrib.web.door import Door
+from toolcrib.web.files import PageFiles
+from toolcrib.web.headers import NEVER_KEPT, SECURITY
+from toolcrib.web.hub import Hub
+from toolcrib.web.operating import answer, failed, operate, read_body
+from toolcrib.web.signing import SignInParams
+from toolcrib.web.streaming import EventStream
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def make_application(host: Host, door: Door, hub: Hub, static: Path) -> AsgiApplication:
+    """Everything that is served beside the gateway."""
+    routes = _Routes(host, door, hub)
+    files = PageFiles(static)
+    application = Starlette(
+        routes=[
+            Route("/api/sign_in", routes.sign_in, methods=["POST"]),
+            Route("/api/sign_out", routes.sign_out, methods=["POST"]),
+            Route("/api/live", routes.live, methods=["GET"]),
+            Route("/api/openapi.json", routes.openapi, methods=["GET"]),
+            Route("/api/{operation}", routes.operate, methods=["POST"]),
+            Route("/{path:path}", files.serve, methods=["GET"]),
+        ],
+        exception_handlers={HTTPException: _refused},
+    )
+    return _secured(application)
+
+
+class _Routes:
+    def __init__(self, host: Host, door: Door, hub: Hub) -> None:
+        self._host = host
+        self._door = door
+        self._hub = hub
+
+    async def sign_in(self, request: Request) -> Response:
+        try:
+            token = SignInParams.model_validate(read_body(await request.body())).token
+        except ValidationError:
+            return failed(UsageError("token: a text is needed."))
+        except ToolcribError as error:
+            return failed(error)
+        key = await self._host.pages.admit(token, request.headers.get("user-agent", ""))
+        if key is None:
+            return answer(_NO_TOKEN, 401)
+        return answer({"key": key})
+
+    async def sign_out(self, request: Request) -> Response:
+        self._host.pages.revoke(self._holder(request).id)
+        return answer({"signed_out": True})
+
+    async def live(self, request: Request) -> Response:
+        if not self._hub.has_room:
+            return failed(ServerUnavailable("Too many pages are open.", hint="Close one of them."))
+        page = self._holder(request).id
+        events = self._hub.stream(
+            request.headers.get("last-event-id", ""), lambda: self._host.pages.is_good(page)
+        )
+        return EventStream(events)
+
+    async def openapi(self, request: Request) -> Response:
+        from toolcrib.web.openapi import document
+
+        return answer(document())
+
+    async def operate(self, request: Request) -> Response:
+        return await operate(self._host, request)
+
+    def _holder(self, request: Request) -> PageKey:
+        holder = self._door.holder(request.headers.get("authorization"))
+        if holder is None:  # it was good when the request came to the door
+            raise HTTPException(401)
+        return holder
+
+
+_NO_TOKEN = {
+    "error": {
+        "kind": "signed_out",
+        "message": "This address was used already, or is too old.",
+        "hint": "Open a new one with: toolcrib open",
+        "retryable": False,
+    }
+}
+_KINDS = {401: "signed_out", 404: "not_found", 405: "usage"}
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    told = {"kind": _KINDS.get(status, "error"), "message": "There is nothing here.", "hint": ""}
+    return answer({"error": {**told, "retryable": False}}, status)
+
+
+def _secured(application: AsgiApplication) -> AsgiApplication:
+    """The application with the security headers on every answer; none is kept unless it says so itself."""
+
+    async def secured(scope: Scope, receive: Receive, send: Send) -> None:
+        async def add(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append(NEVER_KEPT)
+                message = {**message, "headers": [*headers, *SECURITY]}
+            await send(message)
+
+        await application(scope, receive, add)
+
+    return secured

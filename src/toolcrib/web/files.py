@@ -1,0 +1,61 @@
+"""The page's own files: hashed ones are kept by the browser for ever, the rest is asked for each time.
+
+A path that names no file and has no ending is a place in the page, and gets the page. Without a built page
+there is one that says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+
+INDEX = "index.html"
+HASHED = "assets/"
+FOR_EVER = "public, max-age=31536000, immutable"
+MISSING = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Toolcrib</title>
+<h1>The page was not built</h1>
+<p>Toolcrib is running, and its gateway and its commands work. The files of its page are missing from this
+installation.</p>
+<p>In a checkout, type <code>make setup</code> and start it again. An installed package brings them:
+<code>pip install --force-reinstall toolcrib</code>.</p>
+</html>
+"""
+
+
+class PageFiles:
+    """Serves one folder, and nothing outside of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files = StaticFiles(directory=folder, check_dir=False, follow_symlink=False)
+
+    async def serve(self, request: Request) -> Response:
+        """The file at the path, or the page."""
+        path = request.path_params["path"]
+        if not (self._folder / INDEX).is_file():
+            return HTMLResponse(MISSING, 503 if not path else 404)
+        if not path or not _has_ending(path):
+            path = INDEX
+        try:
+            answer = await self._files.get_response(path, request.scope)
+        except ValueError:  # a name that no file system takes
+            raise HTTPException(404) from None
+        if path.startswith(HASHED) and answer.status_code in (200, 206, 304):
+            answer.headers["cache-control"] = FOR_EVER
+        elif path == INDEX:
+            answer.headers["cache-control"] = "no-store"
+        else:
+            answer.headers["cache-control"] = "no-cache"
+        return answer
+
+
+def _has_ending(path: str) -> bool:
+    return "." in path.rpartition("/")[2]

@@ -1,0 +1,80 @@
+"""What a person is shown before a call runs, and what each key says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.approvals.people import AGENT, Person, Tools, gate_with
+from toolcrib.agent.asking import read_answer
+from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.rule import Rule
+from toolcrib.cli.consent import consent
+
+
+class Keys:
+    """Somebody who presses these keys, one after another."""
+
+    def __init__(self, *pressed: str) -> None:
+        self._pressed = list(pressed)
+
+    async def key(self) -> str:
+        return self._pressed.pop(0)
+
+    async def line(self, prompt: str) -> str:
+        return self._pressed.pop(0)
+
+
+async def answered(question: Question, *pressed: str) -> Answer:
+    keys: Any = Keys(*pressed)
+    return read_answer(await consent({"about": "call", "detail": question.as_json()}, keys))
+
+
+async def question_about(command: str, *, flow: bool = False) -> Question:
+    tools, person = Tools(), Person(Answer(allow=False))
+    gate = gate_with(person)
+    gate.begin(AGENT, asker=person, project="/work/thing")
+    if flow:
+        gate.rules.add(Rule(effect="allow"))
+        await gate.check(tools.call("web__fetch", url="x"))
+    await gate.check(tools.run(command))
+    return person.questions[0]
+
+
+@pytest.mark.parametrize(
+    ("pressed", "answer"),
+    [
+        (("y",), Answer(allow=True)),
+        (("x", "C"), Answer(allow=True, scope="chat")),
+        (("p",), Answer(allow=True, scope="project")),
+        (("a",), Answer(allow=True, scope="always")),
+        (("l", "t"), Answer(allow=True, whole_turn=True)),
+        (("n",), Answer(allow=False)),
+        (("\x1b",), Answer(allow=False)),
+        (("m", "not today"), Answer(allow=False, message="not today")),
+    ],
+)
+async def test_each_key_says_what_it_shows(pressed: tuple[str, ...], answer: Answer) -> None:
+    assert await answered(await question_about("make"), *pressed) == answer
+
+
+async def test_a_flow_is_lifted_by_its_own_key_and_by_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = await question_about("make", flow=True)
+
+    assert await answered(asked, "t", "a", "c", "l") == Answer(allow=True, lift=True)
+
+    shown = capsys.readouterr().err
+    assert "web__fetch" in shown
+    assert "ask no more about content from outside" in shown
+    assert "would write" not in shown
+
+
+async def test_the_rule_is_shown_with_everything_that_could_hide_in_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await answered(await question_about("make \u202ex\u200b"), "n")
+
+    shown = capsys.readouterr().err
+    assert shown.count("\\u202e") == shown.count("\\u200b") == 2
+    assert "\u202e" not in shown

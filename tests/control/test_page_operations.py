@@ -1,0 +1,81 @@
+"""Operations that the page needs besides those of the command line: versions, batches of a log, a model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.vendor import Refuse, Say, vendor
+from toolcrib.control.dispatch import perform
+from toolcrib.errors import ModelKeyRefused, UnknownServer
+from toolcrib.host import Host, open_host
+
+DEADLINE = 60.0
+
+
+@pytest.fixture
+async def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
+    """A host with the bundled servers alone."""
+    monkeypatch.setenv("TOOLCRIB_KEYRING", "off")
+    async with open_host(tmp_path / "home", watch=False) as opened:
+        yield opened
+
+
+async def _nobody(event: Any) -> None: ...
+
+
+async def test_a_log_is_told_in_batches_beginning_with_what_is_there(host: Host):
+    log = host.paths.server_log("demo")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("".join(f"line {number}\n" for number in range(20_000)))
+    batches: asyncio.Queue[list[str]] = asyncio.Queue()
+
+    async def emit(event: Any) -> None:
+        batches.put_nowait(event["lines"])
+
+    params = {"name": "demo", "count": 100_000, "follow": True, "batch": True}
+    following = asyncio.create_task(perform(host, "logs", params, emit))
+    async with asyncio.timeout(DEADLINE):
+        first = await batches.get()
+        with log.open("a") as file:
+            file.write("one more\nand another\n")
+        second = await batches.get()
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+    assert (len(first), first[0], first[-1]) == (20_000, "line 0", "line 19999")
+    assert second == ["one more", "and another"]
+
+
+async def test_a_log_that_is_not_there_yet_is_told_as_empty_at_once(host: Host):
+    heard: asyncio.Queue[Any] = asyncio.Queue()
+    params = {"name": "demo", "follow": True, "batch": True}
+    following = asyncio.create_task(perform(host, "logs", params, heard.put))
+    async with asyncio.timeout(DEADLINE):
+        assert await heard.get() == {"lines": []}
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+
+
+async def test_a_server_that_was_not_installed_here_has_no_versions(host: Host):
+    assert await perform(host, "versions", {"name": "demo"}, _nobody) == []
+    with pytest.raises(UnknownServer):
+        await perform(host, "versions", {"name": "nobody"}, _nobody)
+
+
+async def test_a_model_is_asked_for_a_word_with_a_key_that_is_kept_nowhere(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+):
+    given = {"model": "openai:some", "key_name": "OPENAI_API_KEY", "key": "sk-given"}
+    with vendor(Refuse(401, "Incorrect API key."), Say("ready")) as openai:
+        reached = {**host.models.context.environ, "OPENAI_BASE_URL": openai.address}
+        monkeypatch.setattr(host.models, "context", replace(host.models.context, environ=reached))
+        with pytest.raises(ModelKeyRefused):
+            await perform(host, "model_try", given, _nobody)
+        tried = await perform(host, "model_try", given, _nobody)
+    assert (tried["model"], tried["answer"]) == ("openai:some", "ready")
+    assert await asyncio.to_thread(host.secrets.get, "OPENAI_API_KEY") is None

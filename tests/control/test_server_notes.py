@@ -1,0 +1,76 @@
+"""What is remembered of servers for people to read: where they came from, when they were turned off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcrib.control.dispatch import perform
+from toolcrib.host import Host, open_host
+
+
+@pytest.fixture
+async def host(tmp_path: Path) -> AsyncIterator[Host]:
+    async with open_host(tmp_path / "home", watch=False) as opened:
+        yield opened
+
+
+async def ask(host: Host, operation: str, **params: Any) -> Any:
+    async def emit(event: Any) -> None:
+        """Nobody listens."""
+
+    return await perform(host, operation, params, emit)
+
+
+async def glance(host: Host, name: str) -> dict[str, Any]:
+    overview = await ask(host, "overview")
+    found: dict[str, Any] = next(one for one in overview["servers"] if one["name"] == name)
+    return found
+
+
+async def test_a_server_knows_when_a_person_turned_it_off(host: Host, tmp_path: Path) -> None:
+    await ask(host, "disable", name="demo")
+    since = (await glance(host, "demo"))["since"]
+    assert since is not None
+
+    await ask(host, "enable", name="demo")
+    assert (await glance(host, "demo"))["since"] != since
+
+
+async def test_one_that_was_off_before_anybody_remembered_has_no_date(host: Host) -> None:
+    host.config_store.set_enabled("demo", False)
+    await host.reload()
+
+    assert (await glance(host, "demo"))["since"] is None
+
+
+async def test_the_master_switch_knows_when_and_how_many(host: Host) -> None:
+    await ask(host, "off")
+    overview = await ask(host, "overview")
+    assert (overview["switched_on"], overview["ended"]) == (False, 0)
+    assert overview["switched_at"] is not None
+
+    await ask(host, "on")
+    assert (await ask(host, "overview"))["switched_at"] is None
+
+
+async def test_an_imported_server_knows_where_it_came_from(host: Host, tmp_path: Path) -> None:
+    file = tmp_path / "claude_desktop_config.json"
+    file.write_text(json.dumps({"mcpServers": {"notes": {"command": "notes-mcp"}}}))
+    plan = await ask(host, "import_plan", file=str(file))
+
+    await ask(host, "import_apply", file=str(file), digest=plan["digest"])
+
+    assert (await glance(host, "notes"))["source"]["imported_from"] == "Claude Desktop"
+
+
+async def test_a_damaged_file_of_notes_harms_nothing(host: Host) -> None:
+    (host.paths.state / "server-notes.json").write_text("{ damaged")
+
+    assert (await glance(host, "demo"))["source"]["imported_from"] == ""
+    await ask(host, "disable", name="demo")
+    assert (await glance(host, "demo"))["since"] is not None

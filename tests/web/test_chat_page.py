@@ -1,0 +1,542 @@
+"""The chat in a real browser: asking, watching, deciding, stopping, and what is kept of it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.axe import look_over
+from tests.web.browsing import DEADLINE_MS, NARROW, WIDE, sign_in
+from tests.web.running import Crib
+from tests.web.vendor import Cut, Refuse, Say, Vendor, call, vendor
+from toolcrib.agent.chat import Said
+from toolcrib.config.paths import find_paths
+from toolcrib.schema.messages import FromModel, FromPerson, Text
+from toolcrib.store.chats import Chats
+from toolcrib.store.database import open_database
+
+expect.set_options(timeout=DEADLINE_MS)
+ECHO = ("box__echo", {"text": "hi"})
+SLEEP = ("box__sleep", {"seconds": 300})
+FIELD = "Ask something…"
+ASKING_SERVER = Path(__file__).parents[1] / "agent" / "programs" / "asking_server.py"
+LONG = 250
+"""Questions of a long chat, each with its answer."""
+
+
+@pytest.fixture
+def model(crib: Crib) -> Iterator[Vendor]:
+    """A scripted vendor that the host asks; beside the demo there is a server that sleeps and echoes."""
+    with vendor() as found:
+        crib.server("box")
+        crib.setting(agent=found.settings)
+        yield found
+        crib.stop()
+
+
+@pytest.fixture
+def chat(crib: Crib, model: Vendor, new_page: Callable[[], Page]) -> Page:
+    """The page of a new chat."""
+    page = sign_in(new_page(), crib.sign_in_address())
+    page.goto(f"{crib.base}/chat/new")
+    return page
+
+
+def ask(page: Page, text: str) -> None:
+    """Write and send."""
+    page.get_by_label(FIELD).fill(text)
+    page.get_by_label(FIELD).press("Enter")
+
+
+def said(page: Page, text: str) -> Locator:
+    """What stands in the conversation."""
+    return page.get_by_role("log").get_by_text(text)
+
+
+def card(page: Page, name: str) -> Locator:
+    """The card of a tool."""
+    return page.locator("article.tc:not(.ask)", has_text=name)
+
+
+def question(page: Page) -> Locator:
+    """The question that waits, once it listens."""
+    found = page.locator("article.tc.ask")
+    expect(found).to_have_attribute("data-deaf", "false")
+    return found
+
+
+def choose_mode(page: Page, name: str) -> None:
+    """Choose when to be asked."""
+    page.get_by_role("button", name=re.compile("^When to ask")).click()
+    page.get_by_role("menuitem", name=name).click()
+    if name == "Never ask":
+        page.get_by_role("button", name="Turn off asking").click()
+
+
+def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(
+    crib: Crib, new_page: Callable[[], Page]
+) -> None:
+    crib.environment["TOOLCRIB_MODEL"] = "demo"
+    page = sign_in(new_page(), crib.sign_in_address())
+    page.goto(f"{crib.base}/chat")
+    expect(page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+
+    page.get_by_role("button", name="What is 17 plus 25?").click()
+
+    expect(said(page, "17 plus 25 is 42.")).to_be_visible()
+    add = card(page, "add")
+    expect(add).to_have_attribute("aria-label", re.compile(r"^demo add, done, \d+ milliseconds$"))
+    add.get_by_role("button", name="Details").click()
+    expect(add.locator(".bd")).to_contain_text("42")
+    expect(page).to_have_url(re.compile(r"/chat/[0-9a-f]+$"))
+    listed = page.get_by_role("navigation", name="Chats").get_by_role("link")
+    expect(listed).to_have_text(re.compile(r"What is 17 plus 25\?Done · 1 call · "))
+    expect(page.locator("aside.insp")).to_contain_text("used 1×")
+
+
+def test_a_call_is_allowed_for_this_chat_and_not_asked_about_again(
+    crib: Crib, model: Vendor, chat: Page
+) -> None:
+    model.say(call(ECHO), call(ECHO), Say("Said twice."))
+    ask(chat, "Say hi twice.")
+    asking = question(chat)
+    expect(asking.get_by_role("heading")).to_have_text("Let box run echo?")
+    expect(asking).to_contain_text("No rule is written.")
+
+    asking.get_by_role("radio", name="This chat").click()
+    expect(asking).to_contain_text(
+        'allow box.echo when text is "hi" and nothing else · this chat · definition'
+    )
+    asking.get_by_role("button", name="Allow for this chat").click()
+
+    expect(said(chat, "Said twice.")).to_be_visible()
+    expect(card(chat, "echo")).to_have_count(2)
+    [rule] = crib.run("policy_list")["rules"]
+    assert rule["scope"] == "chat"
+
+
+def test_a_question_hears_nothing_at_first_and_keys_only_with_the_focus_in_it(
+    model: Vendor, chat: Page
+) -> None:
+    model.say(call(ECHO), Say("Said."))
+    ask(chat, "Say hi.")
+    asking = chat.locator("article.tc.ask")
+    asking.wait_for()
+    chat.evaluate(
+        """() => {
+          const card = document.querySelector("article.tc.ask");
+          card.dispatchEvent(new KeyboardEvent("keydown", {key: "a", bubbles: true}));
+          [...card.querySelectorAll("button")].find((one) => one.textContent.startsWith("Allow")).click();
+        }"""
+    )
+    question(chat)
+    chat.get_by_label(FIELD).press("Enter")
+    chat.locator("body").press("a")
+    expect(asking).to_be_visible()
+    assert len(model.requests) == 1
+
+    asking.focus()
+    asking.press("a")
+
+    expect(said(chat, "Said.")).to_be_visible()
+
+
+def test_a_no_with_a_word_is_told_to_the_model_and_stands_in_the_card(model: Vendor, chat: Page) -> None:
+    model.say(call(ECHO), Say("I leave it."))
+    ask(chat, "Say hi.")
+    asking = question(chat)
+
+    asking.get_by_role("button", name="Deny").click()
+    asking.get_by_label("A word to the model (may be empty)").fill("Be quiet, please")
+    asking.get_by_label("A word to the model (may be empty)").press("Enter")
+
+    expect(said(chat, "I leave it.")).to_be_visible()
+    expect(card(chat, "echo")).to_contain_text("Your word to the model: “Be quiet, please”")
+    expect(card(chat, "echo").locator(".h")).to_contain_text("by you")
+    assert "Be quiet, please" in model.results()[-1]
+    chat.reload()
+    expect(card(chat, "echo")).to_contain_text("Your word to the model: “Be quiet, please”")
+
+
+def test_escape_stops_a_running_tool_and_nothing_is_left(crib: Crib, model: Vendor, chat: Page) -> None:
+    model.say(call(SLEEP, saying="One moment."))
+    choose_mode(chat, "Never ask")
+    ask(chat, "Wait.")
+    expect(card(chat, "sleep").locator(".st")).to_have_text("Running")
+
+    chat.keyboard.press("Escape")
+
+    expect(card(chat, "sleep").locator(".st")).to_have_text("Stopped")
+    expect(said(chat, "Stopped. Nothing is left running.")).to_be_visible()
+    expect(chat.get_by_role("button", name="Send ↵")).to_be_visible()
+    model.say(Say("Here again."))
+    ask(chat, "Go on.")
+    expect(said(chat, "Here again.")).to_be_visible()
+
+
+def test_a_page_that_is_loaded_again_goes_on_with_the_turn(model: Vendor, chat: Page) -> None:
+    model.pause = threading.Event()
+    model.say(Say("One. Two three four five six seven."))
+    ask(chat, "Count.")
+    expect(chat.locator(".a")).to_contain_text("One")
+
+    chat.reload()
+    expect(chat.locator(".u")).to_have_text("Count.")
+    expect(chat.get_by_role("button", name="Stop")).to_be_visible()
+    model.pause.set()
+
+    expect(chat.locator(".a")).to_have_text("One. Two three four five six seven.")
+    expect(chat.locator(".u")).to_have_count(1)
+
+
+def test_two_pages_see_the_same_turn_and_one_answers_for_both(
+    crib: Crib, model: Vendor, chat: Page, new_page: Callable[[], Page]
+) -> None:
+    model.say(call(ECHO), Say("Both see it."))
+    ask(chat, "Say hi.")
+    expect(chat).to_have_url(re.compile(r"/chat/[0-9a-f]+$"))
+    other = new_page()
+    other.goto(chat.url)
+    expect(other.locator("article.tc.ask")).to_be_visible()
+
+    question(chat).get_by_role("button", name="Allow once").click()
+
+    for page in (chat, other):
+        expect(said(page, "Both see it.")).to_be_visible()
+        expect(page.locator("article.tc.ask")).to_have_count(0)
+        expect(card(page, "echo").locator(".st")).to_have_text("Done")
+
+
+EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>'
+LINKS = (
+    "[click](javascript:window.hacked=3) and [fine](https://example.org/) and ![x](http://127.0.0.1:9/x.png)"
+)
+
+
+def test_what_models_and_tools_say_is_data(model: Vendor, chat: Page) -> None:
+    told = f"# {EVIL}\n\n{LINKS}"
+    model.say(call(("box__echo", {"text": told}), saying=f"{EVIL}\n\n{LINKS}"), Say(f"Done {EVIL}"))
+    ask(chat, f"Say {EVIL}")
+    asking = question(chat)
+    expect(asking).to_contain_text(EVIL)
+    asking.get_by_role("button", name="Allow once").click()
+    expect(said(chat, "Done <img")).to_be_visible()
+    card(chat, "echo").get_by_role("button", name="Details").click()
+    expect(card(chat, "echo").locator(".bd")).to_contain_text("onerror")
+    expect(chat.locator(".u")).to_contain_text(EVIL)
+
+    assert chat.evaluate("window.hacked") is None
+    assert chat.locator("#main img[src='x'], #main script").count() == 0
+    assert chat.locator("#main img[src^='http']").count() == 0
+    addresses = chat.locator("#main .a a").evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )
+    assert set(addresses) == {"https://example.org/"}
+    expect(chat.locator("#main .a a").first).to_have_attribute("rel", re.compile("noopener"))
+
+
+def test_a_link_from_elsewhere_writes_a_question_but_does_not_send_it(
+    crib: Crib, model: Vendor, chat: Page
+) -> None:
+    chat.goto(f"{crib.base}/chat?ask=Delete%20everything")
+
+    expect(chat.get_by_label(FIELD)).to_have_value("Delete everything")
+    expect(chat).to_have_url(re.compile(r"/chat$"))
+    assert model.requests == []
+    assert crib.run("chats")["chats"] == []
+
+
+def test_a_chat_is_forked_from_a_question_renamed_deleted_and_brought_back(
+    crib: Crib, model: Vendor, chat: Page
+) -> None:
+    model.say(Say("First answer."), Say("Second answer."))
+    ask(chat, "First?")
+    expect(said(chat, "First answer.")).to_be_visible()
+    ask(chat, "Second?")
+    expect(said(chat, "Second answer.")).to_be_visible()
+    origin = chat.url
+
+    chat.get_by_role("button", name="Fork from here").first.click()
+    chat.wait_for_function("before => location.href !== before", arg=origin)
+    expect(said(chat, "First answer.")).to_be_visible()
+    expect(said(chat, "Second answer.")).to_have_count(0)
+
+    chat.get_by_role("button", name="More").click()
+    chat.get_by_role("menuitem", name="Rename").click()
+    chat.get_by_label("Title").fill("The fork")
+    chat.get_by_role("button", name="Save").click()
+    expect(chat.locator(".cv h2")).to_have_text("The fork")
+    listed = chat.get_by_role("navigation", name="Chats")
+    expect(listed).to_contain_text("The fork")
+
+    chat.get_by_role("button", name="More").click()
+    chat.get_by_role("menuitem", name="Delete").click()
+    expect(listed).not_to_contain_text("The fork")
+    expect(chat.get_by_text("Deleted “The fork”.")).to_be_visible()
+    chat.get_by_role("button", name="Undo").click()
+    expect(listed).to_contain_text("The fork")
+    expect(said(chat, "First answer.")).to_be_visible()
+
+
+def test_a_call_run_again_is_a_new_card_below_under_the_gate(model: Vendor, chat: Page) -> None:
+    model.say(call(ECHO), Say("Said."))
+    ask(chat, "Say hi.")
+    question(chat).get_by_role("button", name="Allow once").click()
+    expect(said(chat, "Said.")).to_be_visible()
+
+    card(chat, "echo").get_by_role("button", name="Run again").click()
+    question(chat).get_by_role("button", name="Allow once").click()
+
+    expect(card(chat, "echo")).to_have_count(2)
+    expect(card(chat, "echo").last.locator(".st")).to_have_text("Done")
+    expect(chat.locator(".u")).to_have_count(1)
+
+
+def test_a_banned_tool_is_not_offered_with_the_next_question(model: Vendor, chat: Page) -> None:
+    model.say(Say("One."), Say("Two."))
+    ask(chat, "First?")
+    expect(said(chat, "One.")).to_be_visible()
+    panel = chat.get_by_role("complementary", name="Offered this turn")
+    panel.get_by_role("button", name="Ban echo").click()
+    expect(panel).to_contain_text("Banned in this chat.")
+
+    ask(chat, "Second?")
+    expect(said(chat, "Two.")).to_be_visible()
+
+    offered = [tool["function"]["name"] for tool in model.requests[-1]["tools"]]
+    assert "box__echo" not in offered
+    assert "demo__add" in offered
+
+
+def test_what_is_written_meanwhile_is_sent_when_the_answer_has_ended(model: Vendor, chat: Page) -> None:
+    model.pause = threading.Event()
+    model.say(Say("The first answer is here."), Say("The second answer."))
+    ask(chat, "First?")
+    expect(chat.get_by_role("button", name="Stop")).to_be_enabled()
+    ask(chat, "Second?")
+    expect(chat.get_by_text("This is sent when the answer has ended.")).to_be_visible()
+    model.pause.set()
+
+    expect(said(chat, "The second answer.")).to_be_visible()
+    expect(chat.locator(".u")).to_have_text(["First?", "Second?"])
+
+
+def test_a_refused_key_says_so_with_a_way_out(model: Vendor, chat: Page) -> None:
+    model.say(Refuse(401, "This key is not known."))
+    ask(chat, "Hello?")
+
+    trouble = chat.locator(".trouble")
+    expect(trouble).to_contain_text("does not take the key")
+    expect(trouble.get_by_role("link", name="Replace key")).to_be_visible()
+    expect(chat.get_by_role("navigation", name="Chats")).to_contain_text("Failed")
+
+
+def test_a_busy_vendor_is_waited_for_and_the_page_says_so(model: Vendor, chat: Page) -> None:
+    model.say(Refuse(429, "Slow down.", {"Retry-After": "5"}), Say("Here I am."))
+    ask(chat, "Hello?")
+
+    expect(chat.get_by_role("log")).to_contain_text(re.compile(r"Trying again in \d s\."))
+    expect(said(chat, "Here I am.")).to_be_visible()
+    expect(chat.get_by_role("log")).not_to_contain_text("Trying again")
+
+
+def test_without_a_model_the_page_says_what_was_looked_for_and_offers_the_demo(
+    crib: Crib, new_page: Callable[[], Page]
+) -> None:
+    page = sign_in(new_page(), crib.sign_in_address())
+    page.goto(f"{crib.base}/chat")
+    expect(page.get_by_text("Needs a model")).to_be_visible()
+
+    page.get_by_role("button", name="Use demo").click()
+    page.get_by_role("button", name="What is 1 divided by 7?").click()
+
+    expect(page.locator(".a")).to_contain_text("0.142857142857")
+
+
+def test_a_picture_is_attached_and_made_smaller(model: Vendor, chat: Page) -> None:
+    drawn = chat.evaluate(
+        """async () => {
+          const canvas = Object.assign(document.createElement("canvas"), {width: 2000, height: 500});
+          const context = canvas.getContext("2d");
+          const noise = context.createImageData(2000, 500);
+          for (let i = 0; i < noise.data.length; i++) noise.data[i] = i % 4 === 3 ? 255 : Math.random() * 256;
+          context.putImageData(noise, 0, 0);
+          return canvas.toDataURL("image/png").split(",")[1];
+        }"""
+    )
+    picture: Any = {
+        "name": "big.png",
+        "mimeType": "image/png",
+        "buffer": base64.b64decode(drawn),
+    }
+    chat.locator("input[data-attach]").set_input_files([picture])
+    expect(chat.get_by_text("made smaller to")).to_be_visible()
+    model.say(Say("Colourful."))
+    ask(chat, "What is this?")
+
+    expect(said(chat, "Colourful.")).to_be_visible()
+    expect(chat.locator(".u img")).to_be_visible()
+    [sent] = [part for part in model.requests[-1]["messages"][-1]["content"] if part["type"] == "image_url"]
+    assert sent["image_url"]["url"].startswith("data:image/webp;base64,")
+
+
+def test_chats_are_found_by_their_words(model: Vendor, chat: Page) -> None:
+    model.say(Say("A walrus has tusks."))
+    ask(chat, "Tell me of the sea.")
+    expect(said(chat, "A walrus has tusks.")).to_be_visible()
+
+    chat.get_by_role("button", name="Search chats").click()
+    chat.get_by_label("Words in any chat").fill("tusks")
+    listed = chat.get_by_role("navigation", name="Chats")
+    expect(listed).to_contain_text("Found")
+    expect(listed.get_by_role("link")).to_have_count(1)
+    chat.get_by_label("Words in any chat").fill("elephant")
+
+    expect(listed).to_contain_text("No chat holds these words.")
+
+
+def test_on_a_phone_the_chats_are_behind_back_and_a_question_can_be_answered(
+    model: Vendor, chat: Page
+) -> None:
+    chat.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    model.say(call(ECHO), Say("Said."))
+    ask(chat, "Say hi.")
+    question(chat).get_by_role("button", name="Allow once").click()
+    expect(said(chat, "Said.")).to_be_visible()
+    assert chat.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+    chat.get_by_role("link", name="Back").click()
+
+    expect(chat.get_by_role("navigation", name="Chats").get_by_role("link")).to_contain_text("Say hi.")
+
+
+def test_a_server_that_asks_is_answered_in_its_own_card(crib: Crib, model: Vendor, chat: Page) -> None:
+    crib.entry("asking", {"command": sys.executable, "args": [str(ASKING_SERVER)]})
+    expect(chat.get_by_role("contentinfo")).to_contain_text("4 up")
+    model.say(call(("asking__interview", {})), Say("Thank you."))
+    choose_mode(chat, "Never ask")
+    ask(chat, "Who am I?")
+    asking = question(chat)
+    expect(asking.get_by_role("heading")).to_have_text("asking asks for something")
+    expect(asking).to_contain_text("asking says: “Your name?”")
+    expect(asking).to_contain_text("Never type a password here.")
+
+    asking.get_by_label("name").fill("Ada")
+    asking.get_by_role("button", name="Send answer").click()
+
+    expect(said(chat, "Thank you.")).to_be_visible()
+    assert '"name": "Ada"' in model.results()[-1]
+
+
+def test_a_server_that_wants_the_model_shows_what_it_would_send(
+    crib: Crib, model: Vendor, chat: Page
+) -> None:
+    crib.entry("asking", {"command": sys.executable, "args": [str(ASKING_SERVER)]})
+    expect(chat.get_by_role("contentinfo")).to_contain_text("4 up")
+    model.say(call(("asking__ponder", {})), Say("Not asked."))
+    choose_mode(chat, "Never ask")
+    ask(chat, "Ponder.")
+    asking = question(chat)
+    expect(asking.get_by_role("heading")).to_have_text("asking wants to ask your model")
+    expect(asking).to_contain_text("What is a crib?")
+
+    asking.get_by_role("button", name="Deny").click()
+
+    expect(said(chat, "Not asked.")).to_be_visible()
+    assert "What is a crib?" not in str(model.requests)
+
+
+def test_an_answer_that_breaks_off_says_so_and_goes_on(model: Vendor, chat: Page) -> None:
+    model.say(Cut("This answer is cut in the middle."))
+    ask(chat, "Tell me.")
+    trouble = chat.locator(".trouble")
+    expect(trouble).to_contain_text("The answer broke off here.")
+
+    model.say(Say("The rest."))
+    trouble.get_by_role("button", name="Go on").click()
+
+    expect(said(chat, "The rest.")).to_be_visible()
+
+
+def test_a_long_chat_is_drawn_by_window_and_stays_quick(
+    crib: Crib, model: Vendor, new_page: Callable[[], Page]
+) -> None:
+    long = _long_chat(crib.home)
+    page = sign_in(new_page(), crib.sign_in_address())
+    page.add_init_script(
+        "window.slow = []; new PerformanceObserver((list) => window.slow.push(...list.getEntries()"
+        ".map((one) => one.duration))).observe({type: 'longtask', buffered: true});"
+    )
+    page.goto(f"{crib.base}/chat/{long}")
+    expect(said(page, f"Answer {LONG - 1} ends here.")).to_be_visible()
+    assert page.locator(".tn").count() < 30
+    page.evaluate("window.slow.length = 0")
+
+    scroller = page.get_by_role("region", name="Messages")
+    for _ in range(20):
+        scroller.hover()
+        page.mouse.wheel(0, -900)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(page.get_by_role("button", name="Newest")).to_be_visible()
+    held = scroller.evaluate("element => element.scrollTop")
+    model.say(Say("One more."))
+    crib.run("chat_send", chat=long, text="And now?")
+    expect(page.get_by_role("navigation", name="Chats")).to_contain_text("Done")
+    assert abs(scroller.evaluate("element => element.scrollTop") - held) < 2
+    page.get_by_role("button", name="Newest").click()
+
+    expect(said(page, "One more.")).to_be_visible()
+    assert max(page.evaluate("window.slow"), default=0) < 1000
+
+
+def test_the_page_can_be_used_with_a_screen_reader(model: Vendor, chat: Page) -> None:
+    faults = look_over(chat)
+    model.say(
+        call(("demo__add", {"a": 1, "b": 2}), ("demo__divide", {"a": 1, "b": 0})),
+        call(ECHO),
+        Say("**Done.**"),
+    )
+    ask(chat, "Do several things.")
+    question(chat)
+    expect(chat.get_by_role("alert").filter(has_text="Toolcrib asks: Let box run echo?")).to_have_count(1)
+    card(chat, "add").get_by_role("button", name="Details").click()
+    for size in (WIDE, NARROW):
+        chat.set_viewport_size(size)  # type: ignore[arg-type]
+        for theme in ("light", "dark"):
+            chat.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+            faults += look_over(chat)
+
+    assert faults == []
+
+
+def _long_chat(home: Path) -> str:
+    """A chat of many messages, written as the host writes them."""
+
+    async def write() -> str:
+        async with open_database(find_paths(home).ensure().database) as database:
+            chats = Chats(database)
+            chat = await chats.create("studio:scripted", title="A long one")
+            for number in range(LONG):
+                asked = FromPerson(parts=(Text(f"Question {number}?"),))
+                text = f"## Part {number}\n\n" + "Some *words* with `code`. " * (5 + number % 40)
+                told = FromModel(parts=(Text(f"{text}\n\nAnswer {number} ends here."),))
+                chats.append(chat.id, 2 * number, Said(asked))
+                chats.append(chat.id, 2 * number + 1, Said(told))
+            await chats.flush()
+        return chat.id
+
+    found: list[str] = []
+    # The browser's own loop runs in this thread.
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(write())))
+    thread.start()
+    thread.join()
+    return found[0]

@@ -1,0 +1,99 @@
+"""Connect in a real browser: a client is connected in its own file, a view gets a token that works."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browsing import DEADLINE_MS, sign_in
+from tests.web.running import DEADLINE, Crib
+
+expect.set_options(timeout=DEADLINE_MS)
+
+
+@pytest.fixture
+def person(crib: Crib, tmp_path: Path) -> Path:
+    """The folder of a person who has Cursor."""
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor" / "mcp.json").write_text('{"mcpServers": {"mine": {"command": "mine"}}}')
+    crib.environment["HOME"] = str(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def connect(crib: Crib, person: Path, new_page: Callable[[], Page]) -> Page:
+    """The page."""
+    page = sign_in(new_page(), crib.sign_in_address())
+    page.goto(f"{crib.base}/connect")
+    return page
+
+
+def test_a_client_is_connected_by_a_click_and_keeps_its_own_servers(connect: Page, person: Path):
+    connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Cursor").click()
+    expect(connect.get_by_text("toolcrib connect cursor")).to_be_visible()
+    expect(connect.get_by_text("Not seen yet. Restart the client.")).to_be_visible()
+    connect.get_by_role("button", name="Write it for me").click()
+    expect(connect.get_by_role("status").filter(has_text="Cursor is connected.")).to_be_visible()
+    written = json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    assert set(written) == {"mine", "toolcrib"}
+    assert written["toolcrib"]["args"][:2] == ["serve", "--stdio"]
+    connect.get_by_role("button", name="Take it out").click()
+    expect(connect.get_by_role("button", name="Write it for me")).to_be_visible()
+    assert set(json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]) == {"mine"}
+
+
+def test_a_profile_with_a_token_lets_in_who_has_it_and_nobody_else(connect: Page, crib: Crib):
+    connect.get_by_role("button", name="New profile").click()
+    form = connect.get_by_role("dialog")
+    form.get_by_label("Name").fill("sums")
+    form.get_by_label("demo").check()
+    form.get_by_role("button", name="Save").click()
+    row = connect.get_by_role("listitem").filter(has_text="sums")
+    expect(row).to_contain_text("2 tools")
+    row.get_by_role("button", name="More for sums").click()
+    connect.get_by_role("menuitem", name="Make a token").click()
+    shown = connect.get_by_role("dialog", name="The token of sums")
+    expect(shown).to_contain_text("Copy it now, it is not shown again.")
+    token = shown.locator("pre").inner_text().strip()
+    assert _list_tools(crib, "") == 401
+    assert _list_tools(crib, token) == 200
+    connect.keyboard.press("Escape")
+    expect(row).to_contain_text("needed")
+    assert token not in (crib.home / "mcp.json").read_text()
+
+
+def test_a_call_through_the_gateway_shows_as_seen(connect: Page, crib: Crib):
+    connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Any other").click()
+    expect(connect.get_by_text(f"{crib.base}/mcp", exact=True)).to_be_visible()
+    assert _call(crib) == 200
+    expect(connect.get_by_text("1 today")).to_be_visible()
+
+
+def _ask(crib: Crib, path: str, method: str, params: dict[str, object], token: str = "") -> int:
+    about = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": method,
+        **({"Mcp-Name": str(params["name"])} if "name" in params else {}),
+        **({"Authorization": f"Bearer {token}"} if token else {}),
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": about}}
+    return httpx2.post(f"{crib.base}{path}", json=message, headers=headers, timeout=DEADLINE).status_code
+
+
+def _list_tools(crib: Crib, token: str) -> int:
+    return _ask(crib, "/mcp/sums", "tools/list", {}, token)
+
+
+def _call(crib: Crib) -> int:
+    return _ask(crib, "/mcp", "tools/call", {"name": "demo__add", "arguments": {"a": 1, "b": 2}})

@@ -1,0 +1,117 @@
+"""The page's files: kept for ever where their names are hashes, asked for each time where they are not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.conftest import Crib as Home
+from tests.web.browsing import check_bundle
+from toolcrib.web.serving import serve_page
+
+Client = httpx2.AsyncClient
+
+
+@asynccontextmanager
+async def visiting(home: Home, static: Path) -> AsyncIterator[Client]:
+    """A client of a host that serves this folder."""
+    async with (
+        home.open() as host,
+        serve_page(host, port=0, static=static) as served,
+        Client(base_url=served.base) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A host in this process, whose page lies in a folder of the test's own."""
+    return Home(tmp_path / "home")
+
+
+def put_page(folder: Path) -> None:
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text("<!doctype html><title>Placeholder</title>")
+    (folder / "assets" / "index-abc123.js").write_text("1")
+    (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+
+
+async def test_only_hashed_files_are_kept_by_the_browser(home: Home, tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    put_page(static)
+    async with visiting(home, static) as client:
+        page, asset, icon = [await client.get(path) for path in ("/", "/assets/index-abc123.js", "/icon.svg")]
+        again = await client.get("/icon.svg", headers={"If-None-Match": icon.headers["etag"]})
+
+    assert page.headers["cache-control"] == "no-store"
+    assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert "javascript" in asset.headers["content-type"]
+    assert (icon.headers["cache-control"], again.status_code) == ("no-cache", 304)
+
+
+async def test_a_place_in_the_page_gets_the_page_and_a_missing_file_does_not(
+    home: Home, tmp_path: Path
+) -> None:
+    static = tmp_path / "static"
+    put_page(static)
+    async with visiting(home, static) as client:
+        places = [await client.get(path) for path in ("/servers", "/servers/demo", "/chat/1?question=2")]
+        files = [await client.get(path) for path in ("/assets/gone-1.js", "/missing.css", "/favicon.ico")]
+        posted = await client.post("/servers")
+
+    assert {answer.text for answer in places} == {"<!doctype html><title>Placeholder</title>"}
+    assert {answer.status_code for answer in files} == {404}
+    assert posted.status_code == 405
+
+
+async def test_a_page_that_was_not_built_says_so(home: Home, tmp_path: Path) -> None:
+    async with visiting(home, tmp_path / "nothing") as client:
+        page = await client.get("/")
+        place = await client.get("/servers")
+        health = await client.get("/healthz")
+
+    assert page.status_code == 503
+    assert "make setup" in page.text
+    assert "text/html" in page.headers["content-type"]
+    assert place.status_code == 404
+    assert health.status_code == 200
+
+
+async def test_a_page_that_is_built_meanwhile_is_served(home: Home, tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    async with visiting(home, static) as client:
+        assert (await client.get("/")).status_code == 503
+        put_page(static)
+        assert (await client.get("/")).status_code == 200
+        shutil.rmtree(static)
+        assert (await client.get("/")).status_code == 503
+
+
+async def test_a_link_out_of_the_folder_is_not_followed(home: Home, tmp_path: Path) -> None:
+    static, secret = tmp_path / "static", tmp_path / "secret.txt"
+    put_page(static)
+    secret.write_text("secret")
+    (static / "assets" / "link.txt").symlink_to(secret)
+    async with visiting(home, static) as client:
+        answer = await client.get("/assets/link.txt")
+
+    assert answer.status_code == 404
+
+
+def test_the_page_that_we_ship_is_small_and_names_nobody_else() -> None:
+    check_bundle()
+    from tests.web.browsing import STATIC
+
+    index = (STATIC / "index.html").read_text()
+    files = [file for file in STATIC.rglob("*") if file.is_file()]
+
+    assert not [file for file in files if file.suffix == ".map"]
+    assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>", index)
+    assert "http://" not in index
+    assert "https://" not in index

@@ -1,0 +1,175 @@
+"""The Tools page: what a model would be offered and why, a try through the gate, switches, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browsing import NARROW, Complaints, sign_in
+from tests.web.running import Crib
+
+
+@pytest.fixture
+def tools(crib: Crib) -> Crib:
+    """The demo server and the files, and only a few tools offered at once."""
+    crib.setting(retrieval={"k": 2, "alwaysOn": ["filesystem__list_directory"]}, agent={"offerAll": 0})
+    return crib
+
+
+@pytest.fixture
+def tools_page(tools: Crib, new_page: Callable[[], Page]) -> Page:
+    page = sign_in(new_page(), tools.sign_in_address())
+    page.goto(f"{tools.base}/tools")
+    return page
+
+
+def test_a_question_shows_the_ranking_with_its_reasons_and_the_line(tools_page: Page) -> None:
+    page = tools_page
+    page.get_by_label("Search tools or write a question").fill("add two numbers together")
+
+    first = page.locator("[data-tool]").first
+    expect(first).to_contain_text("demo · add")
+    expect(first).to_contain_text("add, two, numbers")
+    expect(first.locator(".sc")).to_contain_text(r".")
+    expect(page.get_by_text("Offers the best 2 and 1 always on")).to_be_visible()
+    expect(page.locator("[data-tool=filesystem__list_directory]")).to_contain_text("Always on")
+    expect(page.get_by_text("Below the line: 5 ready tools")).to_be_visible()
+    expect(page.locator("[data-tool]")).to_have_count(3)
+    page.wait_for_url("**/tools?q=add+two+numbers+together")
+
+    page.get_by_role("button", name="Show", exact=True).click()
+
+    expect(page.locator("[data-tool=demo__divide]")).to_be_visible()
+    assert page.locator("[data-tool]").count() > 3
+
+
+def test_a_name_that_nothing_has_leads_to_the_one_that_was_meant(tools_page: Page) -> None:
+    page = tools_page
+    page.get_by_role("radio", name="By name").click()
+    page.get_by_label("Search tools or write a question").fill("flie")
+    expect(page.get_by_text("Nothing is called “flie”.")).to_be_visible()
+
+    page.get_by_role("button", name="file").click()
+
+    expect(page.locator("[data-tool=filesystem__read_file]")).to_be_visible()
+    expect(page.locator("[data-tool=demo__add]")).to_have_count(0)
+
+
+def test_a_tool_is_tried_with_a_form_made_from_its_schema(tools: Crib, tools_page: Page) -> None:
+    page = tools_page
+    page.locator("[data-tool=demo__add] [data-row]").click()
+    panel = page.get_by_role("complementary", name="Try it: demo__add")
+    expect(panel.get_by_text("Runs without asking")).to_be_visible()
+
+    panel.get_by_label("a number, required").fill("two")
+    panel.get_by_label("b number, required").focus()
+    expect(panel.get_by_role("alert")).to_have_text("A number, such as 3.5.")
+
+    panel.get_by_label("a number, required").fill("2")
+    panel.get_by_label("b number, required").fill("40")
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    panel.get_by_role("button", name="Run it").click()
+
+    result = panel.get_by_role("region", name="Last result")
+    expect(result).to_contain_text("Done")
+    expect(result).to_contain_text("42")
+    call = tools.run("calls", words="tool:demo__add")["calls"][0]
+    assert (call["who"]["kind"], call["outcome"], call["arguments"]) == ("page", "ok", '{"a":2,"b":40}')
+
+    panel.get_by_role("button", name="Copy as command").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == """toolcrib call demo__add --args '{"a":2,"b":40}'"""
+
+
+def test_a_call_that_the_gate_asks_about_is_allowed_in_its_place(tools: Crib, tools_page: Page) -> None:
+    page = tools_page
+    file = tools.home / "files" / "note.txt"
+    page.goto(f"{tools.base}/tools?tool=filesystem__write_file")
+    panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
+    panel.get_by_label("path text, required").fill(str(file))
+    panel.get_by_label("content text, required").fill("hello")
+    expect(panel.get_by_text("The gate will ask")).to_be_visible()
+    panel.get_by_role("button", name="Run it").click()
+
+    question = panel.get_by_role("article")
+    expect(question).to_contain_text("Let filesystem write this file?")
+    assert not file.exists()
+    expect(question).to_have_attribute("data-deaf", "false")
+    question.get_by_role("button", name="Allow once").click()
+
+    expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
+    assert file.read_text() == "hello"
+    [call] = tools.run("calls", words="outcome:asked")["calls"]
+    assert call["gate"]["allowed"] is True
+
+
+def test_a_call_that_is_denied_in_its_place_reaches_no_server(tools: Crib, tools_page: Page) -> None:
+    page = tools_page
+    file = tools.home / "files" / "note.txt"
+    page.goto(f"{tools.base}/tools?tool=filesystem__write_file")
+    panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
+    panel.get_by_label("path text, required").fill(str(file))
+    panel.get_by_label("content text, required").fill("hello")
+    panel.get_by_role("button", name="Run it").click()
+    question = panel.get_by_role("article")
+    expect(question).to_have_attribute("data-deaf", "false")
+    question.get_by_role("button", name="Deny").click()
+    question.get_by_label("A word to the model").fill("not now")
+    question.get_by_role("button", name="Deny and tell the model").click()
+
+    result = panel.get_by_role("region", name="Last result")
+    expect(result).to_contain_text("Denied")
+    expect(result).to_contain_text("not now")
+    assert not file.exists()
+
+
+def test_a_tool_is_switched_off_and_on_again_without_a_restart(tools: Crib, tools_page: Page) -> None:
+    page = tools_page
+    page.locator("[data-tool=demo__add] [data-row]").click()
+    page.get_by_role("button", name="More").last.click()
+    page.get_by_role("menuitem", name="Turn off").click()
+
+    expect(page.locator("[data-tool=demo__add]")).to_contain_text("turned off, not offered")
+    assert [tool["enabled"] for tool in tools.run("tools", server="demo", disabled=True)] == [False, True]
+
+    page.get_by_role("button", name="Undo").click()
+
+    expect(page.locator("[data-tool=demo__add]")).not_to_contain_text("turned off")
+    assert [tool["enabled"] for tool in tools.run("tools", server="demo", disabled=True)] == [True, True]
+    assert next(one for one in tools.run("servers") if one["name"] == "demo")["restarts"] == 0
+
+
+def test_how_many_tools_are_offered_is_saved_at_once(
+    tools: Crib, tools_page: Page, complaints: Complaints
+) -> None:
+    page = tools_page
+    complaints.expect("400.*settings_set")
+    page.get_by_label("Search tools or write a question").fill("read a file")
+    page.get_by_role("button", name="Settings").click()
+    field = page.get_by_label("Tools for a question")
+    field.fill("90")
+    page.get_by_role("dialog").get_by_label("Always on").focus()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("less than or equal to 50")
+
+    field.fill("4")
+    field.press("Enter")
+
+    expect(page.get_by_text("Offers the best 4")).to_be_visible()
+    assert tools.run("settings_show")["settings"]["retrieval"]["k"] == 4
+
+
+def test_in_a_narrow_window_a_tool_is_a_page_of_its_own(tools_page: Page) -> None:
+    page = tools_page
+    page.set_viewport_size(NARROW)
+    page.get_by_label("Search tools or write a question").fill("add two numbers")
+    page.locator("[data-tool=demo__add] [data-row]").click()
+    expect(page.get_by_role("button", name="Run it")).to_be_visible()
+    expect(page.locator("[data-tool]")).to_have_count(0)
+
+    page.get_by_role("link", name="Back").click()
+
+    expect(page.locator("[data-tool=demo__add]")).to_be_visible()
+    expect(page.get_by_label("Search tools or write a question")).to_have_value("add two numbers")
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]

@@ -1,0 +1,50 @@
+"""The page's types are made from the operations, and are those that are checked in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from toolcrib.web.contract import contract
+from toolcrib.web.offered import offered_operations
+from toolcrib.web.openapi import document
+from toolcrib.web.typescript import typescript
+
+TYPES = Path(__file__).parents[2] / "frontend" / "src" / "api" / "types.ts"
+
+
+def test_the_types_of_the_page_are_those_of_the_operations() -> None:
+    assert TYPES.read_text() == typescript(contract()), "Run `make types-page`."
+
+
+def test_no_two_types_have_one_name() -> None:
+    assert not [name for name in contract().types if "__" in name]
+
+
+def test_every_operation_says_what_it_answers() -> None:
+    vague = [
+        one.name for one in contract().operations if one.result == {} or one.result.get("type") == "object"
+    ]
+
+    assert not vague
+
+
+def test_an_operation_that_is_not_for_pages_says_why() -> None:
+    from toolcrib import plugins
+    from toolcrib.control.dispatch import OPERATIONS, find_operation
+
+    left_out = set(plugins.names(OPERATIONS)) - set(offered_operations())
+
+    assert left_out == {"ask", "evaluate", "watch"}
+    for name in left_out:
+        assert str(getattr(find_operation(name), "NOT_FOR_PAGES", "")).endswith(".")
+
+
+def test_the_document_describes_every_path_and_refers_to_nothing_that_is_not_there() -> None:
+    described = document()
+    text = json.dumps(described)
+    referred = {part.partition('"')[0] for part in text.split("#/components/schemas/")[1:]}
+
+    assert set(described["paths"]) == {*(f"/api/{one.name}" for one in contract().operations), "/api/live"}
+    assert referred <= set(described["components"]["schemas"])
+    assert described["paths"]["/api/sign_in"]["post"]["security"] == []

@@ -1,0 +1,54 @@
+"""The first five minutes in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browsing import DEADLINE_MS, sign_in
+from tests.web.running import Crib
+
+expect.set_options(timeout=DEADLINE_MS)
+
+
+@pytest.fixture
+def newcomer(crib: Crib, tmp_path: Path) -> Crib:
+    """A person with servers in another host, and no model."""
+    (tmp_path / ".cursor").mkdir()
+    servers = {"one": {"command": "one"}, "two": {"command": "two"}}
+    (tmp_path / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    crib.environment["HOME"] = str(tmp_path)
+    crib.environment["OLLAMA_HOST"] = "127.0.0.1:9"
+    for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        crib.environment[key] = ""
+    return crib
+
+
+def test_the_first_visit_shows_a_real_call_and_leads_to_the_chat(
+    newcomer: Crib, new_page: Callable[[], Page]
+):
+    page = sign_in(new_page(), newcomer.sign_in_address())
+    expect(page.get_by_role("heading", name="The tool room is open.")).to_be_visible()
+    assert "key=" not in page.url
+    expect(page.get_by_role("complementary").get_by_text("40", exact=True).first).to_be_visible()
+    expect(page.get_by_text("Found 2 servers in Cursor (2).")).to_be_visible()
+    [recorded] = newcomer.run("audit", tool="demo__add")
+    assert (recorded["outcome"], recorded["principal"]) == ("ok", "page")
+    expect(page.get_by_role("radio", name="demo")).to_be_checked()
+    page.get_by_role("button", name="Start with demo").click()
+    page.wait_for_url("**/chat*")
+    assert newcomer.run("models")["model"] == "demo"
+    page.goto(newcomer.base)
+    page.wait_for_url("**/chat*")
+
+
+def test_importing_from_the_welcome_previews_and_starts_nothing(newcomer: Crib, new_page: Callable[[], Page]):
+    newcomer.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
+    page = sign_in(new_page(), newcomer.sign_in_address())
+    page.get_by_role("button", name="Preview import").click()
+    expect(page.get_by_role("dialog")).to_contain_text("two")
+    assert {one["name"] for one in newcomer.run("servers")} == {"demo", "filesystem"}
