@@ -4,10 +4,10 @@ BIN := .venv/bin
 # How many test files run at once: most of them wait more than they work.
 JOBS := 2
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test check lint types layers page types-page format bench soak lock clean
+.PHONY: help setup dev needs run test check lint types layers page types-page format bench screenshots soak lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## Make .venv, after which .venv/bin/toolcrib works
 	@scripts/setup.sh runtime
@@ -30,6 +30,10 @@ format: dev ## Write the code in the project's format
 bench: dev ## Measure calls and start-up beside the alternatives
 	@scripts/setup.sh bench .cache/bench
 	@.cache/bench/bin/python -m benchmarks $(ARGS)
+
+screenshots: dev needs page ## Pictures of every page, wide and narrow, light and dark, into .cache/screenshots
+	@fc-list 2>/dev/null | grep -q "/Inter" || scripts/system-packages.sh fonts-inter fonts-jetbrains-mono || true
+	@$(BIN)/python -m tests.web.screenshots $(ARGS)
 
 soak: dev needs ## The long tests: an hour of servers being killed, and slow growth (SOAK_MINUTES=5 for less)
 	@$(BIN)/python -m pytest -m soak -s $(ARGS)

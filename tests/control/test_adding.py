@@ -200,6 +200,17 @@ async def test_the_whole_command_is_shown_with_what_hides_and_what_reaches_out(h
     assert "PATH" in shown["inherits"]
 
 
+async def test_what_runs_a_module_is_shown_with_the_module(host: Host) -> None:
+    seen = await ask(host, "entry", name="demo")
+    raw = {"type": "python", "module": "mcp_server_notes", "command": "/usr/bin/python3", "args": ["--here"]}
+
+    await ask(host, "entry_edit", name="demo", text=json.dumps(raw), digest=seen["digest"])
+    shown = await ask(host, "launch", name="demo")
+
+    assert shown["program"] == "/usr/bin/python3"
+    assert [one["text"] for one in shown["arguments"]] == ["-m", "mcp_server_notes", "--here"]
+
+
 async def test_a_changed_command_is_shown_beside_the_one_that_was_agreed_to(host: Host) -> None:
     await added(host, "small", command())
     seen = await ask(host, "entry", name="small")

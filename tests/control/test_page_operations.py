@@ -12,6 +12,7 @@ import pytest
 
 from tests.web.vendor import Refuse, Say, vendor
 from toolcrib.control.dispatch import perform
+from toolcrib.control.operations.logs import AT_ONCE
 from toolcrib.errors import ModelKeyRefused, UnknownServer
 from toolcrib.host import Host, open_host
 
@@ -42,6 +43,10 @@ async def test_a_log_is_told_in_batches_beginning_with_what_is_there(host: Host)
     following = asyncio.create_task(perform(host, "logs", params, emit))
     async with asyncio.timeout(DEADLINE):
         first = await batches.get()
+        while len(first) < 20_000:
+            more = await batches.get()
+            assert len(more) <= AT_ONCE
+            first += more
         with log.open("a") as file:
             file.write("one more\nand another\n")
         second = await batches.get()

@@ -18,7 +18,6 @@ export function TopBar({ onFind }: { onFind: () => void }) {
   const given = useGivenTitle();
   const place = placeAt(path);
   const inside = path.split("/").filter(Boolean).length > 1;
-  const title = inside ? decodeURIComponent(path.split("/")[2] ?? "") : (place?.title ?? "Toolcrib");
   return (
     <header className={inside ? "top sub" : "top"}>
       {inside && place && (
@@ -27,7 +26,7 @@ export function TopBar({ onFind }: { onFind: () => void }) {
         </Link>
       )}
       <b className="el" data-top-title>
-        {given ?? (place?.page === "chat" && inside ? "Chat" : title)}
+        {given ?? place?.title ?? "Toolcrib"}
       </b>
       <span style={{ marginLeft: "auto" }} />
       <button type="button" className="btn bare ic" aria-label="Search" onClick={onFind}>

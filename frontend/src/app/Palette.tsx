@@ -1,5 +1,5 @@
 import { Dialog as Radix } from "radix-ui";
-import { useDeferredValue, useMemo, useState, type KeyboardEvent } from "react";
+import { useMemo, useState, type KeyboardEvent } from "react";
 
 import { Icon } from "../ui/Icon";
 import { Glyph } from "../ui/Status";
@@ -15,10 +15,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [index, setIndex] = useState(0);
   const [inside, setInside] = useState<PaletteEntry | null>(null);
   const sources = usePaletteSources();
-  const wanted = useDeferredValue(text);
   const entries = useMemo(
-    () => (inside?.more ?? paletteEntries(wanted, sources)).slice(0, MOST),
-    [inside, wanted, sources],
+    () => (inside?.more ?? paletteEntries(text, sources)).slice(0, MOST),
+    [inside, text, sources],
   );
   const chosen = Math.min(index, Math.max(0, entries.length - 1));
 

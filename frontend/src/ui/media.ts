@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
+/** Whether it fits now, and as it changes. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (watcher) => {

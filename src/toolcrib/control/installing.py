@@ -58,6 +58,14 @@ def installed_json(installed: Installed) -> NewlyInstalled:
     return {**version_json(installed.record), "path": str(installed.folder), "replaced": installed.replaced}
 
 
+async def agreed_plan(installations: Installations, name: str, digest: str) -> Plan:
+    """The plan that a person agreed to; raises `UsageError` when it is for another server."""
+    plan = await asyncio.to_thread(installations.agreed, digest)
+    if plan.name != name:
+        raise UsageError("The plan that was agreed to is for another server.", hint="Start again.")
+    return plan
+
+
 def version_json(record: Record) -> InstalledVersion:
     """One version that is in place."""
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,9 +75,12 @@ def _installed(host: Host, entry: ServerEntry, plan: Plan | None) -> Launch | No
 
 
 def _words(raw: Mapping[str, Any], installed: Launch | None) -> list[str]:
+    """As the transport of this type would start it: what is shown is what runs."""
     own = [str(word) for word in raw.get("args") or ()]
-    if installed is not None:
+    if installed is not None and not (raw.get("type") == "npm" and raw.get("command")):
         return [installed.command, *installed.args, *own]
+    if raw.get("type") == "python" and raw.get("module"):
+        return [str(raw.get("command") or sys.executable), "-m", str(raw["module"]), *own]
     for key in ("command", "package", "module", "sourcePath", "tarballPath"):
         if raw.get(key):
             return [str(raw[key]), *own]

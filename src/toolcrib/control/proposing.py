@@ -16,7 +16,7 @@ from toolcrib.config.importing.questions import Filling
 from toolcrib.config.pasting.pasted import Install, short_name
 from toolcrib.control.answers.adding import Needed
 from toolcrib.control.dispatch import OperationParams
-from toolcrib.control.installing import installations_of
+from toolcrib.control.installing import agreed_plan, installations_of
 from toolcrib.control.needed import (
     document_needs,
     fill_variables,
@@ -141,10 +141,7 @@ async def _plan(
 ) -> Plan:
     installations = installations_of(host)
     if agreed:
-        plan = await asyncio.to_thread(installations.agreed, agreed)
-        if plan.name != name:
-            raise UsageError("The plan that was agreed to is for another server.", hint="Start again.")
-        return plan
+        return await agreed_plan(installations, name, agreed)
     options = Options(
         allow_scripts=params.allow_scripts,
         allow_build=params.allow_build,

@@ -34,7 +34,7 @@ CAPACITY = 5000
 PRUNE_EVERY = 6 * 3600.0
 _PRUNED_AT_ONCE = 5000
 
-_COLUMNS = "time, tool, server, principal, session, outcome, ms, bytes, arguments, error, call_id, extra"
+COLUMNS = "time, tool, server, principal, session, outcome, ms, bytes, arguments, error, call_id, extra"
 _ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ROWS_AT_ONCE = 200
 """Rows of one statement. Each statement takes and gives the interpreter's lock; a row at a time made the
@@ -120,11 +120,11 @@ class AuditLog:
         }
         chosen = {clause: value for clause, value in filters.items() if value is not None}
         where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
-        statement = f"SELECT {_COLUMNS} FROM calls {where} ORDER BY time DESC, id DESC LIMIT ?"  # noqa: S608
+        statement = f"SELECT {COLUMNS} FROM calls {where} ORDER BY time DESC, id DESC LIMIT ?"  # noqa: S608
         rows = await self._database.run(
             lambda connection: connection.execute(statement, (*chosen.values(), limit)).fetchall()
         )
-        return [_from_row(row) for row in rows]
+        return [record_of(row) for row in rows]
 
     async def look(self, at: Callable[[sqlite3.Connection], T]) -> T:
         """Look at the record in some other way, once all that was recorded so far is in it."""
@@ -222,7 +222,7 @@ def _insert_rows(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) ->
 
 
 def _insert_statement(rows: int) -> str:
-    return f"INSERT INTO calls ({_COLUMNS}) VALUES {', '.join([_ROW] * rows)}"  # noqa: S608
+    return f"INSERT INTO calls ({COLUMNS}) VALUES {', '.join([_ROW] * rows)}"  # noqa: S608
 
 
 def _delete_before(oldest: int, connection: sqlite3.Connection) -> int:
@@ -252,7 +252,8 @@ def _storable(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _from_row(row: tuple[Any, ...]) -> CallRecord:
+def record_of(row: tuple[Any, ...]) -> CallRecord:
+    """A row of the table, its columns in the order of `COLUMNS`."""
     time, tool, server, principal, session, outcome, ms, size, arguments, error, call_id, extra = row
     return CallRecord(
         time=from_stored(time),

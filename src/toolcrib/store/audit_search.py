@@ -5,7 +5,6 @@ Each function is work for `AuditLog.look`: it reads and writes nothing.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from toolcrib.schema.tools import CallRecord, Outcome
+from toolcrib.store.audit import COLUMNS, record_of
 from toolcrib.store.moments import from_stored, to_stored
 
-_COLUMNS = "id, time, tool, server, principal, session, outcome, ms, bytes, arguments, error, call_id, extra"
+_COLUMNS = f"id, {COLUMNS}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,19 +170,5 @@ def _escaped(text: str) -> str:
 
 
 def _found(row: tuple[Any, ...]) -> FoundCall:
-    number, time, tool, server, principal, session, outcome, ms, size, arguments, error, call_id, extra = row
-    record = CallRecord(
-        time=from_stored(time),
-        tool=tool,
-        server=server,
-        principal=principal,
-        session=session,
-        outcome=outcome,
-        ms=ms,
-        bytes=size,
-        arguments=arguments,
-        error=error,
-        call_id=call_id,
-        extra=json.loads(extra) if extra else {},
-    )
-    return FoundCall(id=number, record=record)
+    number, *rest = row
+    return FoundCall(id=number, record=record_of(tuple(rest)))

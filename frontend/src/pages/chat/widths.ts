@@ -1,17 +1,6 @@
 /** How much room the window gives. */
 
-import { useSyncExternalStore } from "react";
-
-function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    (watcher) => {
-      const media = matchMedia(query);
-      media.addEventListener("change", watcher);
-      return () => media.removeEventListener("change", watcher);
-    },
-    () => matchMedia(query).matches,
-  );
-}
+import { useMedia } from "../../ui/media";
 
 /** One column, with the chats behind Back. */
 export function useNarrow(): boolean {

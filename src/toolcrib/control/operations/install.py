@@ -14,6 +14,7 @@ from toolcrib.control.answers.servers import Server
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import (
     OURS,
+    agreed_plan,
     change_over,
     installations_of,
     installed_json,
@@ -113,10 +114,7 @@ def _check_name(host: Host, name: str, params: Params, *, again: bool) -> None:
 
 async def _plan(host: Host, installations: Installations, name: str, params: Params, tell: Any) -> Plan:
     if params.agreed is not None:
-        plan = await asyncio.to_thread(installations.agreed, params.agreed)
-        if plan.name != name:
-            raise UsageError("The plan that was agreed to is for another server.", hint="Start again.")
-        return plan
+        return await agreed_plan(installations, name, params.agreed)
     options = Options(
         allow_scripts=params.allow_scripts,
         allow_build=params.allow_build,

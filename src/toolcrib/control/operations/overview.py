@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from toolcrib.control.answers.overview import BuiltIn, ConfigTrouble, Overview, ServerGlance
@@ -15,6 +16,7 @@ from toolcrib.control.shapes import moment
 from toolcrib.control.sources import source_of
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState, ServerStatus
+from toolcrib.schema.tools import Tool
 from toolcrib.store.call_hours import ServerHours, call_hours
 
 
@@ -33,7 +35,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Overview:
     hours = await host.audit.look(lambda connection: call_hours(connection, now))
     stored = frozenset(await asyncio.to_thread(host.secrets.names))
     notes = await asyncio.to_thread(read_notes, host)
-    everything = notes.get(ALL, Note())
+    everything, known = notes.get(ALL, Note()), _known_tools(host)
     return {
         "switched_on": host.settings.global_enabled,
         "switched_at": everything.off_at,
@@ -42,7 +44,12 @@ async def run(host: Host, params: Params, emit: Emit) -> Overview:
         "built_in": _built_in(host),
         "servers": [
             _glance(
-                host, status, hours.get(status.name, ServerHours()), stored, notes.get(status.name, Note())
+                host,
+                status,
+                known.get(status.name, []),
+                hours.get(status.name, ServerHours()),
+                stored,
+                notes.get(status.name, Note()),
             )
             for status in host.servers.statuses()
         ],
@@ -63,11 +70,23 @@ def _built_in(host: Host) -> list[BuiltIn]:
     ]
 
 
+def _known_tools(host: Host) -> dict[str, list[Tool]]:
+    """The tools by server; of one that is away, those that it had."""
+    known: dict[str, list[Tool]] = {}
+    for tool in host.shelf.tools():
+        known.setdefault(tool.server or "", []).append(tool)
+    return known
+
+
 def _glance(
-    host: Host, status: ServerStatus, hours: ServerHours, stored: frozenset[str], note: Note
+    host: Host,
+    status: ServerStatus,
+    tools: Sequence[Tool],
+    hours: ServerHours,
+    stored: frozenset[str],
+    note: Note,
 ) -> ServerGlance:
     name, since = status.name, _since(host, status, note)
-    tools = host.registry.snapshot.by_server.get(name, ())
     raw = host.config.servers[name].raw if name in host.config.servers else {}
     attempt, attempts = _attempts(host, status)
     return {
@@ -86,8 +105,8 @@ def _glance(
         "attempt": attempt,
         "attempts": attempts,
         "source": source_of(raw, note.imported_from),
-        "tools": status.tools,
-        "tokens": sum(tool.tokens for tool in tools if tool.enabled) if tools else None,
+        "tools": status.tools or len(tools),
+        "tokens": sum(tool.tokens for tool in tools if tool.enabled or tool.stale) if tools else None,
         "held": [tool.definition.name for tool in tools if tool.held],
         "missing": [secret for secret in secrets_of(raw) if secret not in stored],
         "bars": [

@@ -1,0 +1,207 @@
+"""The shell in a real browser: keys and the palette, a host that is gone and comes back, and several tabs."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable
+
+from playwright.sync_api import Page, Request, expect
+
+from tests.web.browsing import DEADLINE_MS, Complaints, sign_in
+from tests.web.running import Crib
+
+expect.set_options(timeout=DEADLINE_MS)
+NewPage = Callable[[], Page]
+BROKEN_OFF = r"ERR_|Failed to load resource|network"
+
+
+def open_servers(crib: Crib, page: Page) -> Page:
+    """The list, once it stands."""
+    page.goto(f"{crib.base}/servers")
+    expect(page.locator('[data-server="demo"]')).to_contain_text("Running")
+    return page
+
+
+def streams_of(page: Page) -> list[Request]:
+    """The requests for the live stream that this page makes from now on."""
+    found: list[Request] = []
+    page.on("request", lambda one: found.append(one) if one.url.endswith("/api/live") else None)
+    return found
+
+
+def test_the_palette_finds_a_server_and_opens_it_without_a_mouse(crib: Crib, new_page: NewPage) -> None:
+    crib.server("postgres")
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+
+    page.locator("body").press("Control+k")
+    field = page.get_by_role("combobox", name="Go to or do")
+    expect(field).to_be_focused()
+    field.press_sequentially("postg")
+    expect(page.get_by_role("option", name=re.compile("^postgres server"))).to_be_visible()
+    expect(page.get_by_role("option", name="Turn off postgres")).to_be_visible()
+    while "server" not in page.get_by_role("option", selected=True).inner_text():
+        field.press("ArrowDown")
+    field.press("Enter")
+
+    expect(page).to_have_url(f"{crib.base}/servers/postgres")
+    expect(page.get_by_role("heading", name="postgres", exact=True)).to_be_visible()
+
+
+def test_the_palette_does_what_it_says_and_asks_what_it_does_not_know(crib: Crib, new_page: NewPage) -> None:
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+
+    page.locator("body").press("Control+k")
+    page.get_by_role("combobox").fill("turn off demo")
+    page.get_by_role("combobox").press("Enter")
+    expect(page.locator('[data-server="demo"]')).to_contain_text("Off")
+
+    page.locator("body").press("Control+k")
+    page.get_by_role("combobox").fill("how far is the moon")
+    expect(page.get_by_role("option")).to_have_text(re.compile("Ask in a new chat: “how far is the moon”"))
+    page.get_by_role("combobox").press("Escape")
+    expect(page.get_by_role("combobox")).to_have_count(0)
+
+
+def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: NewPage) -> None:
+    crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
+    crib.server("stranger")
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    body = page.locator("body")
+
+    for key, path in (("t", "/tools"), ("a", "/activity"), ("n", "/connect"), ("e", "/settings")):
+        body.press("g")
+        body.press(key)
+        expect(page).to_have_url(re.compile(f"{path}$"))
+    body.press("g")
+    body.press("s")
+    expect(page.locator('[data-server="stranger"]')).to_contain_text("Needs trust")
+    body.press("/")
+    search = page.get_by_label("Filter servers")
+    expect(search).to_be_focused()
+    search.press_sequentially("g?!")
+    expect(search).to_have_value("g?!")
+    search.fill("")
+    search.blur()
+    body.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("The oldest thing that needs you")
+    body.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    body.press("!")
+    expect(page.get_by_role("alertdialog")).to_contain_text("toolcrib.testing.server")
+
+
+def test_keys_of_one_letter_can_be_turned_off(crib: Crib, page: Page) -> None:
+    page.goto(f"{crib.base}/settings")
+    page.get_by_role("switch", name=re.compile("keys", re.IGNORECASE)).click()
+    open_servers(crib, page)
+
+    page.locator("body").press("?")
+    page.locator("body").press("Control+k")
+
+    expect(page.get_by_role("combobox", name="Go to or do")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
+
+
+def test_a_host_that_is_killed_is_told_of_and_found_again(
+    crib: Crib, new_page: NewPage, complaints: Complaints
+) -> None:
+    complaints.expect(BROKEN_OFF)
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    port = crib.port
+
+    crib.stop(signal.SIGKILL)
+    strip = page.get_by_role("alert")
+    expect(strip).to_contain_text(
+        re.compile(
+            r"Toolcrib is not answering\. Trying again in \d+ s\. This is how it was at \d\d:\d\d\. Start it "
+            r"again with toolcrib up; nothing of this page is lost\."
+        )
+    )
+    expect(page.locator('[data-server="demo"]')).to_contain_text("Running")
+    page.get_by_role("button", name="Add server").click()
+    expect(page.get_by_role("status").first).to_have_text(re.compile("so nothing was done"))
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    crib.start(port=port)
+    page.get_by_role("button", name="Try now").click()
+    expect(page.locator("footer")).to_contain_text("Connected again.")
+    expect(strip).to_have_count(0)
+    page.get_by_role("button", name="Add server").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_a_page_whose_key_was_revoked_says_how_to_get_another(
+    crib: Crib, new_page: NewPage, complaints: Complaints
+) -> None:
+    complaints.expect(r"401|ERR_INCOMPLETE")
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    other = sign_in(new_page(), crib.sign_in_address())
+    other.goto(f"{crib.base}/servers")
+
+    for one in crib.run("pages"):
+        if "python" not in one["name"]:
+            crib.run("page_revoke", id=one["id"])
+
+    for tab in (page, other):
+        expect(tab.get_by_role("main")).to_contain_text(
+            "This page’s key is no longer valid. Open a new one with toolcrib open."
+        )
+    sign_in(new_page(), crib.sign_in_address())
+    expect(page.get_by_role("navigation", name="Main").first).to_be_visible()
+
+
+def test_two_tabs_share_one_stream_and_the_second_takes_over_without_a_gap(
+    crib: Crib, new_page: NewPage
+) -> None:
+    first, second = new_page(), new_page()
+    led, followed = streams_of(first), streams_of(second)
+    sign_in(first, crib.sign_in_address())
+    open_servers(crib, first)
+    open_servers(crib, second)
+
+    crib.run("disable", name="demo")
+    for tab in (first, second):
+        expect(tab.locator('[data-server="demo"]')).to_contain_text("Off")
+    assert (len(led) > 0, len(followed)) == (True, 0)
+
+    with second.expect_request(lambda one: one.url.endswith("/api/live")) as taken_over:
+        first.close()
+        crib.run("enable", name="demo")
+    assert taken_over.value.headers.get("last-event-id")
+    expect(second.locator('[data-server="demo"]')).to_contain_text("Running")
+
+
+def test_a_tab_that_heard_nothing_yet_goes_on_where_the_first_one_was(crib: Crib, new_page: NewPage) -> None:
+    first, second = new_page(), new_page()
+    sign_in(first, crib.sign_in_address())
+    open_servers(crib, first)
+    open_servers(crib, second)
+
+    with second.expect_request(lambda one: one.url.endswith("/api/live")) as taken_over:
+        first.close()
+
+    assert taken_over.value.headers.get("last-event-id")
+
+
+def test_an_address_that_leads_nowhere_says_so_and_a_broken_page_breaks_nothing_else(
+    crib: Crib, page: Page
+) -> None:
+    page.goto(f"{crib.base}/nowhere")
+    expect(page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+    page.get_by_role("link", name="Servers", exact=False).first.click()
+    expect(page.locator('[data-server="demo"]')).to_be_visible()
+
+
+def test_the_skip_link_leads_to_the_page_and_the_title_counts_what_waits(
+    crib: Crib, new_page: NewPage
+) -> None:
+    crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
+    crib.server("stranger")
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+
+    expect(page).to_have_title("(1) Toolcrib")
+    page.locator("body").press("Tab")
+    expect(page.get_by_role("link", name="To the page")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
