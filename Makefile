@@ -1,8 +1,8 @@
 # Works with GNU make 3.81 (macOS) and later. `make` alone lists the targets.
 
 BIN := .venv/bin
-# How many test files run at once: most of them wait more than they work.
-JOBS := 2
+# How many test files run at once: most of them wait more than they work, so one more than the smallest machine has cores.
+JOBS := 3
 .DEFAULT_GOAL := help
 .PHONY: help setup dev needs run test check lint types layers page types-page format bench screenshots soak lock clean
 
