@@ -296,7 +296,7 @@ async def test_the_rule_that_is_shown_for_a_scope_is_the_one_that_is_written(
 ) -> None:
     tools, person = Tools(), Person(Answer(allow=allow, scope=scope))
     gate = gate_with(person)
-    gate.begin(AGENT, asker=person, project="/work/thing")
+    gate.begin(AGENT, asker=person, project="/home/ada/thing")
 
     await gate.check(tools.run("make test"))
 

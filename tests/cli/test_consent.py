@@ -34,7 +34,7 @@ async def answered(question: Question, *pressed: str) -> Answer:
 async def question_about(command: str, *, flow: bool = False) -> Question:
     tools, person = Tools(), Person(Answer(allow=False))
     gate = gate_with(person)
-    gate.begin(AGENT, asker=person, project="/work/thing")
+    gate.begin(AGENT, asker=person, project="/home/ada/thing")
     if flow:
         gate.rules.add(Rule(effect="allow"))
         await gate.check(tools.call("web__fetch", url="x"))
