@@ -94,12 +94,3 @@ def _no_unheard_failures(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         if record.name == "asyncio" and "never retrieved" in record.getMessage()
     ]
     assert not unheard
-
-
-LONG = ("web", "installers", "real_servers", "conformance", "clients")
-"""Folders of tests that take long: they begin first, so that nothing is left alone at the end."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long ones first; otherwise as they were found."""
-    items.sort(key=lambda item: not any(part in LONG for part in item.path.parts))
