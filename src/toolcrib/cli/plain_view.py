@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from toolcrib import __version__
@@ -23,7 +23,7 @@ async def announce_json(served: Served) -> AsyncIterator[None]:
     paths = served.host.paths
     home = paths.home or paths.config_file.parent
     place = {"url": served.sign_in_address(), "pid": os.getpid()}
-    say_exactly(as_json({**place, "socket": str(paths.socket), "home": str(home)}))
+    _if_heard(say_exactly, as_json({**place, "socket": str(paths.socket), "home": str(home)}))
     yield
 
 
@@ -32,8 +32,8 @@ async def plain_view(served: Served) -> AsyncIterator[None]:
     """Where the page is, then a line for each server's state, now and whenever it changes."""
     host = served.host
     home = host.paths.home or host.paths.config_file.parent
-    say(f"Toolcrib {__version__} runs as process {os.getpid()}, home {home}. Ctrl-C ends it.")
-    say(f"The page: {served.sign_in_address()}")
+    _say_if_heard(f"Toolcrib {__version__} runs as process {os.getpid()}, home {home}. Ctrl-C ends it.")
+    _say_if_heard(f"The page: {served.sign_in_address()}")
     teller = asyncio.create_task(_tell(host), name="plain view")
     try:
         yield
@@ -70,8 +70,12 @@ def _say_once(told: dict[str, str], name: str, line: str) -> None:
 
 
 def _say_if_heard(line: str) -> None:
+    _if_heard(say, line)
+
+
+def _if_heard(tell: Callable[[str], None], line: str) -> None:
     """A reader of our output that has gone ends the telling, not the host."""
     try:
-        say(line)
+        tell(line)
     except OSError:
         mute()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
+
+_REACTION = 0.2
+"""Seconds within which Python sees to a signal, unless it missed it."""
 
 
 def can_ask() -> bool:
@@ -50,7 +55,40 @@ def _signals_as_usual() -> Iterator[None]:
     for number in (signal.SIGTERM, signal.SIGHUP):
         before[number] = signal.signal(number, signal.SIG_DFL)
     try:
-        yield
+        with _insisting():
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _insisting() -> Iterator[None]:
+    """A Ctrl-C that comes in the moment before the program reads ends the reading too.
+
+    Python's `input` swallows one that comes while it flushes, and one that comes just before its system call
+    is seen to after it. So the signal is repeated until the question is over.
+    """
+    over = threading.Event()
+    asker = threading.get_ident()
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+
+    def insist() -> None:
+        while (number := heard.recv(1)) != bytes([signal.SIGINT]):
+            if not number:
+                return
+        while not over.wait(_REACTION):
+            signal.pthread_kill(asker, signal.SIGINT)
+
+    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    insisting = threading.Thread(target=insist, name="questions", daemon=True)
+    insisting.start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        told.close()
+        insisting.join()
+        heard.close()
