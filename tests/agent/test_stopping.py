@@ -12,7 +12,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from tests.conftest import Crib
-from toolcrib.agent.events import CallBegan
+from toolcrib.agent.events import CallBegan, CallEnded, CallQueued, TurnEnded
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.testing.model import ScriptedModel, calls
 
@@ -73,3 +73,47 @@ async def test_stop_in_the_middle_of_three_tools_leaves_nothing(crib: Crib, tmp_
         ended = await agent.ask("never mind", chat=await host.chats.load("last"))
 
     assert ended.answer == "All right."
+
+
+async def test_one_call_is_stopped_and_the_turn_goes_on_without_it(crib: Crib) -> None:
+    crib.server("box")
+    model = ScriptedModel(
+        calls(("box__sleep", {"seconds": 300}), ("box__echo", {"text": "hi"})), "I went on."
+    )
+    async with crib.open(gate=AllowAll()) as host:
+        await host.ready()
+        agent = host.agent(model)
+        ended: dict[str, CallEnded] = {}
+        async with asyncio.timeout(DEADLINE), aclosing(agent.run("work")) as events:
+            async for event in events:
+                if isinstance(event, CallBegan) and event.tool == "box__sleep":
+                    sleep, chat = event.id, await host.chats.load("last")
+                    assert not await agent.stop_call(chat.id, "another")
+                    assert await agent.stop_call(chat.id, sleep)
+                elif isinstance(event, CallEnded):
+                    ended[event.tool] = event
+                elif isinstance(event, TurnEnded):
+                    assert (event.ending, event.answer) == ("answered", "I went on.")
+                    assert not await agent.stop_call(chat.id, sleep)
+
+    assert ended["box__sleep"].outcome == "cancelled"
+    assert ended["box__echo"].outcome == "ok"
+    assert "The person stopped this call before it answered." in ended["box__sleep"].text
+
+
+async def test_calls_beyond_the_room_wait_and_end_with_the_turn(crib: Crib) -> None:
+    crib.server("box")
+    crib.setting(agent={"maxParallelCalls": 1})
+    many = [("box__sleep", {"seconds": 300}), ("box__echo", {"text": "a"}), ("box__echo", {"text": "b"})]
+    async with crib.open(gate=AllowAll()) as host:
+        await host.ready()
+        agent = host.agent(ScriptedModel(calls(*many), "Done."))
+        told: list[str] = []
+        async with asyncio.timeout(DEADLINE), aclosing(agent.run("work")) as events:
+            async for event in events:
+                told.append(event.kind)
+                if isinstance(event, CallQueued) and told.count("queued") == 2:
+                    agent.halt((await host.chats.load("last")).id)
+
+    assert told.count("call") == 1, "the others were never made"
+    assert told.count("result") == 3

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.approvals.people import AGENT, ALWAYS, NO, YES, Person, Tools, allowed, gate_with, named
-from toolcrib.approvals.gate import AllowAll, Gate, exact_rule
+from toolcrib.approvals.gate import AllowAll, Gate
+from toolcrib.approvals.proposal import exact_rule
 from toolcrib.approvals.question import Answer, Question
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.schema.approvals import Scope

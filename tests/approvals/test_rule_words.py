@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.approvals.rule_words import rule_place, rule_words
 
@@ -39,3 +41,33 @@ def test_the_place_names_the_project_and_the_definition() -> None:
 
     assert rule_place(rule) == "project exporter · definition 9f3c1ae"
     assert rule_place(Rule(effect="allow")) == "everywhere"
+
+
+def test_places_at_home_are_short_and_others_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+
+    def words(**patterns: Pattern) -> str:
+        return rule_words(Rule(effect="allow", server="files", tool="edit", arguments=patterns))
+
+    assert words(path=Pattern(under="/home/ada/code/src")) == "allow files.edit when path in ~/code/src/**"
+    assert words(path=Pattern(under="/home/adam/code")) == "allow files.edit when path in /home/adam/code/**"
+    assert words(path=Pattern(under="/")) == "allow files.edit when path in /**"
+    assert words(path=Pattern(equals="/home/ada/a.txt")) == "allow files.edit when path is ~/a.txt"
+    assert words(path=Pattern(equals="~/a.txt")) == 'allow files.edit when path is "~/a.txt"'
+
+
+def test_a_path_cannot_pretend_to_be_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    odd = Rule(effect="allow", tool="edit", arguments={"path": Pattern(under="/home/ada/x and nothing else")})
+
+    assert rule_words(odd) == 'allow *.edit when path in "/home/ada/x and nothing else/**"'
+
+
+def test_what_is_free_is_named() -> None:
+    arguments = {"path": Pattern(equals="a"), "content": Pattern(any=True), "mode": Pattern(any=True)}
+    rule = Rule(effect="allow", server="files", tool="write", arguments=arguments, closed=True)
+
+    assert (
+        rule_words(rule)
+        == 'allow files.write when path is "a" with any content and any mode and nothing else'
+    )

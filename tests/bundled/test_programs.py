@@ -20,10 +20,25 @@ Mode = Literal["auto", "legacy"]
 WORKBENCH = Path(__file__).parents[1] / "serverkit" / "programs" / "workbench.py"
 
 
-def run(*arguments: str, asked: list[dict[str, Any]] | None = None) -> subprocess.CompletedProcess[str]:
-    lines = "".join(json.dumps(message) + "\n" for message in asked or [])
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, input=lines, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
+
+
+def answer(*arguments: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """What a server says to one message; its input ends only then, however long that takes."""
+    with subprocess.Popen(
+        [sys.executable, "-m", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(asked) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        rest, _ = process.communicate(timeout=60)
+    assert (process.returncode, rest) == (0, "")
+    found: dict[str, Any] = json.loads(line)
+    return found
 
 
 @asynccontextmanager
@@ -99,11 +114,8 @@ def test_lines_in_lines_out() -> None:
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     params = {"name": "add", "arguments": {"a": 2, "b": 3}, "_meta": meta}
-    done = run(
-        "toolcrib.bundled.demo", asked=[{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}]
-    )
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["result"]["content"][0]["text"] == "5"
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert answer("toolcrib.bundled.demo", asked=asked)["result"]["content"][0]["text"] == "5"
 
 
 @pytest.mark.parametrize("name", ["demo", "filesystem"])
@@ -136,8 +148,8 @@ def test_protected_files_can_be_allowed_from_the_command_line(tmp_path: Path) ->
         "io.modelcontextprotocol/clientCapabilities": {},
     }
     params = {"name": "write_file", "arguments": {"path": ".env", "content": "x"}, "_meta": meta}
-    asked = [{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}]
-    run("toolcrib.bundled.filesystem", str(tmp_path), asked=asked)
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert answer("toolcrib.bundled.filesystem", str(tmp_path), asked=asked)["result"]["isError"]
     assert not (tmp_path / ".env").exists()
-    run("toolcrib.bundled.filesystem", "--allow-protected", str(tmp_path), asked=asked)
+    answer("toolcrib.bundled.filesystem", "--allow-protected", str(tmp_path), asked=asked)
     assert (tmp_path / ".env").read_text() == "x"

@@ -148,7 +148,7 @@ def test_a_caller_that_goes_away_cancels_the_call(toolcrib: CommandLine, up: Pro
 
     caller.terminate()
 
-    assert caller.wait(10) == 128 + 15
+    assert caller.wait(60) == 128 + 15
     eventually(lambda: "cancelled" in lines_of(notes))
     assert toolcrib("audit", "--outcome", "cancelled", "--json").json[0]["tool"] == "small__never"
     caller.communicate()

@@ -112,7 +112,7 @@ def test_an_interrupted_command_closes_what_it_opened(
     eventually(lambda: "called never" in lines_of(notes))
 
     caller.send_signal(number)
-    out, err = caller.communicate(timeout=30)
+    out, err = caller.communicate(timeout=60)
 
     assert caller.returncode == code
     assert '"kind":"interrupted"' in out
@@ -128,7 +128,7 @@ def test_a_person_who_interrupts_is_told_nothing(toolcrib: CommandLine) -> None:
     reader.stdout.readline()
 
     reader.send_signal(signal.SIGINT)
-    out, err = reader.communicate(timeout=30)
+    out, err = reader.communicate(timeout=60)
 
     assert (reader.returncode, out, err.strip()) == (130, "", "")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,22 @@ def test_a_rule_is_put_out_of_force_and_into_it_again(toolcrib: CommandLine) -> 
     assert toolcrib("call", "demo__add", "a=1", "b=2").code == 4
     assert toolcrib("policy", "--json").json["rules"][0]["used"] == 2
     assert toolcrib("policy", "off", "unknown").code == 3
+
+
+def test_a_rule_for_a_folder_means_what_lies_in_it(
+    toolcrib: CommandLine, up: Process, tmp_path: Path
+) -> None:
+    notes = tmp_path.resolve() / "notes"
+    notes.mkdir()
+    (tmp_path / "way").symlink_to(notes)
+
+    added = toolcrib("policy", "add", "allow", "filesystem/write_file", "--in", f"path={tmp_path}/way").out
+
+    assert added.endswith(f"allow filesystem/write_file path in {notes}/**\n")
+    for path, decision in {
+        f"{notes}/a.txt": "allow",
+        f"{notes}s/a.txt": "ask",
+        f"{notes}/../a": "ask",
+    }.items():
+        write = {"path": path, "content": "y"}
+        assert explained(toolcrib, "filesystem__write_file", write)["decision"] == decision, path

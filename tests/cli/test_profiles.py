@@ -30,7 +30,7 @@ def gateway(toolcrib: CommandLine) -> Iterator[str]:
 def status(url: str, token: str = "") -> int:
     """What a request without a session is answered with: 400 where it was let in."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx2.get(url, headers=headers, trust_env=False).status_code
+    return httpx2.get(url, headers=headers, trust_env=False, timeout=60).status_code
 
 
 def test_a_profile_is_added_listed_changed_and_removed(toolcrib: CommandLine) -> None:
@@ -102,15 +102,28 @@ def test_a_token_is_replaced_and_taken_away_only_after_a_yes(toolcrib: CommandLi
     assert "tokenHash" not in toolcrib.config()["toolcrib"]["gateway"]
 
 
+def test_a_token_is_recognised_by_its_end_alone(toolcrib: CommandLine) -> None:
+    toolcrib("profiles", "add", "quiet")
+    token = toolcrib("profiles", "token", "quiet", "--json").json["token"]
+    _, quiet = toolcrib("profiles", "--json").json
+
+    assert quiet["token_tail"] == token[-4:]
+    assert token[-8:] not in json.dumps(toolcrib.config())
+    toolcrib("profiles", "add", "quiet", "--search", "--replace")
+    assert toolcrib.config()["toolcrib"]["profiles"]["quiet"]["tokenTail"] == token[-4:]
+    toolcrib("profiles", "token", "quiet", "--revoke", "--yes")
+    assert toolcrib.config()["toolcrib"]["profiles"]["quiet"] == {"search": True}
+
+
 def test_a_replaced_profile_keeps_its_token(toolcrib: CommandLine) -> None:
     toolcrib("profiles", "add", "quiet")
     toolcrib("profiles", "token", "quiet")
-    before = toolcrib.config()["toolcrib"]["profiles"]["quiet"]["tokenHash"]
+    before = toolcrib.config()["toolcrib"]["profiles"]["quiet"]
 
     toolcrib("profiles", "add", "quiet", "--read-only", "--replace")
 
     after = toolcrib.config()["toolcrib"]["profiles"]["quiet"]
-    assert after == {"readOnly": True, "tokenHash": before}
+    assert after == {"readOnly": True, **before}
 
 
 def test_a_running_gateway_follows_at_once(toolcrib: CommandLine, gateway: str) -> None:

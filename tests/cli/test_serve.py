@@ -36,9 +36,10 @@ def started(tmp_path: Path):
 def test_the_address_is_printed_and_answers_until_asked_to_end(started) -> None:
     process = started()
     url = process.stdout.readline().strip()
-    assert httpx2.get(url.replace("/mcp", "/healthz"), trust_env=False).json()["status"] == "ok"
+    health = httpx2.get(url.replace("/mcp", "/healthz"), trust_env=False, timeout=60)
+    assert health.json()["status"] == "ok"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=60) == 0
 
 
 def test_json_is_one_line_with_url_and_pid(started) -> None:

@@ -49,7 +49,7 @@ def test_a_broken_server_is_told_of_and_harms_no_other(toolcrib: CommandLine) ->
     toolcrib.add("hanging", "--hang")
     toolcrib.add("small")
 
-    servers = {server["name"]: server for server in toolcrib("servers", "--json", "--wait", "3").json}
+    servers = {server["name"]: server for server in toolcrib("servers", "--json", "--wait", "10").json}
 
     assert servers["small"]["state"] == "ready"
     assert servers["hanging"]["state"] == "starting"

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import DEADLINE, CommandLine, Process
-from tests.cli.waiting import eventually
+from tests.cli.waiting import eventually, lines_of
 
 
 def is_alive(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_one_line_of_json_says_where_it_listens(toolcrib: CommandLine, up: Process) -> None:
@@ -46,7 +49,7 @@ def test_a_signal_ends_it_with_everything_it_started(toolcrib: CommandLine, numb
     pid = eventually(lambda: toolcrib("servers", "--json").json[-1]["pid"])
 
     host.send_signal(number)
-    host.communicate(timeout=8)
+    host.communicate(timeout=DEADLINE)
 
     assert host.returncode == 0
     assert not is_alive(pid)
@@ -84,7 +87,9 @@ def test_lines_tell_of_each_state(toolcrib: CommandLine) -> None:
     while "filesystem: ready (6 tools)\n" not in lines or "demo: ready (2 tools)\n" not in lines:
         lines.append(host.stdout.readline())
 
-    (toolcrib.home / "mcp.json").write_text("{")
+    edited = toolcrib.home / "edited.json"
+    edited.write_text("{")
+    edited.replace(toolcrib.home / "mcp.json")  # at once: half an edit would be told of too
     broken = host.stdout.readline()
     host.terminate()
     rest, _ = host.communicate(timeout=DEADLINE)
@@ -159,7 +164,7 @@ def test_the_hosts_own_log_is_for_this_user_alone(toolcrib: CommandLine, up: Pro
     toolcrib("add", "absent", "--yes", "--", "/no/such/program")
 
     log = toolcrib.home / "state" / "host.log"
-    facts = eventually(lambda: [json.loads(line) for line in log.read_text().splitlines()])
+    facts = eventually(lambda: [json.loads(line) for line in lines_of(log)])
     assert facts[0]["server"] == "absent"
     assert log.stat().st_mode & 0o077 == 0
 

@@ -178,12 +178,14 @@ def test_our_own_keys_are_read() -> None:
         era="legacy",
         tools={"include": ["a*"], "exclude": ["b"]},
         includeTools=["c", "a*"],
+        toolTimeouts={"slow": 600},
         lazy=True,
         restart={"firstDelay": 1, "longest_delay": 2, "giveUpAfter": 3, "jitter": 0, "enabled": False},
     )
 
     assert not entry.enabled
     assert (entry.start_timeout, entry.call_timeout) == (5, 1.5)
+    assert entry.tool_timeouts == {"slow": 600}
     assert entry.env_allow == ("A", "B")
     assert entry.isolation == "session"
     assert entry.era == "legacy"

@@ -11,7 +11,7 @@ from toolcrib.config.store import ConfigStore
 from toolcrib.config.watch import changes, digest
 from toolcrib.errors import ConfigError
 
-DEADLINE = 20
+DEADLINE = 60
 QUIET = 0.4
 """Seconds of watching, many looks long, in which nothing may be reported."""
 

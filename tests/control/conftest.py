@@ -17,7 +17,7 @@ from toolcrib.control.server import serve
 from toolcrib.host import Host, open_host
 
 SMALL_SERVER = Path(__file__).parents[1] / "cli" / "small_server.py"
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 class RawClient:

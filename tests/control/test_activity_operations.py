@@ -72,6 +72,26 @@ async def test_a_call_is_there_with_who_asked_and_which_rule_decided(host: Host)
     assert (await run(host, "calls", words="who:gateway"))["matching"] == 1
 
 
+async def test_a_call_that_runs_tells_which_rule_let_it(host: Host) -> None:
+    rule = await run(host, "policy_add", rule={"effect": "allow", "server": "small", "tool": "never"})
+    decided = asyncio.Event()
+    call = host.caller.call("small__never", {}, principal=GATEWAY, on_decided=lambda decision: decided.set())
+    calling = asyncio.create_task(call)
+    try:
+        async with asyncio.timeout(DEADLINE):
+            await decided.wait()
+        found = await run(host, "calls_running")
+    finally:
+        calling.cancel()
+        await asyncio.gather(calling, return_exceptions=True)
+
+    assert [(one["name"], one["state"], one["gate"]["rule"], one["gate"]["number"]) for one in found] == [
+        ("never", "running", rule["id"], 1)
+    ]
+    [recorded] = (await run(host, "calls"))["calls"]
+    assert recorded["gate"]["judged_ms"] >= 0
+
+
 async def test_the_path_of_a_call_has_the_rules_that_speak_of_its_tool(host: Host) -> None:
     await run(host, "policy_add", rule={"effect": "allow", "server": "demo", "tool": "a*"})
     await run(host, "policy_add", rule={"effect": "allow", "server": "other"})

@@ -342,3 +342,99 @@ async def test_a_turn_whose_host_was_killed_is_shown_as_stopped(crib: Crib, mode
     [turn] = view["turns"]
     assert (turn["ending"], view["chat"]["state"]) == ("stopped", "stopped")
     assert [item.get("outcome") for item in turn["items"]] == [None, "cancelled"]
+
+
+async def test_one_call_of_a_turn_is_stopped(crib: Crib, model: Vendor) -> None:
+    model.say(call(("box__sleep", {"seconds": 300})), Say("Without it."))
+    async with opened(crib, model) as host, listening(host) as ear:
+        begun = await run(host, "chat_send", text="Wait.", mode="off")
+        slow = await ear.until("call")
+        assert not (await run(host, "call_stop", chat=begun["chat"], call="another"))["stopped"]
+        stopped = await run(host, "call_stop", chat=begun["chat"], call=slow["id"])
+        ended = await ear.until("ended")
+        again = await run(host, "call_stop", chat=begun["chat"], call=slow["id"])
+        view = await run(host, "chat_view", chat=begun["chat"])
+
+    assert (stopped["stopped"], again["stopped"]) == (True, False)
+    assert (ended["ending"], ended["answer"]) == ("answered", "Without it.")
+    [card] = [item for item in view["turns"][0]["items"] if item["kind"] == "call"]
+    assert card["outcome"] == "cancelled"
+    assert "The person stopped this call" in card["text"]
+
+
+async def test_a_question_from_a_command_is_told_to_pages_and_can_be_stopped_there(
+    crib: Crib, model: Vendor
+) -> None:
+    model.say(call(("box__sleep", {"seconds": 300})))
+    heard: list[str] = []
+
+    async def emit(event: Any) -> None:
+        heard.append(event["event"])
+
+    async with opened(crib, model) as host, listening(host) as ear:
+        asked = asyncio.create_task(perform(host, "ask", {"text": "Wait.", "mode": "off"}, emit))
+        question = await ear.until("question")
+        await ear.until("call")
+        told = ear.told[-1]
+        view = await run(host, "chat_view", chat=told.chat)
+        await run(host, "chat_stop", chat=told.chat)
+        async with asyncio.timeout(DEADLINE):
+            answer = await asked
+
+    assert question["text"] == "Wait."
+    assert view["running"]["running"]
+    assert (answer["ending"], answer["chat"]) == ("stopped", told.chat)
+    assert {"began", "call", "result"} <= set(heard)
+
+
+async def test_a_command_that_hangs_up_stops_its_turn(crib: Crib, model: Vendor) -> None:
+    model.say(call(("box__sleep", {"seconds": 300})))
+
+    async def emit(event: Any) -> None:
+        pass
+
+    async with opened(crib, model) as host, listening(host) as ear:
+        asked = asyncio.create_task(perform(host, "ask", {"text": "Wait.", "mode": "off"}, emit))
+        await ear.until("call")
+        asked.cancel()
+        await asyncio.wait([asked])
+        ended = await ear.until("ended")
+
+        assert asked.cancelled()
+        assert host.turns.running() == []
+        assert host.caller.under_way() == []
+    assert ended["ending"] == "stopped"
+
+
+async def test_what_decided_a_call_is_kept_with_it(crib: Crib, model: Vendor) -> None:
+    model.say(call(ADD, ("box__echo", {"text": "hi"})), Say("Done."))
+    async with opened(crib, model) as host, listening(host) as ear:
+        rule = await run(host, "policy_add", rule={"effect": "allow", "server": "box", "tool": "echo"})
+        begun = await run(host, "chat_send", text="Do both.")
+        await ear.until("ended")
+        view = await run(host, "chat_view", chat=begun["chat"])
+
+    decided = {item["name"]: item["rule"] for item in view["turns"][0]["items"] if item["kind"] == "call"}
+    assert decided["echo"] == rule["id"]
+
+
+async def test_calls_that_wait_at_the_gate_are_told_to_wait_and_then_to_run(
+    crib: Crib, model: Vendor
+) -> None:
+    model.say(call(("box__echo", {"text": "a"}), ("box__echo", {"text": "b"})), Say("Both."))
+    async with opened(crib, model) as host, listening(host) as ear:
+        await run(host, "chat_send", text="Say both.")
+        first = await ear.until("asking")
+        waiting = {(await ear.until("queued"))["id"] for _ in range(2)}
+        await run(host, "chat_reply", id=first["id"], action="accept", content={"scope": "once"})
+        running = await ear.until("call")
+        second = await ear.until("asking")
+        await run(host, "chat_reply", id=second["id"], action="decline")
+        await ear.until("ended")
+
+    assert running["id"] in waiting
+    assert ear.kinds.count("call") == 3, "both began, and one began to run"
+    assert (first["detail"]["why"], second["call"] in waiting) == (
+        "it says of itself that it only reads, and no rule covers it.",
+        True,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,54 @@ async def test_a_client_is_connected_in_its_own_file_and_taken_out_again(host: H
 
 async def test_the_command_for_a_terminal_names_the_profile(host: Host):
     await ask(host, "profile_add", name="everyday", search=True)
-    shown = await ask(host, "client_entry", client="claude_code", profile="everyday")
-    assert shown["command"] == "toolcrib connect claude-code --profile everyday"
+    shown = await ask(host, "client_entry", client="cursor", profile="everyday")
+    assert shown["command"] == "toolcrib connect cursor --profile everyday"
     assert "--profile" in shown["snippet"]
     with pytest.raises(NotFound):
         await ask(host, "client_entry", client="claude_code", profile="nobody")
+
+
+@pytest.mark.parametrize(
+    ("client", "by_program", "by_address"),
+    [
+        (
+            "claude_code",
+            "claude mcp add --scope user toolcrib -- ",
+            "claude mcp add --scope user --transport http",
+        ),
+        ("codex", "codex mcp add toolcrib -- ", "codex mcp add toolcrib --url "),
+    ],
+)
+async def test_a_client_with_a_command_of_its_own_is_told_that_one(
+    host: Host, client: str, by_program: str, by_address: str
+):
+    host.pages.address = "http://127.0.0.1:4180"
+    shown = await ask(host, "client_entry", client=client)
+    entry = shlex.split(shown["command"].removeprefix(by_program))
+    assert shown["command"].startswith(by_program)
+    assert all(json.dumps(word) in shown["snippet"] for word in entry)
+    there = await ask(host, "client_entry", client=client, form="address")
+    assert there["command"].startswith(by_address)
+    assert there["command"].endswith(" http://127.0.0.1:4180/mcp")
+
+
+async def test_a_command_of_a_client_never_holds_a_token(host: Host):
+    host.pages.address = "http://127.0.0.1:4180"
+    await ask(host, "profile_token", name="", token_hash=hash_token("secret"))
+    shown = await ask(host, "client_entry", client="claude_code", form="address")
+    assert shown["command"] == "toolcrib connect claude-code --http http://127.0.0.1:4180/mcp --token"
+
+
+async def test_a_view_tells_the_end_of_its_token_and_when_a_person_is_asked(host: Host):
+    await ask(host, "profile_add", name="everyday")
+    await ask(host, "profile_token", name="everyday", token_hash=hash_token("tcrib_4f1e"), tail="4f1e")
+    await ask(host, "settings_set", key="approvals.modes.gateway", value="always")
+    whole, everyday = await ask(host, "profile_list")
+    assert (everyday["token"], everyday["token_tail"], everyday["mode"]) == (True, "4f1e", "always")
+    assert (whole["token"], whole["token_tail"]) == (False, "")
+    again = await ask(host, "profile_token", name="everyday", token_hash=hash_token("another"))
+    assert (again["token"], again["token_tail"]) == (True, "")
+    assert "tokenTail" not in json.dumps(await ask(host, "settings_show"))
 
 
 async def test_an_entry_whose_token_is_not_known_here_is_shown_but_not_written(host: Host):

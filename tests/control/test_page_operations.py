@@ -84,3 +84,32 @@ async def test_a_model_is_asked_for_a_word_with_a_key_that_is_kept_nowhere(
         tried = await perform(host, "model_try", given, _nobody)
     assert (tried["model"], tried["answer"]) == ("openai:some", "ready")
     assert await asyncio.to_thread(host.secrets.get, "OPENAI_API_KEY") is None
+
+
+async def test_how_a_vendor_answered_last_is_remembered_until_its_key_changes(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+):
+    async def tried() -> Any:
+        shown = await perform(host, "models", {}, _nobody)
+        return next(one["tried"] for one in shown["vendors"] if one["vendor"] == "openai")
+
+    asked = {"model": "openai:some"}
+    with vendor(Refuse(401, "Incorrect API key."), Refuse(401, "Incorrect."), Say("ready")) as openai:
+        reached = {"OPENAI_BASE_URL": openai.address, "OPENAI_API_KEY": "sk-stored"}
+        context = replace(host.models.context, environ={**host.models.context.environ, **reached})
+        monkeypatch.setattr(host.models, "context", context)
+        assert await tried() is None
+        other = {**asked, "key_name": "OPENAI_API_KEY", "key": "sk-other"}
+        with pytest.raises(ModelKeyRefused):
+            await perform(host, "model_try", other, _nobody)
+        assert await tried() is None  # Another key says nothing of the one that is stored.
+        with pytest.raises(ModelKeyRefused):
+            await perform(host, "model_try", asked, _nobody)
+        refused = await tried()
+        assert (refused["model"], refused["ms"], refused["refused"]) == ("openai:some", None, True)
+        await perform(host, "secret_set", {"name": "OPENAI_API_KEY", "value": "sk-new"}, _nobody)
+        assert await tried() is None
+        await perform(host, "model_try", asked, _nobody)
+    worked = await tried()
+    assert worked["ms"] > 0
+    assert not worked["refused"]

@@ -89,6 +89,15 @@ async def test_something_that_listens_and_is_silent_is_no_host(
                 pass
 
 
+async def test_a_host_that_is_just_ending_is_none_any_more(home: Path) -> None:
+    paths = find_paths(home).ensure()
+    ending = await asyncio.start_unix_server(
+        lambda reader, writer: writer.transport.abort(), os.fspath(paths.socket)
+    )
+    async with ending, reach(home) as crib:
+        assert not crib.running
+
+
 async def test_a_host_of_another_version_is_told_of(home: Path) -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b'{"hello": {"protocol": 99, "version": "9.9"}}\n')

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from toolcrib.control.dispatch import perform
+from toolcrib.control.server_notes import note_newest
 from toolcrib.host import Host, open_host
+from toolcrib.servers import pace
 
 
 @pytest.fixture
@@ -74,3 +76,61 @@ async def test_a_damaged_file_of_notes_harms_nothing(host: Host) -> None:
     assert (await glance(host, "demo"))["source"]["imported_from"] == ""
     await ask(host, "disable", name="demo")
     assert (await glance(host, "demo"))["since"] is not None
+
+
+async def test_a_newer_version_that_was_seen_is_known_until_it_is_in_place(host: Host) -> None:
+    entry = {"type": "npm", "package": "notes", "version": "1.0.0", "command": "notes", "enabled": False}
+    host.config_store.add_server("notes", entry)
+    await host.reload()
+    assert (await glance(host, "notes"))["newest"] is None
+
+    note_newest(host, {"notes": "1.1.0"})
+    assert (await glance(host, "notes"))["newest"] == "1.1.0"
+
+    host.config_store.add_server("notes", {**entry, "version": "1.1.0"}, replace=True)
+    await host.reload()
+    assert (await glance(host, "notes"))["newest"] is None
+
+
+async def test_a_server_says_which_folders_its_arguments_name(host: Host) -> None:
+    words = [
+        "/srv/notes/main.py",
+        "/srv/notes",
+        "--root=/srv/more",
+        "--fast",
+        "https://example.org/x",
+        "~/own",
+    ]
+    host.config_store.add_server("notes", {"command": "python", "args": words, "enabled": False})
+    await host.reload()
+
+    assert (await glance(host, "notes"))["touches"] == ["/srv/notes", "/srv/more", "~/own"]
+
+
+async def test_a_server_that_answers_slowly_is_called_slow(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await host.ready()
+    monkeypatch.setattr(pace, "LONG", -1.0)  # So that no test has to wait.
+    for _ in range(pace.KEPT):
+        await host.call("demo__add", {"a": 1, "b": 2})
+
+    found = await glance(host, "demo")
+
+    assert (found["state"], found["reason"]) == ("degraded", "10 of the last 10 answers took over -1 s.")
+    monkeypatch.setattr(pace, "LONG", 60.0)
+    for _ in range(pace.KEPT):
+        await host.call("demo__add", {"a": 1, "b": 2})
+    assert (await glance(host, "demo"))["state"] == "ready"
+
+
+async def test_one_server_is_measured_when_somebody_looks(host: Host) -> None:
+    await host.ready()
+    before = await ask(host, "server_facts", name="demo")
+    assert before == {"name": "demo", "memory": None, "last_used": None, "calls_today": 0, "failed_today": 0}
+
+    await host.call("demo__add", {"a": 1, "b": 2})
+    after = await ask(host, "server_facts", name="demo")
+
+    assert (after["calls_today"], after["failed_today"]) == (1, 0)
+    assert after["last_used"] is not None

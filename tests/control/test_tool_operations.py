@@ -173,3 +173,15 @@ async def test_a_page_cannot_call_as_somebody_whom_nobody_asks(host: Host) -> No
         asked_from.reset(token)
 
     assert host.approvals.mode_of(Principal(name="cli")) == "off"
+
+
+async def test_a_tool_is_given_more_time_while_its_server_runs_on(host: Host, home: Path) -> None:
+    pid = host.servers.status("small").pid
+
+    longer = await run(host, "tool_set", name="small__echo", timeout=600)
+    kept = json.loads((home / "mcp.json").read_text())["mcpServers"]["small"]["toolTimeouts"]
+    usual = await run(host, "tool_set", name="small__echo", timeout=0)
+
+    assert (longer["timeout"], kept, usual["timeout"]) == (600, {"echo": 600}, None)
+    assert "toolTimeouts" not in (home / "mcp.json").read_text()
+    assert host.servers.status("small").pid == pid

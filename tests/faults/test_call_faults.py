@@ -74,15 +74,16 @@ async def test_12_13_a_server_that_closes_its_pipes_is_started_again(crib, until
 async def test_14_a_stopped_process_is_noticed_while_idle_and_replaced(crib, until, monkeypatch):
     monkeypatch.setattr("toolcrib.servers.health.CHECK_TIMEOUT", 0.2)
     monkeypatch.setattr("toolcrib.servers.health.RECHECK_INTERVAL", 0.1)
-    crib.server("frozen", restart=QUICKLY, timeouts={"call": 1})
+    crib.server("frozen", restart=QUICKLY)
     crib.setting(livenessInterval=0.2)
     async with crib.open() as host:
         await host.ready()
         pid = host.servers.status("frozen").pid
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises((CallTimeout, ConnectionLost)):
-            await host.call("frozen__echo", {"text": "x" * 2_000_000})
+            await host.call("frozen__echo", {"text": "x" * 2_000_000}, timeout=1)
         await until(host, lambda: host.servers.status("frozen").pid not in (None, pid))
+        monkeypatch.setattr("toolcrib.servers.health.CHECK_TIMEOUT", 30)  # it has time for an answer now
         assert (await host.call("frozen__echo", {"text": "back"}))["content"][0]["text"] == "back"
 
 
@@ -213,8 +214,8 @@ async def test_the_event_loop_stays_responsive_while_servers_misbehave(crib):
 
 async def until_pending(host, server: str) -> None:
     """Wait until a call is on its way to the server."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         session = await host.servers.session(server)
         while not session.busy:  # noqa: ASYNC110 - it is not told, and comes within a few turns of the loop
             await asyncio.sleep(0)
-        await session.check(timeout=10)  # answered in order: the call before it was read
+        await session.check(timeout=60)  # answered in order: the call before it was read

@@ -23,6 +23,19 @@ async def test_25_an_invalid_edit_keeps_the_last_good_state_and_says_where(crib)
         assert (await host.call("steady__echo", {"text": "x"}))["isError"] is False
 
 
+async def test_an_edit_of_the_settings_alone_is_told_too(crib):
+    crib.server("steady")
+    async with crib.open() as host:
+        await host.ready()
+        with host.events.subscribe() as events:
+            crib.setting(retrieval={"k": 9})
+            crib.write()
+            event = await events.next()
+            while not isinstance(event, ConfigChanged):
+                event = await events.next()
+        assert (event.error, event.changed, host.settings.retrieval.k) == (None, (), 9)
+
+
 async def test_26_only_the_server_whose_entry_changed_is_restarted(crib, until):
     crib.server("kept")
     crib.server("changed")

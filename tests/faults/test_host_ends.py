@@ -93,7 +93,7 @@ def test_19_a_killed_host_leaves_no_server_behind(crib):
     assert all(map(alive, everyone))
     process.kill()
     process.wait()
-    assert gone_within(everyone, 3)
+    assert gone_within(everyone, 60)
 
 
 def test_19_what_a_killed_watchdog_left_is_swept_at_the_next_start(crib):
@@ -115,15 +115,15 @@ def test_19_what_a_killed_watchdog_left_is_swept_at_the_next_start(crib):
     crib.document["mcpServers"].clear()
     crib.server("other")
     process, _ = start_host(crib)
-    assert gone_within(pids, 3)
+    assert gone_within(pids, 60)
     process.kill()
     process.wait()
 
 
 def test_20_twenty_servers_end_in_parallel_when_the_host_is_asked_to(crib):
-    for number in range(17):
+    for number in range(5):
         crib.server(f"plain{number}")
-    for number in range(3):
+    for number in range(15):
         crib.server(f"stubborn{number}", "stubborn")
     process = subprocess.Popen(
         [sys.executable, "-m", "toolcrib", "up"],
@@ -133,7 +133,7 @@ def test_20_twenty_servers_end_in_parallel_when_the_host_is_asked_to(crib):
     )
     pids = wait_for_pids(crib, 20)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=45) == 0  # one after the other they would take more than a minute
     assert not any(map(alive, pids))
 
 

@@ -140,6 +140,15 @@ async def test_servers_that_are_known_to_work_start_before_those_that_are_not(cr
     assert starts.read_text().split()[0] == "known"
 
 
+async def test_a_host_whose_servers_need_no_process_starts_none(crib):
+    crib.entry("inside", {"type": "inprocess", "module": "toolcrib.bundled.demo"})
+    crib.server("off", enabled=False)
+    async with crib.open() as host:
+        await host.ready()
+        assert host.servers.status("inside").state is ServerState.READY
+        assert host.workshop.guard._watchdog is None
+
+
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_a_changed_tool_list_is_followed_in_both_eras(crib, until, era):
     crib.server("changing", args=("--era", era))
@@ -158,7 +167,7 @@ async def test_events_tell_of_servers_tools_and_calls(crib):
             await host.ready()
             await host.call("new__echo", {"text": "x"})
             seen = []
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not any(isinstance(event, CallFinished) for event in seen):
                     seen.append(await events.next())
         states = [event.status.state for event in seen if isinstance(event, ServerChanged)]

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from toolcrib.gateway import gateway
+from toolcrib.gateway import catalog, gateway, logs, watches
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.methods import resources
 from toolcrib.gateway.offer import offer_one
 from toolcrib.gateway.profile import Profile
 
@@ -52,5 +53,8 @@ def program(crib) -> Callable[..., None]:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first list waits for servers that take long to start, as those of the SDK do on a busy machine."""
+    """A list waits for servers that take long to start or to answer, as they do on a busy machine."""
     monkeypatch.setattr(gateway, "LIST_PATIENCE", 60.0)
+    for module in (catalog, logs, watches):
+        monkeypatch.setattr(module, "PATIENCE", 60.0)
+    monkeypatch.setattr(resources, "ASK_AROUND", 60.0)

@@ -105,3 +105,10 @@ async def until_called(speaker: Speaker, server: str, times: int) -> None:
             if not result["isError"] and int(result["content"][0]["text"]) - asked >= times:
                 return
             await asyncio.sleep(0.05)
+
+
+async def until_listed(client: Any, name: str) -> None:
+    """Until the official client lists a tool: a server that is still starting has none yet."""
+    async with asyncio.timeout(DEADLINE):
+        while name not in [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]:
+            pass

@@ -13,6 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.gateway.speaking import DEADLINE, until_listed
 from toolcrib.gateway.profile import Profile
 from toolcrib.schema.servers import ServerState
 
@@ -49,8 +50,7 @@ async def test_every_pair_of_eras_lists_and_calls(connect, crib, mode, back):
     async with connect(mode) as client:
         assert client.protocol_version == ERAS[mode]
         assert client.server_info.name == "toolcrib"
-        names = [tool.name for tool in (await client.list_tools()).tools]
-        assert "back__echo" in names
+        await until_listed(client, "back__echo")
         result = await client.call_tool("back__echo", {"text": "through"})
         assert (result.content[0].text, result.is_error) == ("through", False)
 
@@ -59,10 +59,16 @@ async def test_every_pair_of_eras_lists_and_calls(connect, crib, mode, back):
 async def test_a_cancelled_call_is_cancelled_in_the_server_behind(connect, crib, mode):
     crib.server("slow")
     async with connect(mode) as client:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await client.call_tool("slow__sleep", {"seconds": 60})
-        async with asyncio.timeout(10):
+        await until_listed(client, "slow__sleep")
+        call = asyncio.create_task(client.call_tool("slow__sleep", {"seconds": 600}))
+        async with asyncio.timeout(DEADLINE):
+            asked = 1
+            while int((await client.call_tool("slow__count", {})).content[0].text) == asked:
+                asked += 1
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(DEADLINE):
             while (await client.call_tool("slow__cancelled", {})).content[0].text == "[]":
                 pass
 
@@ -90,7 +96,7 @@ async def test_a_change_of_tools_reaches_a_legacy_client(connect, crib):
     async with connect("legacy", message_handler=on_message) as client:
         await client.list_tools()
         await client.call_tool("changing__change", {})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             await told.wait()
             while "changing__extra_0000" not in [tool.name for tool in (await client.list_tools()).tools]:
                 pass
@@ -100,12 +106,12 @@ async def test_a_change_of_tools_reaches_a_modern_client_that_listens(connect, c
     crib.server("changing")
     async with connect("auto") as client, client.listen(tools_list_changed=True) as changes:
         await client.call_tool("changing__change", {})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             assert "ToolsListChanged" in type(await anext(aiter(changes))).__name__
 
 
 @pytest.mark.parametrize("mode", ERAS)
-async def test_a_killed_server_answers_again_on_the_same_session(serve, crib, mode):
+async def test_a_killed_server_answers_again_on_the_same_session(serve, crib, patient, mode):
     crib.server("victim", restart={"firstDelay": 0.05})
     async with serve() as (host, url), Client(streamable_http_client(url), mode=mode) as client:
         await client.list_tools()
@@ -116,7 +122,7 @@ async def test_a_killed_server_answers_again_on_the_same_session(serve, crib, mo
         assert host.servers.status("victim").pid != before
 
 
-async def test_a_dead_server_is_an_answer_and_not_an_end(serve, crib, until):
+async def test_a_dead_server_is_an_answer_and_not_an_end(serve, crib, patient, until):
     crib.server("dying", restart={"enabled": False})
     crib.server("living")
     async with serve() as (host, url), Client(streamable_http_client(url)) as client:
@@ -131,11 +137,12 @@ async def test_a_dead_server_is_an_answer_and_not_an_end(serve, crib, until):
 async def test_a_hanging_server_keeps_no_other_from_being_listed(serve, crib):
     crib.server("hanging", "hang")
     crib.server("good")
-    async with serve() as (_, url), Client(streamable_http_client(url)) as client:
-        assert "good__echo" in [tool.name for tool in (await client.list_tools()).tools]
+    async with serve() as (host, url), Client(streamable_http_client(url)) as client:
+        await until_listed(client, "good__echo")
+        assert host.servers.status("hanging").state is ServerState.STARTING
 
 
-async def test_a_profile_shows_and_calls_only_its_own(serve, crib):
+async def test_a_profile_shows_and_calls_only_its_own(serve, crib, patient):
     crib.server("one")
     crib.server("two")
     profile = Profile(servers=("one",), read_only=True)
@@ -157,7 +164,7 @@ async def test_a_call_to_a_server_that_still_starts_is_told_so_and_may_be_tried_
         assert refused.meta["toolcrib/error"]["retryable"]
 
 
-async def test_definitions_pass_unchanged_but_for_the_name(serve, crib):
+async def test_definitions_pass_unchanged_but_for_the_name(serve, crib, patient):
     crib.server("plain")
     async with serve() as (host, url), Client(streamable_http_client(url)) as client:
         [echo] = [tool for tool in (await client.list_tools()).tools if tool.name == "plain__echo"]
@@ -167,7 +174,7 @@ async def test_definitions_pass_unchanged_but_for_the_name(serve, crib):
         assert echo.annotations.read_only_hint is True
 
 
-async def test_in_search_mode_a_client_finds_describes_and_calls_what_it_needs(serve, crib):
+async def test_in_search_mode_a_client_finds_describes_and_calls_what_it_needs(serve, crib, patient):
     crib.server("many", args=("--tools", "50"))
     async with serve(Profile(search=True)) as (_, url), Client(streamable_http_client(url)) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}

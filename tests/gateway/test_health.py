@@ -5,13 +5,14 @@ from __future__ import annotations
 import httpx2
 import pytest
 
+from tests.gateway.speaking import DEADLINE
 from toolcrib.config.tokens import hash_token, new_token
 from toolcrib.gateway.profile import Profile
 
 
 @pytest.fixture
 async def client():
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=DEADLINE) as client:
         yield client
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from tests.gateway.speaking import ACCEPT, DEADLINE, META
+
 MODERN = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
-ACCEPT = {"Accept": "application/json, text/event-stream"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -27,11 +23,11 @@ INITIALIZE = {
 
 @pytest.fixture
 async def client():
-    async with httpx2.AsyncClient(trust_env=False, headers=ACCEPT) as client:
+    async with httpx2.AsyncClient(trust_env=False, headers=ACCEPT, timeout=DEADLINE) as client:
         yield client
 
 
-async def test_a_list_is_one_plain_json_object(serve, crib, client):
+async def test_a_list_is_one_plain_json_object(serve, crib, client, patient):
     crib.server("plain")
     async with serve() as (_, url):
         answer = await client.post(url, json=LIST, headers=MODERN)

@@ -14,6 +14,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, META, Speaker, connection, eventually, said, until_called
+from toolcrib.gateway.http import serving
 from toolcrib.gateway.http.serving import serve_http
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -80,7 +81,7 @@ async def test_too_many_calls_at_once_are_refused_and_the_others_finish(limited,
         speaker = Speaker(client, url)
         await speaker.modern("tools/list")
         calls = [
-            asyncio.create_task(speaker.modern("tools/call", name="slow__sleep", arguments={"seconds": 3}))
+            asyncio.create_task(speaker.modern("tools/call", name="slow__sleep", arguments={"seconds": 6}))
             for _ in range(2)
         ]
         await eventually(lambda: load.calls == 2)
@@ -271,7 +272,8 @@ async def test_what_no_client_would_send_is_turned_away(limited, request_line, h
         assert line.split()[1] == status
 
 
-async def test_the_end_lets_calls_finish_and_refuses_new_ones(crib, client):
+async def test_the_end_lets_calls_finish_and_refuses_new_ones(crib, client, monkeypatch):
+    monkeypatch.setattr(serving, "GRACE", DEADLINE)
     crib.server("slow")
     async with crib.open() as host:
         await host.ready()

@@ -69,9 +69,12 @@ async def test_a_changed_view_is_listed_anew(crib):
         assert (await listed(gateway))["tools"] == []
 
 
-async def test_each_client_gets_the_list_under_its_own_id(serve, crib):
+async def test_each_client_gets_the_list_under_its_own_id(serve, crib, patient):
     crib.server("plain")
-    async with serve() as (_, url), httpx2.AsyncClient(trust_env=False, headers=HEADERS) as client:
+    async with (
+        serve() as (_, url),
+        httpx2.AsyncClient(trust_env=False, headers=HEADERS, timeout=60) as client,
+    ):
 
         async def ask(number: object) -> dict:
             message = {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": META}}

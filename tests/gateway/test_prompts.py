@@ -11,6 +11,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.gateway.speaking import DEADLINE
+
 pytestmark = pytest.mark.usefixtures("patient")
 
 MODES = ["auto", "legacy"]
@@ -76,7 +78,7 @@ async def test_a_legacy_client_is_told_of_new_prompts_and_resources(serve, progr
     async with (
         serve() as (_, url),
         Client(streamable_http_client(url), mode="legacy", message_handler=on_message) as client,
-        asyncio.timeout(20),
+        asyncio.timeout(DEADLINE),
     ):
         assert len((await client.list_prompts()).prompts) == 1
         grown = True
@@ -89,7 +91,7 @@ async def test_a_legacy_client_is_told_of_new_prompts_and_resources(serve, progr
 @pytest.mark.parametrize("back", ERAS)
 async def test_a_modern_client_that_listens_is_told_of_new_prompts(serve, program, back):
     program("memos", "offering.py", back)
-    async with serve() as (_, url), Client(streamable_http_client(url)) as client, asyncio.timeout(20):
+    async with serve() as (_, url), Client(streamable_http_client(url)) as client, asyncio.timeout(DEADLINE):
         assert len((await client.list_prompts()).prompts) == 1
         async with client.listen(prompts_list_changed=True) as changes:
             await client.call_tool("memos__grow", {})

@@ -13,7 +13,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.gateway.test_http import ACCEPT, META
+from tests.gateway.speaking import ACCEPT, DEADLINE, META, until_listed
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -60,13 +60,6 @@ server.run()
 """
 PROGRAMS = {"legacy": LEGACY, "modern": MODERN}
 STDIO_ENVIRONMENT = {"TOOLCRIB_KEYRING": "off", "TOOLCRIB_TRUST_CONFIG": "1"}
-
-
-async def until_listed(client, name):
-    """A server that is still starting has no tools yet."""
-    async with asyncio.timeout(60):
-        while name not in [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]:
-            pass
 
 
 @pytest.fixture(params=PROGRAMS)
@@ -140,7 +133,7 @@ async def test_a_state_is_good_only_as_it_was_given(serve):
             "Mcp-Method": "tools/call",
             "Mcp-Name": params.get("name", "asking__greet"),
         }
-        return (await client.post(url, json=message, headers=headers, timeout=30)).json()
+        return (await client.post(url, json=message, headers=headers, timeout=DEADLINE)).json()
 
     async with serve() as (_, url), httpx2.AsyncClient(trust_env=False, headers=ACCEPT) as client:
         first = (await call(client, url))["result"]

@@ -12,7 +12,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.gateway.test_http import ACCEPT, META
+from tests.gateway.speaking import ACCEPT, DEADLINE, META
+from toolcrib.gateway import catalog
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.templates import matches
 
@@ -97,17 +98,19 @@ async def test_of_two_servers_with_one_uri_the_first_by_name_has_it(connect, pro
         assert "of the ant" in shared.text
 
 
-async def test_a_server_that_does_not_list_keeps_no_other_from_being_listed(connect, program):
+async def test_a_server_that_does_not_list_keeps_no_other_from_being_listed(connect, program, monkeypatch):
+    monkeypatch.setattr(catalog, "PATIENCE", 5.0)
     program("mute", "offering.py", "legacy", "mute")
     program("memos", "offering.py", "modern")
-    async with connect("auto") as client, asyncio.timeout(20):
+    async with connect("auto") as client, asyncio.timeout(DEADLINE):
         for _ in range(3):
             assert len((await client.list_resources(cache_mode="bypass")).resources) == 2
         assert len((await client.list_resource_templates()).resource_templates) == 1
         assert len((await client.list_prompts()).prompts) == 1
 
 
-async def test_a_list_that_comes_late_is_announced(connect, program):
+async def test_a_list_that_comes_late_is_announced(connect, program, monkeypatch):
+    monkeypatch.setattr(catalog, "PATIENCE", 1.0)
     program("late", "offering.py", "legacy", "mute")
     told = asyncio.Event()
 
@@ -115,7 +118,7 @@ async def test_a_list_that_comes_late_is_announced(connect, program):
         if type(message).__name__ == "ResourceListChangedNotification":
             told.set()
 
-    async with connect("legacy", message_handler=on_message) as client, asyncio.timeout(20):
+    async with connect("legacy", message_handler=on_message) as client, asyncio.timeout(DEADLINE):
         assert (await client.list_resources()).resources == []
         told.clear()
         await client.call_tool("late__touch", {})
@@ -131,7 +134,7 @@ async def test_definitions_pass_byte_for_byte(serve, program, back):
         async def listed(method):
             message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META}}
             headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
-            return (await client.post(url, json=message, headers=headers, timeout=30)).text
+            return (await client.post(url, json=message, headers=headers, timeout=DEADLINE)).text
 
         resources, prompts = await listed("resources/list"), await listed("prompts/list")
         assert '{"uri":"memo://shared","name":"shared","x-unknown":[1]}' in resources
@@ -158,7 +161,7 @@ async def test_a_legacy_client_hears_of_a_resource_while_it_is_subscribed(connec
         if type(message).__name__ in ("ResourceUpdatedNotification", "ResourceListChangedNotification"):
             heard.put_nowait(message)
 
-    async with connect("legacy", message_handler=on_message) as client, asyncio.timeout(20):
+    async with connect("legacy", message_handler=on_message) as client, asyncio.timeout(DEADLINE):
         await client.subscribe_resource("memo://shared")
         await client.call_tool("memos__touch", {})
         while type(told := await heard.get()).__name__ != "ResourceUpdatedNotification":
@@ -175,7 +178,7 @@ async def test_a_modern_client_hears_of_a_resource_it_listens_for(connect, progr
     program("memos", "offering.py", back)
     async with (
         connect("auto") as client,
-        asyncio.timeout(20),
+        asyncio.timeout(DEADLINE),
         client.listen(resource_subscriptions=["memo://shared"]) as changes,
     ):
         await client.call_tool("memos__touch", {})
@@ -194,7 +197,7 @@ async def test_a_subscription_outlives_a_restart_of_the_server(serve, program, b
     async with (
         serve() as (host, url),
         Client(streamable_http_client(url), mode="legacy", message_handler=on_message) as client,
-        asyncio.timeout(30),
+        asyncio.timeout(DEADLINE),
     ):
         await client.subscribe_resource("memo://shared")
         os.kill(host.servers.status("memos").pid, signal.SIGKILL)

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+from toolcrib.gateway.http import exchange
+
 DEADLINE = 60.0
 JSON_FIRST = {"Accept": "application/json, text/event-stream"}
 STREAM_FIRST = {"Accept": "text/event-stream, application/json"}
@@ -103,7 +105,8 @@ async def test_an_answer_that_takes_long_becomes_a_stream_that_can_be_resumed(ol
         assert len([event async for event in events(rest)]) == 1
 
 
-async def test_a_quick_answer_to_a_client_that_names_json_first_is_plain_json(old):
+async def test_a_quick_answer_to_a_client_that_names_json_first_is_plain_json(old, monkeypatch):
+    monkeypatch.setattr(exchange, "STREAM_AFTER", DEADLINE)  # no answer is slow
     await old.open()
     async with old.call(1, "slow__echo", JSON_FIRST, text="x") as response:
         assert response.headers["content-type"] == "application/json"

@@ -11,7 +11,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.gateway.test_questions import STDIO_ENVIRONMENT, until_listed
+from tests.gateway.speaking import until_listed
+from tests.gateway.test_questions import STDIO_ENVIRONMENT
 
 MODES = ["auto", "legacy"]
 ERAS = ["legacy", "modern"]

@@ -93,3 +93,16 @@ def test_a_command_is_shown_by_its_parts_or_with_what_was_not_understood() -> No
 
 def test_a_tool_of_others_that_is_called_terminal_shows_its_arguments() -> None:
     assert exhibit(tool("terminal"), {"command": "ls"}, ours=False, folder="") == {"kind": "arguments"}
+
+
+def test_a_command_shows_where_it_would_run_what_holds_it_and_for_how_long() -> None:
+    def place(**given: Any) -> tuple[str, list[str]]:
+        found = exhibit(
+            tool("terminal"), {"command": "make", **given}, ours=True, folder="/home/me/code", sandbox="none"
+        )
+        return found["folder"], found["limits"]
+
+    assert place() == ("/home/me/code", ["none", "120 s at most"])
+    assert place(cwd="../other", timeout=30) == ("/home/me/other", ["none", "30 s at most"])
+    assert place(cwd="/etc", timeout=900) == ("/etc", ["none", "120 s at most"])
+    assert place(background=True) == ("/home/me/code", ["none", "goes on in the background"])

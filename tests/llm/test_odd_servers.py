@@ -17,7 +17,7 @@ from toolcrib.llm.providers import openai
 from toolcrib.schema.messages import FromPerson, Text
 
 QUESTION = Request(messages=[FromPerson(parts=(Text("go"),))])
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 @asynccontextmanager

@@ -115,7 +115,7 @@ async def test_a_client_that_is_slow_to_read_gets_every_answer(workbench: Any, l
 async def until_full(pipe: int) -> None:
     """Nothing more fits into the pipe, so that the server has to hold back."""
     waiting = bytearray(4)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while int.from_bytes(waiting, sys.byteorder) < fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ):
             await asyncio.sleep(0.01)
             fcntl.ioctl(pipe, termios.FIONREAD, waiting)
@@ -281,7 +281,7 @@ async def test_sockets_serve_as_streams_too(loop: tuple[str, ...]) -> None:
             reader, hearing = await asyncio.open_unix_connection(sock=from_it)
             request = {"jsonrpc": "2.0", "id": 7, "method": "server/discover", "params": {"_meta": MODERN}}
             to_it.sendall(json.dumps(request).encode() + b"\n")
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 assert json.loads(await reader.readline())["id"] == 7
                 to_it.close()
                 assert await process.wait() == 0
@@ -299,5 +299,5 @@ async def test_a_client_that_stops_reading_ends_the_server(workbench: Any) -> No
     client.process._transport.get_pipe_transport(1).close()
     for _ in range(3):
         client.ask("server/discover", {"_meta": MODERN})
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await client.process.wait() == 0

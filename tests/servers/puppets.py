@@ -18,7 +18,7 @@ from toolcrib.servers.sessions.session import Session, connect
 from toolcrib.servers.transports import stdio
 
 PROGRAMS = Path(__file__).parent / "programs"
-DEADLINE = 20.0
+DEADLINE = 60.0
 SERVER_INFO = {"name": "puppet", "version": "1.2"}
 TOOL = {"name": "echo", "inputSchema": {"type": "object"}}
 

@@ -11,7 +11,7 @@ from toolcrib.servers.link import Message
 from toolcrib.servers.sessions.codec import encode
 from toolcrib.servers.sessions.peer import Peer
 
-SOON = 20.0
+SOON = 60.0
 
 
 class Wire:

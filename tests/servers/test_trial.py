@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.servers.children import misbehaving
-from tests.servers.puppets import LEGACY, MODERN, SILENCE, TOOL, Message, Puppet, Refusal
+from tests.servers.conftest import LoopClock
+from tests.servers.puppets import LEGACY, MODERN, TOOL, Message, Puppet, Refusal
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.processes.guard import guard_processes
@@ -147,14 +148,23 @@ async def test_a_server_that_refuses_the_handshake_is_quoted(workshop: Workshop,
     assert trial.steps[-1].detail == "srv refused the handshake: database is down"
 
 
-@pytest.mark.parametrize(
-    ("reaction", "words"), [(Refusal(-32603, "database is down"), "database is down"), (SILENCE, "No answer")]
-)
-async def test_a_server_that_does_not_list_fails_the_last(workshop: Workshop, puppet, reaction, words: str):
-    async with puppet({**LEGACY, "tools/list": reaction}) as server:
-        trial = await try_server(workshop, played_by(server, timeout=1.0))
+async def test_a_server_that_refuses_to_list_fails_the_last(workshop: Workshop, puppet):
+    refusal = Refusal(-32603, "database is down")
+    async with puppet({**LEGACY, "tools/list": refusal}) as server:
+        trial = await try_server(workshop, played_by(server))
     assert outline(trial) == [*GOOD[:3], ("list", False)]
-    assert words in trial.steps[3].detail
+    assert "database is down" in trial.steps[3].detail
+    assert trial.definitions == []
+
+
+async def test_a_server_that_never_lists_fails_the_last(workshop: Workshop, puppet, clock: LoopClock):
+    async def let_it_pass(server: Puppet, request: Message) -> None:
+        await clock.passes(30)
+
+    async with puppet({**LEGACY, "tools/list": let_it_pass}) as server:
+        trial = await try_server(workshop, played_by(server))
+    assert outline(trial) == [*GOOD[:3], ("list", False)]
+    assert "No answer" in trial.steps[3].detail
     assert trial.definitions == []
 
 

@@ -16,7 +16,7 @@ from toolcrib.approvals.waiting import DurableAsker
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
 from toolcrib.store.database import Database, open_database
 
-WAIT = 30
+WAIT = 60
 
 
 async def waiting_question(requests: ApprovalRequests) -> str:

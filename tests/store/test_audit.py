@@ -78,6 +78,15 @@ async def test_many_records_are_written_in_one_commit(database: Database, path: 
     assert statements.count("COMMIT") == 1
 
 
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 300])
+async def test_however_many_there_are_each_is_written_once(database: Database, count: int) -> None:
+    async with AuditLog(database, clock=Noon()) as audit:
+        for number in range(count):
+            audit.record(record(number))
+
+        assert await audit.query(count + 1) == [record(number) for number in reversed(range(count))]
+
+
 async def test_everything_is_on_disk_once_the_log_is_closed(database: Database, path: Path) -> None:
     async with AuditLog(database, clock=Noon(), flush_after=3600) as audit:
         for number in range(10):

@@ -94,7 +94,7 @@ async def test_a_cancelled_owner_still_leaves_everything_written(tmp_path: Path)
             await asyncio.Event().wait()
 
     owner = asyncio.create_task(own())
-    await asyncio.wait_for(ready.wait(), 10)
+    await asyncio.wait_for(ready.wait(), 60)
 
     owner.cancel()
 

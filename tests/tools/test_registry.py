@@ -82,10 +82,10 @@ async def test_listeners_hear_what_was_added_removed_and_changed() -> None:
     with bus.subscribe() as heard:
         changed = [*listed("stays", "comes"), {"name": "changes", "description": "Something else."}]
         registry.put("demo", "mcp", changed)
-        first = await asyncio.wait_for(heard.next(), 5)
+        first = await asyncio.wait_for(heard.next(), 60)
         registry.put("demo", "mcp", list(reversed(changed)))
         registry.withdraw("demo")
-        second = await asyncio.wait_for(heard.next(), 5)
+        second = await asyncio.wait_for(heard.next(), 60)
 
     assert first == ToolsChanged(
         2, "demo", added=("demo__comes",), removed=("demo__goes",), changed=("demo__changes",)

@@ -19,6 +19,12 @@ def command(*words: str) -> str:
     return " ".join([sys.executable, str(SMALL_SERVER), *words])
 
 
+def at_home(path: str | Path) -> str:
+    """A path as the page writes it: the person's own folder is `~`."""
+    found = Path(path)
+    return f"~/{found.relative_to(Path.home())}" if found.is_relative_to(Path.home()) else str(found)
+
+
 def asks_for_trust(crib: Crib) -> Crib:
     """A home as people have it: nothing of the config file is trusted by itself."""
     crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"

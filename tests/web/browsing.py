@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src" / "toolcrib" / "web" / "static"
 LEFT = ROOT / ".cache" / "web-failures"
 """Where pictures of failed tests go."""
-DEADLINE_MS = 30_000
+DEADLINE_MS = 60_000
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 390, "height": 844}
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

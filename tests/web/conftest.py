@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
 from tests.web.browsing import DEADLINE_MS, WIDE, Complaints, browsing, keep_picture, sign_in
 from tests.web.running import Crib
+
+expect.set_options(timeout=DEADLINE_MS)  # five seconds otherwise, in a file that is run alone
 
 _OUTCOME = pytest.StashKey[pytest.TestReport]()
 

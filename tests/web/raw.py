@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,21 @@ def test_a_call_stands_there_at_once_with_its_path(crib: Crib, activity: Page) -
     expect(path).to_contain_text("demo answered")
 
 
+def test_what_let_a_call_through_is_named(crib: Crib, activity: Page) -> None:
+    crib.run("policy_add", rule={"effect": "allow", "server": "demo", "tool": "add", "why": "sums"})
+    with crib.stream("try_tool", tool="demo__add", arguments={"a": 1, "b": 2}) as events:
+        list(events)
+    with crib.stream("try_tool", tool="demo__divide", arguments={"a": 1, "b": 2}) as events:
+        list(events)
+
+    expect(activity.locator("tr", has_text="demo · add")).to_contain_text("rule 1 · sums")
+    expect(activity.locator("tr", has_text="demo · divide")).to_contain_text("reads only")
+    activity.locator("tr", has_text="demo · divide").click()
+    path = activity.get_by_role("complementary", name="How this call went")
+    step = path.locator("li", has_text="The rule “own reading” allowed it")
+    expect(step.locator(".ms")).to_contain_text("ms")
+
+
 def test_calls_are_filtered_by_words_and_by_menus_and_the_address_says_so(
     crib: Crib, activity: Page, complaints: Complaints
 ) -> None:

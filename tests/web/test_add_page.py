@@ -16,6 +16,7 @@ from tests.web.adding import (
     SMALL_SERVER,
     agree,
     asks_for_trust,
+    at_home,
     command,
     open_servers,
     paste,
@@ -44,7 +45,7 @@ def test_a_pasted_command_is_shown_whole_trusted_tested_and_runs(crib: Crib, new
     shown = asked.get_by_role("group", name="Exact command").inner_text().split("\n")
     outside = "reaches outside its folder"
     assert [line.strip() for line in shown] == [
-        sys.executable, "1", str(SMALL_SERVER), "2", "/srv/notes", outside
+        at_home(sys.executable), "1", at_home(SMALL_SERVER), "2", "/srv/notes", outside
     ]  # fmt: skip
     assert "mine" not in json.loads((crib.home / "mcp.json").read_text())["mcpServers"]
 

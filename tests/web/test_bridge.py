@@ -15,7 +15,7 @@ from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.gateway.http.serving import serve_http
 from toolcrib.web.bridge import MOST_REQUESTS, AsgiApplication, AsgiBeside, Receive, Scope, Send
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 class OpenDoor:

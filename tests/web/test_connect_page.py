@@ -63,15 +63,48 @@ def test_a_profile_with_a_token_lets_in_who_has_it_and_nobody_else(connect: Page
     assert _list_tools(crib, "") == 401
     assert _list_tools(crib, token) == 200
     connect.keyboard.press("Escape")
-    expect(row).to_contain_text("needed")
+    expect(row).to_contain_text(f"tcrib_…{token[-4:]}")
     assert token not in (crib.home / "mcp.json").read_text()
+    row.get_by_role("button", name="More for sums").click()
+    connect.get_by_role("menuitem", name="Revoke the token").click()
+    expect(
+        connect.get_by_role("status").filter(has_text="Revoked. Its clients were cut off.")
+    ).to_be_visible()
+    assert (_list_tools(crib, token), _list_tools(crib, "")) == (401, 401)
+    row.get_by_role("button", name="More for sums").click()
+    connect.get_by_role("menuitem", name="Let everybody on this machine in").click()
+    expect(row).to_contain_text("none")
+    assert _list_tools(crib, "") == 200
+
+
+def test_clients_and_views_stand_in_their_order_and_a_client_has_its_own_command(connect: Page, crib: Crib):
+    crib.run("profile_add", name="everyday", search=True)
+    crib.run("profile_add", name="quiet", read_only=True)
+    listed = connect.get_by_role("navigation", name="Clients").get_by_role("button")
+    expect(listed.first).to_contain_text("Claude Desktop")
+    assert [text.split("\n")[0] for text in listed.all_inner_texts()][:4] == [
+        "Claude Desktop",
+        "Claude Code",
+        "Cursor",
+        "VS Code",
+    ]
+    expect(listed.last).to_have_text("Any other")
+    views = connect.get_by_role("radiogroup", name="Profile").get_by_role("radio")
+    expect(views).to_have_text(["everyday", "quiet", "all tools"])
+    connect.get_by_role("radio", name="everyday").click()
+    listed.filter(has_text="Claude Code").click()
+    expect(connect.locator(".snip pre").first).to_contain_text("claude mcp add --scope user toolcrib -- ")
+    expect(connect.locator(".snip pre").first).to_contain_text("serve --stdio --profile everyday")
+    row = connect.get_by_role("listitem").filter(has_text="the right few for each question")
+    expect(row).to_contain_text("through search, asks on a rule")
 
 
 def test_a_call_through_the_gateway_shows_as_seen(connect: Page, crib: Crib):
     connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Any other").click()
     expect(connect.get_by_text(f"{crib.base}/mcp", exact=True)).to_be_visible()
     assert _call(crib) == 200
-    expect(connect.get_by_text("1 today")).to_be_visible()
+    expect(connect.get_by_text("1 today, offered")).to_be_visible()
+    expect(connect.get_by_role("listitem").filter(has_text="the whole list")).to_contain_text("just now")
 
 
 def _ask(crib: Crib, path: str, method: str, params: dict[str, object], token: str = "") -> int:

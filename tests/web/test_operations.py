@@ -198,7 +198,7 @@ def test_head_is_get_without_the_body(crib: Crib) -> None:
 def test_many_requests_go_over_one_connection(crib: Crib) -> None:
     import httpx2
 
-    with httpx2.Client(base_url=crib.base, headers=crib.headers()) as client:
+    with httpx2.Client(base_url=crib.base, headers=crib.headers(), timeout=60) as client:
         answers = [client.post("/api/check", json={"server": "demo"}) for _ in range(50)]
         missing = client.post("/api/nothing", json={})
         page = client.get("/")

@@ -52,6 +52,32 @@ def test_a_setting_is_saved_as_it_is_changed_and_can_be_taken_back(settings: Pag
     expect(settings.get_by_label("Tools offered")).to_have_value("5")
 
 
+def test_how_a_vendor_answered_stands_at_it_also_after_a_reload(
+    openai: Vendor, crib: Crib, new_page: Callable[[], Page], complaints: Complaints
+):
+    complaints.expect("502|403|401|500")
+    crib.environment["OPENAI_API_KEY"] = "sk-here"
+    openai.say(Say("ready"), Refuse(401, "Incorrect API key."))
+    page = sign_in(new_page(), crib.sign_in_address())
+    page.goto(f"{crib.base}/settings")
+    row = page.locator("[data-vendor=openai]")
+    expect(row).to_contain_text("OPENAI_API_KEY from the environment")
+    expect(row).to_contain_text("Not tested")
+    expect(page.locator("[data-vendor=openai-responses]")).to_have_count(0)
+    row.get_by_role("button", name="Test").click()
+    page.get_by_role("dialog", name="Which model of openai?").get_by_label("Model").fill("some")
+    page.get_by_role("button", name="Ask it").click()
+    expect(row).to_contain_text("Works")
+    expect(row).to_contain_text("tested ")
+    names = page.locator("[data-vendor]")
+    expect(names.first).to_have_attribute("data-vendor", "openai")
+    row.get_by_role("button", name="Test").click()
+    expect(row).to_contain_text("(401). Put in a new one.")
+    page.reload()
+    expect(row).to_contain_text("Refused")
+    expect(row.get_by_role("button", name="Replace key")).to_be_visible()
+
+
 def test_turning_off_asking_is_asked_about_first(settings: Page, crib: Crib):
     settings.get_by_role("radio", name="Off", exact=True).click()
     asked = settings.get_by_role("dialog", name="Turn off asking?")
@@ -89,3 +115,28 @@ def test_the_doctor_tells_of_each_thing_and_a_setting_is_found_by_its_words(sett
     settings.get_by_label("Find a setting").fill("sandbox")
     expect(settings.get_by_role("radiogroup", name="Sandbox")).to_be_visible()
     expect(settings.get_by_label("Tools offered")).to_be_hidden()
+    settings.get_by_label("Find a setting").fill("text size")
+    expect(settings.get_by_role("radiogroup", name="Text size")).to_be_visible()
+    settings.get_by_label("Find a setting").fill("no such thing")
+    expect(settings.get_by_text("No setting is called so.")).to_be_visible()
+
+
+def test_a_setting_without_a_row_is_set_by_its_name(settings: Page, crib: Crib, complaints: Complaints):
+    complaints.expect("400")
+    settings.get_by_label("Name of a setting").fill("agent.maxTokens")
+    settings.get_by_label("Value", exact=True).fill("3")
+    settings.get_by_role("button", name="Save", exact=True).click()
+    expect(settings.locator("form.any").get_by_role("alert")).to_contain_text("16")
+    settings.get_by_label("Value", exact=True).fill("900")
+    settings.get_by_role("button", name="Save", exact=True).click()
+    told = settings.get_by_role("status").filter(has_text="Saved: agent.maxTokens 900.")
+    expect(told).to_contain_text("toolcrib settings set agent.maxTokens 900")
+    assert _own(crib)["agent"] == {"maxTokens": 900}
+
+
+def test_clients_of_the_gateway_have_a_mode_of_their_own(settings: Page, crib: Crib):
+    modes = settings.get_by_role("radiogroup", name="Clients of the gateway")
+    expect(modes.get_by_role("radio", name="On a rule")).to_be_checked()
+    modes.get_by_role("radio", name="Always").click()
+    expect(modes.get_by_role("radio", name="Always")).to_be_checked()
+    assert _own(crib)["approvals"] == {"modes": {"gateway": "always"}}

@@ -63,6 +63,55 @@ def test_the_palette_does_what_it_says_and_asks_what_it_does_not_know(crib: Crib
     expect(page.get_by_role("combobox")).to_have_count(0)
 
 
+def test_the_palette_opens_what_would_be_asked_about_and_shows_more_of_one_entry(
+    crib: Crib, new_page: NewPage
+) -> None:
+    crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
+    crib.server("stranger")
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+
+    page.locator("body").press("Control+k")
+    field = page.get_by_role("combobox", name="Go to or do")
+    field.fill("stranger")
+    expect(page.get_by_role("option", name=re.compile("Restart stranger"))).to_have_count(0)
+    expect(page.get_by_role("option", selected=True)).to_contain_text("Trust stranger?")
+    field.fill("demo")
+    while "server" not in page.get_by_role("option", selected=True).inner_text():
+        field.press("ArrowDown")
+    field.press("ArrowRight")
+    expect(page.get_by_role("option", name="Open the log of demo")).to_be_visible()
+    field.press("ArrowLeft")
+    field.fill("stranger")
+    field.press("Enter")
+    expect(page.get_by_role("alertdialog")).to_contain_text("toolcrib.testing.server")
+
+
+def test_a_server_that_changes_is_told_to_a_reader_on_every_page(crib: Crib, new_page: NewPage) -> None:
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page.locator("body").press("g")
+    page.locator("body").press("e")
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+
+    crib.run("disable", name="demo")
+
+    expect(page.locator("[data-said]")).to_have_text("demo: Off")
+
+
+def test_what_the_status_line_said_stands_in_activity(crib: Crib, new_page: NewPage) -> None:
+    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page.locator("body").press("Control+k")
+    page.get_by_role("combobox").fill("turn off demo")
+    page.get_by_role("combobox").press("Enter")
+    notice = page.get_by_role("status").filter(has_text="Turned off “demo”.")
+    notice.get_by_role("button", name="Undo").click()
+    expect(page.locator('[data-server="demo"]')).to_contain_text("Running")
+
+    page.get_by_role("link", name="Activity").first.click()
+    page.get_by_role("tab", name="Waiting").click()
+
+    expect(page.get_by_role("region", name="What the status line said")).to_contain_text("Turned off “demo”.")
+
+
 def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: NewPage) -> None:
     crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
     crib.server("stranger")
@@ -123,9 +172,10 @@ def test_a_host_that_is_killed_is_told_of_and_found_again(
     expect(page.get_by_role("status").first).to_have_text(re.compile("so nothing was done"))
     expect(page.get_by_role("dialog")).to_have_count(0)
 
+    crib.server("newcomer").write()
     crib.start(port=port)
     page.get_by_role("button", name="Try now").click()
-    expect(page.locator("footer")).to_contain_text("Connected again.")
+    expect(page.locator("footer")).to_contain_text(re.compile(r"Connected again\. \d+ things? changed\."))
     expect(strip).to_have_count(0)
     page.get_by_role("button", name="Add server").click()
     expect(page.get_by_role("dialog")).to_be_visible()

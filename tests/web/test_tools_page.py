@@ -83,6 +83,42 @@ def test_a_tool_is_tried_with_a_form_made_from_its_schema(tools: Crib, tools_pag
     assert copied == """toolcrib call demo__add --args '{"a":2,"b":40}'"""
 
 
+def test_what_was_tried_last_is_there_again_after_a_reload(tools: Crib, tools_page: Page) -> None:
+    page = tools_page
+    page.goto(f"{tools.base}/tools?tool=demo__add")
+    panel = page.get_by_role("complementary", name="Try it: demo__add")
+    panel.get_by_label("a number, required").fill("2")
+    panel.get_by_label("b number, required").fill("40")
+    panel.get_by_role("button", name="Run it").click()
+    result = panel.get_by_role("region", name="Last result")
+    expect(result).to_contain_text("42")
+
+    page.reload()
+
+    expect(result).to_contain_text("42")
+    expect(panel.get_by_label("a number, required")).to_have_value("2")
+    expect(panel.get_by_label("b number, required")).to_have_value("40")
+    page.evaluate("sessionStorage.clear()")
+    page.reload()
+    expect(result).to_contain_text("Done")
+    expect(result).to_contain_text("kept only while this tab is open")
+
+
+def test_the_panel_closes_and_opens_by_a_key(tools_page: Page) -> None:
+    page = tools_page
+    panel = page.get_by_role("complementary", name="Try it")
+    expect(panel).to_be_visible()
+    row = page.locator("[data-row]").first
+    row.focus()
+    page.keyboard.press("]")
+    expect(panel).to_have_count(0)
+    page.keyboard.press("]")
+    expect(panel).to_be_visible()
+    row.focus()
+    page.keyboard.press(".")
+    expect(page.get_by_role("menuitem", name="Copy its name")).to_be_visible()
+
+
 def test_a_call_that_the_gate_asks_about_is_allowed_in_its_place(tools: Crib, tools_page: Page) -> None:
     page = tools_page
     file = tools.home / "files" / "note.txt"

@@ -137,7 +137,7 @@ def test_a_terminal_with_a_screen_opens_the_browser_with_an_address_that_works(
         screen.expect("#key=")
         address = eventually(lambda: opened.exists() and opened.read_text().strip())
         base, _, token = address.partition("/#key=")
-        signed_in = httpx2.post(f"{base}/api/sign_in", json={"token": token})
+        signed_in = httpx2.post(f"{base}/api/sign_in", json={"token": token}, timeout=60)
         screen.type("\x03")
         assert screen.wait() == 0
 

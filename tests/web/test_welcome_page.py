@@ -52,3 +52,30 @@ def test_importing_from_the_welcome_previews_and_starts_nothing(newcomer: Crib, 
     page.get_by_role("button", name="Preview import").click()
     expect(page.get_by_role("dialog")).to_contain_text("two")
     assert {one["name"] for one in newcomer.run("servers")} == {"demo", "filesystem"}
+
+
+def test_the_sample_says_what_let_it_run_and_enter_starts(newcomer: Crib, new_page: Callable[[], Page]):
+    page = sign_in(new_page(), newcomer.sign_in_address())
+    sample = page.get_by_role("complementary", name="It works: a sample")
+    expect(sample).to_contain_text("allowed bybuilt-in rule “reads only”")
+    expect(page.get_by_role("heading", name="Step 2 of 4, needs you: Choose a model")).to_be_visible()
+
+    page.get_by_role("radio", name="demo").press("Enter")
+
+    page.wait_for_url("**/chat*")
+    assert newcomer.run("models")["model"] == "demo"
+
+
+def test_a_sample_question_goes_to_the_demo_and_to_nobody_else(newcomer: Crib, new_page: Callable[[], Page]):
+    newcomer.environment["ANTHROPIC_API_KEY"] = "not-a-key"
+    page = sign_in(new_page(), newcomer.sign_in_address())
+
+    page.get_by_role("link", name="What is 1 divided by 7?").click()
+    expect(page.get_by_label("Ask something…")).to_have_value("What is 1 divided by 7?")
+    page.get_by_label("Ask something…").press("Enter")
+
+    expect(page.get_by_role("log")).to_contain_text("0.142857142857")
+    [chat] = newcomer.run("chats")["chats"]
+    assert chat["model"] == "demo"
+    page.goto(f"{newcomer.base}/chat/new")
+    expect(page.get_by_role("button", name="Choose a model")).not_to_contain_text("demo")

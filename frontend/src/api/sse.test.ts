@@ -36,3 +36,25 @@ test("a letter of several bytes may be cut in two", async () => {
   });
   for await (const event of sentEvents(body)) expect(event.data).toBe("ä");
 });
+
+test("in a long burst the page has its turns", async () => {
+  const body = new Blob(["data: 1\n\n".repeat(100)]).stream();
+  let events = 0;
+  let turns = 0;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    turns += 1;
+    port2.postMessage(null);
+  };
+  port2.postMessage(null);
+  let longest = 0;
+  let since = { turns: 0, events: 0 };
+  for await (const _ of sentEvents(body)) {
+    events += 1;
+    if (turns > since.turns) since = { turns, events };
+    longest = Math.max(longest, events - since.events);
+  }
+  port1.close();
+  expect(events).toBe(100);
+  expect(longest).toBeLessThan(50);
+});

@@ -6,6 +6,9 @@ export interface SentEvent {
   data: string;
 }
 
+/** So many events of one piece are handed out before the page has a turn. */
+const BURST = 20;
+
 export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let rest = "";
@@ -18,7 +21,8 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       if (rest.indexOf("\n\n", from) < 0) continue;
       const blocks = rest.split("\n\n");
       rest = blocks.pop() ?? "";
-      for (const block of blocks) {
+      for (const [index, block] of blocks.entries()) {
+        if (index % BURST === BURST - 1) await pageHadItsTurn();
         const event = read(block);
         if (event) yield event;
       }
@@ -26,6 +30,21 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   } finally {
     reader.cancel().catch(() => undefined);
   }
+}
+
+/**
+ * Whatever the page has put off is done. Events that follow each other without a pause let React believe, after
+ * fifty, that the page updates itself for ever. Not a timer: those are slow in a tab that is not in view.
+ */
+function pageHadItsTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
 }
 
 /** One block; null for a comment, which only keeps the connection alive. */

@@ -185,9 +185,9 @@ export interface CallCountsParams {
   days?: number;
 }
 
-/** A tool is being called. */
+/** A tool is being called; `queued`, it waits for room or for a person's word, and `call` follows. */
 export interface CallEvent {
-  event: "call";
+  event: "call" | "queued";
   id: string;
   tool: string;
   server: string | null;
@@ -200,6 +200,7 @@ export interface CallExhibit {
   kind: "command" | "code" | "edit" | "arguments";
   command?: string;
   folder?: string;
+  limits?: string[];
   parts?: CommandPart[];
   unread?: string;
   text?: string;
@@ -225,6 +226,7 @@ export interface CallItem {
   whole: number | null;
   images: PictureInfo[];
   by_hand: boolean;
+  rule: string;
 }
 
 /** A call ended. */
@@ -280,6 +282,7 @@ export interface CallQuestion {
   flow: boolean;
   session_mode: boolean;
   title: string;
+  why: string;
   exhibit: CallExhibit;
   definition: string;
   words: Record<string, RuleWords>;
@@ -306,6 +309,19 @@ export interface CallResult {
   isError: boolean;
   structuredContent?: unknown;
   [key: string]: unknown;
+}
+
+/** The chat, and the id of the call as its turn told it. */
+export interface CallStopParams {
+  chat: string;
+  call: string;
+}
+
+/** A call that was stopped; false when it was not running. */
+export interface CallStopped {
+  chat: string;
+  call: string;
+  stopped: boolean;
 }
 
 /** Everything that a call answered. */
@@ -840,12 +856,15 @@ export interface GateNote {
   scope?: "once" | "chat" | "project" | "always";
   message?: string;
   waited_ms?: number;
+  judged_ms?: number;
 }
 
 /** A tool whose definition differs from the one that was approved. */
 export interface HeldTool {
   tool: string;
   hash: string;
+  approved_hash: string | null;
+  approved_at: string | null;
   changed: Record<string, Difference>;
   findings: string[];
 }
@@ -875,6 +894,7 @@ export interface HostInfo {
   version: string;
   pid: number;
   home: string;
+  user_home: string;
   address: string | null;
   gateway: string | null;
   started: string;
@@ -1191,7 +1211,7 @@ export interface ModelTried {
   ms: number;
 }
 
-/** The model, and a key under the name by which its vendor is asked; nothing of it is kept. */
+/** The model, and a key under the name by which its vendor is asked; the key is not kept. */
 export interface ModelTryParams {
   model: string;
   key_name?: string;
@@ -1461,12 +1481,15 @@ export interface ProfileShown {
   k: number;
   always_on: string[];
   token: boolean;
+  token_tail: string;
+  mode: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 }
 
-/** The view, by name or without one, and the hash of its token; empty takes the token away. */
+/** The view, by name or without one, and the hash of its token; empty takes the token away. `tail` is shown to tell the token from others. */
 export interface ProfileTokenParams {
   name?: string;
   token_hash?: string;
+  tail?: string;
 }
 
 /** A tool tells how far it is. */
@@ -1642,6 +1665,7 @@ export interface ResultEvent {
   ms: number;
   text: string;
   images: number;
+  rule: string;
 }
 
 /** A page that has one no more. */
@@ -1679,10 +1703,12 @@ export interface RuleExamples {
   [key: string]: unknown;
 }
 
-/** What an argument must be: just this value, or text like this. */
+/** What an argument must be: just this value, text like this, a path in this folder, or anything. */
 export interface RulePattern {
   equals?: unknown;
   like?: string;
+  under?: string;
+  any?: true;
   [key: string]: unknown;
 }
 
@@ -1739,6 +1765,7 @@ export interface RunningCall {
   state: "running" | "asking";
   question: string | null;
   arguments: string;
+  gate: GateNote | null;
 }
 
 /** So many calls run. */
@@ -1866,6 +1893,20 @@ export interface ServerChecked {
   type: string | null;
 }
 
+/** What is measured or counted only when somebody looks at one server. */
+export interface ServerFacts {
+  name: string;
+  memory: number | null;
+  last_used: string | null;
+  calls_today: number;
+  failed_today: number;
+}
+
+/** The server. */
+export interface ServerFactsParams {
+  name: string;
+}
+
 /** A server as a list shows it. */
 export interface ServerGlance {
   name: string;
@@ -1883,6 +1924,8 @@ export interface ServerGlance {
   attempt: number | null;
   attempts: number | null;
   source: ServerSource;
+  newest: string | null;
+  touches: string[];
   tools: number;
   tokens: number | null;
   held: string[];
@@ -1984,6 +2027,102 @@ export interface SettingsShown {
   given: string[];
   known: string[];
   file: string;
+}
+
+/** The same as for `admit`; the mark is also the person's word that exactly this may run. */
+export interface SetupAddParams {
+  text?: string;
+  entry?: Record<string, unknown> | null;
+  reference?: string;
+  args?: string[];
+  name?: string;
+  answers?: Record<string, string>;
+  as_is?: boolean;
+  allow_scripts?: string[];
+  allow_build?: string[];
+  mark: string;
+  plan?: string;
+  found_ms?: number;
+  type?: string;
+}
+
+/** The server. */
+export interface SetupForgetParams {
+  name: string;
+}
+
+/** Whether it is gone now; one that is under way is not. */
+export interface SetupForgotten {
+  name: string;
+  forgotten: boolean;
+}
+
+/** Its outcome has been seen. */
+export interface SetupForgottenNews {
+  seq: number;
+  kind: "setup_forgotten";
+  name: string;
+}
+
+/** Work on a server that goes on by itself came further, or ended. */
+export interface SetupNews {
+  seq: number;
+  kind: "setup";
+  setup: SetupShown;
+}
+
+/** How far it is; it goes on when nobody looks. */
+export interface SetupShown {
+  name: string;
+  kind: "add" | "trust" | "test" | "update";
+  state: "running" | "ok" | "failed" | "stopped";
+  installing: boolean;
+  source: ServerSource | null;
+  began: string;
+  ended: string | null;
+  steps: SetupStepShown[];
+  done: number;
+  total: number;
+  error: Failure | null;
+  review: string[];
+  tools: number;
+  log: string[];
+}
+
+/** One step; `ms` is how long it took, once it is over. */
+export interface SetupStepShown {
+  key: "resolve" | "install" | "start" | "connect" | "handshake" | "list" | "review";
+  state: "wait" | "work" | "done" | "fail";
+  detail: string;
+  ms: number | null;
+  began: string | null;
+}
+
+/** The server. */
+export interface SetupStopParams {
+  name: string;
+}
+
+/** The server. */
+export interface SetupTestParams {
+  name: string;
+}
+
+/** The server, and the mark of what a person was shown and agreed to. */
+export interface SetupTrustParams {
+  name: string;
+  mark: string;
+}
+
+/** The server, the version, and the digest of the plan that was shown. */
+export interface SetupUpdateParams {
+  name: string;
+  to?: string | null;
+  agreed: string;
+}
+
+/** Nothing. */
+export interface SetupsParams {
 }
 
 /** A tool in a list. */
@@ -2174,6 +2313,7 @@ export interface ToolSet {
   name: string;
   enabled: boolean;
   always_on: boolean;
+  timeout: number | null;
 }
 
 /** The tool, and what is to change; what is left out stays as it is. */
@@ -2181,6 +2321,7 @@ export interface ToolSetParams {
   name: string;
   enabled?: boolean | null;
   always_on?: boolean | null;
+  timeout?: number | null;
 }
 
 /** The public name. */
@@ -2336,6 +2477,16 @@ export interface Vendor {
   place: "environment" | "secret" | null;
   ready: boolean;
   models: string[];
+  tried: VendorTrial | null;
+}
+
+/** How a vendor answered when it was last tried, since the host began. */
+export interface VendorTrial {
+  at: string;
+  model: string;
+  ms: number | null;
+  refused: boolean;
+  reason: string;
 }
 
 /** The active version of a server, and whether there is a newer one. */
@@ -2454,7 +2605,7 @@ export type ImportStanding = "new" | "same" | "differs";
 
 export type Mode = "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 
-export type News = HelloNews | ResetNews | ServerNews | ServerRemovedNews | ToolsNews | CallNews | CallsNews | RunningNews | ConfigNews | WaitingNews | ChatNews | NoticeNews;
+export type News = HelloNews | ResetNews | ServerNews | ServerRemovedNews | ToolsNews | CallNews | CallsNews | RunningNews | ConfigNews | SetupNews | SetupForgottenNews | WaitingNews | ChatNews | NoticeNews;
 
 export type Origin = "native" | "inline" | "mcp";
 
@@ -2539,6 +2690,12 @@ export interface Operations {
     params: CallPathParams;
     event: unknown;
     result: CallPath;
+  };
+  /** Stop one call of a running turn, which goes on without it; the model is told. */
+  call_stop: {
+    params: CallStopParams;
+    event: unknown;
+    result: CallStopped;
   };
   /** The record of calls by words, page by page, each with who asked and what the gate said. */
   calls: {
@@ -2876,7 +3033,7 @@ export interface Operations {
     event: unknown;
     result: ProfileRemoved;
   };
-  /** Keep a view for whoever has a token. only its hash comes here, and only that is stored. */
+  /** Keep a view for whoever has a token, of which a hash and the last characters come here. */
   profile_token: {
     params: ProfileTokenParams;
     event: unknown;
@@ -2960,6 +3117,12 @@ export interface Operations {
     event: unknown;
     result: SecretStored;
   };
+  /** What one server holds in memory, when it was last used, and how often today. */
+  server_facts: {
+    params: ServerFactsParams;
+    event: unknown;
+    result: ServerFacts;
+  };
   /** How every server is doing. */
   servers: {
     params: ServersParams;
@@ -2977,6 +3140,48 @@ export interface Operations {
     params: SettingsShowParams;
     event: unknown;
     result: SettingsShown;
+  };
+  /** Add a server as it was proposed, trust what was shown and try it; it goes on by itself. */
+  setup_add: {
+    params: SetupAddParams;
+    event: unknown;
+    result: SetupShown;
+  };
+  /** The outcome of the work on a server has been seen. */
+  setup_forget: {
+    params: SetupForgetParams;
+    event: unknown;
+    result: SetupForgotten;
+  };
+  /** End the work on a server, with everything that was started for it. */
+  setup_stop: {
+    params: SetupStopParams;
+    event: unknown;
+    result: SetupShown;
+  };
+  /** Start a second instance of a server step by step; it goes on by itself. */
+  setup_test: {
+    params: SetupTestParams;
+    event: unknown;
+    result: SetupShown;
+  };
+  /** Trust a configured server as shown, install what it needs, try it; it goes on by itself. */
+  setup_trust: {
+    params: SetupTrustParams;
+    event: unknown;
+    result: SetupShown;
+  };
+  /** Put another version of an installed server in place, as planned; it goes on by itself. */
+  setup_update: {
+    params: SetupUpdateParams;
+    event: unknown;
+    result: SetupShown;
+  };
+  /** Servers that are being added, installed or tried out, and how the latest went. */
+  setups: {
+    params: SetupsParams;
+    event: unknown;
+    result: SetupShown[];
   };
   /** A key for the token of a one-time address. */
   sign_in: {
@@ -3008,7 +3213,7 @@ export interface Operations {
     event: TrialStep;
     result: Trial;
   };
-  /** Switch a tool on or off, or have it offered for every question; in the file, and at once. */
+  /** Switch a tool on or off, have it always offered, or give it more time; in the file, at once. */
   tool_set: {
     params: ToolSetParams;
     event: unknown;

@@ -2,6 +2,7 @@ import { useState } from "react";
 
 import { useConnection } from "../api/hooks";
 import { Sprite } from "../ui/Sprite";
+import { Announcer } from "./Announcer";
 import { HostGone, SignedOut } from "./HostGone";
 import { KeyList } from "./KeyList";
 import { PageView } from "./PageView";
@@ -33,6 +34,7 @@ export function App() {
         <StatusLine />
         <BottomTabs />
       </div>
+      <Announcer />
       {overlay === "palette" && <Palette onClose={() => setOverlay(null)} />}
       {overlay === "keys" && <KeyList onClose={() => setOverlay(null)} />}
     </>

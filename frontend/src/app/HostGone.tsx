@@ -26,7 +26,7 @@ export function HostGone() {
     <div className="gone" role="alert">
       <Glyph shape="retry" />
       <span className="grow">
-        Toolcrib is not answering. Trying again in {seconds} s. This is how it was at {clock(new Date(connection.since))}. Start
+        Toolcrib is not answering. <span aria-hidden="true">Trying again in {seconds} s. </span>This is how it was at {clock(new Date(connection.since))}. Start
         it again with <code>toolcrib up</code>; nothing of this page is lost.
       </span>
       <button type="button" className="btn sm" onClick={() => live.tryNow()}>

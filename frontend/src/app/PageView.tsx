@@ -1,6 +1,7 @@
 import { Component, lazy, Suspense, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
 
 import { Loading } from "../ui/Loading";
+import { MOD } from "../ui/platform";
 import { Trouble } from "../ui/Trouble";
 import { pageAt } from "./places";
 import { Link, usePath } from "./router";
@@ -41,7 +42,7 @@ function Nowhere() {
     <div className="page">
       <h1>Nothing is here</h1>
       <p className="empty">
-        This address leads nowhere. <Link href="/chat">Go to the chat</Link>, or press <kbd>⌘</kbd> <kbd>K</kbd> to
+        This address leads nowhere. <Link href="/chat">Go to the chat</Link>, or press <kbd>{MOD}</kbd> <kbd>K</kbd> to
         find what you meant.
       </p>
     </div>

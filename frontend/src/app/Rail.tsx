@@ -1,5 +1,6 @@
 import { refreshOn, useOperation } from "../api/hooks";
 import { Icon } from "../ui/Icon";
+import { MOD } from "../ui/platform";
 import { Glyph } from "../ui/Status";
 import { needPath, needWords } from "./needs";
 import { PLACES, placeAt, type Place } from "./places";
@@ -13,7 +14,6 @@ refreshOn("tools", "host_info", "waiting");
 refreshOn("config", "host_info", "waiting");
 
 const SHOWN = 5;
-const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The main navigation, with what is there and what waits for the person. */
 export function Rail({ onFind }: { onFind: () => void }) {
@@ -33,7 +33,7 @@ export function Rail({ onFind }: { onFind: () => void }) {
         <Icon name="search" small />
         Go to or do…
         <span aria-hidden="true">
-          <kbd>{APPLE ? "⌘" : "Ctrl"}</kbd>
+          <kbd>{MOD}</kbd>
           <kbd>K</kbd>
         </span>
       </button>

@@ -47,13 +47,14 @@ export function StatusLine() {
       )}
       {notice && <span className="sep d" />}
       <span className="notice" role="status" onMouseEnter={hold} onMouseLeave={resume} onFocus={hold} onBlur={resume}>
-        {notice?.text}{" "}
+        <span className="el said">{notice?.text}</span>{" "}
+        {notice?.command && <span className="el mono m command">{notice.command}</span>}{" "}
         {notice?.undo && (
           <>
             <button type="button" className="plain" style={{ color: "var(--link)" }} onClick={notice.undo}>
               Undo
             </button>{" "}
-            <Countdown until={notice.until} />
+            {!notice.held && <Countdown until={notice.until} />}
           </>
         )}
       </span>
@@ -104,5 +105,4 @@ function tellNews(event: LiveEvent): void {
   const told = event["event"] as { event?: string } | undefined;
   if (event.kind === "chat" && told?.event === "ended") void queries.invalidateQueries({ queryKey: ["host_info"] });
   if (event.kind === "notice" && typeof event["text"] === "string") notify(event["text"]);
-  if (event.kind === "reconnected") notify("Connected again.");
 }

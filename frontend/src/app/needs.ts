@@ -1,8 +1,7 @@
-/** What waits for a person, in words, and the place where it is answered. */
+/** What waits for a person, in words, and the place where it is answered. Pure. */
 
 import type { WaitingItem } from "../api/types";
 import { clock, plural } from "../ui/amounts";
-import { navigate } from "./router";
 
 export type Need = WaitingItem;
 
@@ -15,7 +14,7 @@ export function needWords(need: Need): NeedWords {
   const server = need.server ?? "a server";
   switch (need.kind) {
     case "call":
-      return { what: `Let ${need.server ?? "Toolcrib"} run ${ownName(need)}?`, where: asker(need) };
+      return { what: `${spoken(ownName(need))}?`, where: need.chat ? asker(need) : [need.server, asker(need)].filter(Boolean).join(" · ") };
     case "sampling":
       return { what: `${server} wants to ask your model`, where: asker(need) };
     case "elicitation":
@@ -37,15 +36,21 @@ function ownName(need: Need): string {
   return need.server && name.startsWith(`${need.server}__`) ? name.slice(need.server.length + 2) : name;
 }
 
+/** `write_file` as the beginning of a sentence: Write file. */
+function spoken(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim().toLowerCase();
+  return `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}`;
+}
+
 /** The host names the secret in its sentence; the list has room for the name alone. */
 function missing(reason: string): string {
-  const named = /needs the secret (\S+?),/.exec(reason)?.[1];
-  return named ? `${named} is not set` : reason;
+  const named = /needs the (?:secret|variable) (\S+?),/.exec(reason)?.[1];
+  return named ?? reason;
 }
 
 function asker(need: Need): string {
   if (need.chat) return need.chat_title ? `chat · ${need.chat_title}` : "chat";
-  return need.principal ?? "";
+  return (need.principal ?? "").replace(":", " · ");
 }
 
 /** The very place, with the thing itself in focus there. */
@@ -55,8 +60,4 @@ export function needPath(need: Need): string {
   const server = encodeURIComponent(need.server ?? "");
   if (need.kind === "trust") return `/servers?trust=${server}`;
   return need.server ? `/servers/${server}` : "/servers";
-}
-
-export function goToNeed(need: Need): void {
-  navigate(needPath(need));
 }

@@ -5,10 +5,24 @@ import { useSyncExternalStore } from "react";
 export interface Notice {
   id: number;
   text: string;
+  /** The same as a command, for whoever would do it in a script. */
+  command?: string;
   undo?: () => void;
   /** When it goes, as milliseconds of the clock. */
   until: number;
+  /** Somebody reads it: it does not go yet. */
+  held?: boolean;
 }
+
+/** What was said, for whoever looks later. */
+export interface Said {
+  id: number;
+  text: string;
+  at: Date;
+}
+
+const KEPT = 50;
+let said: readonly Said[] = [];
 
 const SHORT = 8_000;
 const LONG = 24_000;
@@ -24,27 +38,34 @@ function show(notice: Notice | null): void {
   watchers.forEach((watcher) => watcher());
 }
 
-export function notify(text: string, undo?: () => void): void {
-  const notice: Notice = { id: ++count, text, until: Date.now() + (undo ? LONG : SHORT) };
+export function notify(text: string, undo?: () => void, command?: string): void {
+  const notice: Notice = { id: ++count, text, until: Date.now() + (undo ? LONG : SHORT), ...(command ? { command } : {}) };
+  said = [{ id: notice.id, text, at: new Date() }, ...said].slice(0, KEPT);
   if (undo) notice.undo = () => { show(null); undo(); };
   show(notice);
 }
 
 /** Somebody reads it: it stays until `resume`. */
 export function hold(): void {
+  if (!current || current.held) return;
+  show({ ...current, held: true });
   clearTimeout(timer);
 }
 
 export function resume(): void {
-  if (current) show({ ...current, until: Date.now() + (current.undo ? LONG : SHORT) });
+  if (current) show({ ...current, held: false, until: Date.now() + (current.undo ? LONG : SHORT) });
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => void watchers.delete(watcher);
 }
 
 export function useNotice(): Notice | null {
-  return useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => void watchers.delete(watcher);
-    },
-    () => current,
-  );
+  return useSyncExternalStore(watch, () => current);
+}
+
+/** The newest first. */
+export function useSaid(): readonly Said[] {
+  return useSyncExternalStore(watch, () => said);
 }

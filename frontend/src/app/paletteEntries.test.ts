@@ -24,6 +24,12 @@ test("without words everything is there and nothing is asked", () => {
   expect(paletteEntries("  ", sources).some((entry) => entry.group === "Ask")).toBe(false);
 });
 
+test("what nothing asks for comes up only when it is looked for", () => {
+  const quiet = { ...sources, doNow: [{ ...act("Restart demo"), quiet: true }, act("New chat")], goTo: [] };
+  expect(paletteEntries("", quiet).map((entry) => entry.name)).toEqual(["New chat"]);
+  expect(paletteEntries("restart", quiet)[0]?.name).toBe("Restart demo");
+});
+
 test("signs are taken as they are", () => {
   expect(names("(.*")).toEqual(["(.*"]);
 });

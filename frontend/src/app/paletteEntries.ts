@@ -14,6 +14,8 @@ export interface PaletteEntry {
   perform: () => void;
   /** What else can be done with it. */
   more?: PaletteEntry[];
+  /** Nothing asks for it: it comes up only when it is looked for. */
+  quiet?: boolean;
 }
 
 export interface PaletteSources {
@@ -22,7 +24,7 @@ export interface PaletteSources {
   ask: (text: string) => PaletteEntry;
 }
 
-const SHOWN = { "Do now": 6, "Go to": 12 } as const;
+const SHOWN = { "Do now": 6, "Go to": 6 } as const;
 
 export function paletteEntries(text: string, sources: PaletteSources): PaletteEntry[] {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
@@ -34,7 +36,7 @@ export function paletteEntries(text: string, sources: PaletteSources): PaletteEn
 }
 
 function best(entries: PaletteEntry[], words: string[]): PaletteEntry[] {
-  if (words.length === 0) return entries;
+  if (words.length === 0) return entries.filter((entry) => !entry.quiet);
   const wanted = words.map((word) => ({ word, begins: new RegExp(`(^|[\\s_\\-/])${escape(word)}`) }));
   return entries
     .map((entry) => ({ entry, score: fit(entry, wanted) }))

@@ -7,6 +7,8 @@ import { sentence } from "../api/errors";
 import { useOperation } from "../api/hooks";
 import type { Server, ToolInfo } from "../api/types";
 import { plural } from "../ui/amounts";
+import type { IconName } from "../ui/Icon";
+import { MOD_ENTER } from "../ui/platform";
 import { serverState } from "../ui/states";
 import { needPath, needWords } from "./needs";
 import { notify } from "./notices";
@@ -28,9 +30,9 @@ export function usePaletteSources(): PaletteSources {
           return { group: "Do now", name: words.what, about: words.where, shape: "need", perform: () => navigate(needPath(need)) };
         }),
         ...(servers ?? []).flatMap(actionsOf),
-        go("Do now", "Add a server", "paste anything", "/servers?add=1"),
-        go("Do now", "New chat", "", "/chat"),
-        go("Do now", "Welcome", "the first steps again", "/welcome"),
+        go("plus", "Add a server", "paste anything", "/servers?add=1"),
+        go("chat", "New chat", "", "/chat"),
+        go("right", "Welcome", "the first steps again", "/welcome"),
         { group: "Do now", name: "Switch theme", about: "light or dark", icon: "theme", perform: switchTheme },
       ],
       goTo: [
@@ -43,7 +45,7 @@ export function usePaletteSources(): PaletteSources {
         name: `Ask in a new chat: “${text}”`,
         about: model ?? "",
         icon: "chat",
-        keys: "⌘↵",
+        keys: MOD_ENTER,
         perform: () => navigate(`/chat?ask=${encodeURIComponent(text)}`),
       }),
     }),
@@ -51,8 +53,8 @@ export function usePaletteSources(): PaletteSources {
   );
 }
 
-function go(group: "Do now" | "Go to", name: string, about: string, path: string): PaletteEntry {
-  return { group, name, about, icon: "right", perform: () => navigate(path) };
+function go(icon: IconName, name: string, about: string, path: string): PaletteEntry {
+  return { group: "Do now", name, about, icon, perform: () => navigate(path) };
 }
 
 function placeOf(server: Server): PaletteEntry {
@@ -62,7 +64,7 @@ function placeOf(server: Server): PaletteEntry {
     about: `server · ${plural(server.tools, "tool")}`,
     shape: serverState(server.state).shape,
     perform: () => navigate(`/servers/${encodeURIComponent(server.name)}`),
-    more: [...actionsOf(server), logOf(server)],
+    more: [...actionsOf(server).filter((entry) => !/^Open the log/.test(entry.name)), logOf(server)],
   };
 }
 
@@ -81,28 +83,31 @@ function logOf(server: Server): PaletteEntry {
   return { group: "Do now", name: `Open the log of ${server.name}`, about: "", icon: "activity", perform: () => navigate(path) };
 }
 
-/** What its state asks for first. */
+const WAITS = /^needs-/;
+
+/** What its state asks for first. What waits for a person is among the needs, and is only opened from there. */
 function actionsOf(server: Server): PaletteEntry[] {
   const state = serverState(server.state, 0, secondsTo(server.retry_at));
-  const entry = (name: string, about: string, operation: "restart" | "start" | "enable" | "disable"): PaletteEntry => ({
-    group: "Do now",
-    name,
-    about,
-    shape: state.shape,
-    perform: () => perform(operation, server.name),
-  });
-  if (server.state === "disabled") return [entry(`Turn on ${server.name}`, state.word, "enable")];
-  const { shape: _, ...leave } = entry(`Turn off ${server.name}`, `${plural(server.tools, "tool")} would leave`, "disable");
-  const off: PaletteEntry = { ...leave, icon: "close" };
-  if (server.state === "backoff") return [entry(`Try ${server.name} now`, state.word, "restart"), logOf(server), off];
-  if (server.state === "failed") return [entry(`Try ${server.name} again`, state.word, "restart"), logOf(server), off];
-  return [entry(`Restart ${server.name}`, state.word, "restart"), off];
+  const act = (name: string, about: string, perform: () => void): PaletteEntry => ({ group: "Do now", name, about, shape: state.shape, perform });
+  if (server.state === "disabled") return [{ ...act(`Turn on ${server.name}`, state.word, () => turn(server, true)), quiet: true }];
+  const off: PaletteEntry = { group: "Do now", name: `Turn off ${server.name}`, about: `${plural(server.tools, "tool")} would leave`, icon: "close", perform: () => turn(server, false), quiet: true };
+  if (WAITS.test(server.state)) return [off];
+  const again = (name: string) => act(name, state.word, () => perform("restart", server.name));
+  if (server.state === "backoff") return [again(`Try ${server.name} now`), { ...logOf(server), quiet: true }, off];
+  if (server.state === "failed") return [again(`Try ${server.name} again`), { ...logOf(server), quiet: true }, off];
+  return [{ ...again(`Restart ${server.name}`), quiet: true }, off];
 }
 
 function secondsTo(when: string | null): number | null {
   return when ? Math.max(0, Math.ceil((Date.parse(when) - Date.now()) / 1000)) : null;
 }
 
-function perform(operation: "restart" | "start" | "enable" | "disable", name: string): void {
+function turn(server: Server, on: boolean): void {
+  const put = (enable: boolean) => perform(enable ? "enable" : "disable", server.name);
+  put(on);
+  notify(on ? `Turned on “${server.name}”.` : `Turned off “${server.name}”.`, () => put(!on));
+}
+
+function perform(operation: "restart" | "enable" | "disable", name: string): void {
   run(operation, { name }).catch((error: unknown) => notify(sentence(error)));
 }

@@ -4,7 +4,7 @@ import { queries } from "../api/hooks";
 import { isTyping, lead, useKeys, type Keys } from "./keys";
 import { PLACES } from "./places";
 import { navigate } from "./router";
-import { goToNeed, type Need } from "./needs";
+import { needPath, type Need } from "./needs";
 
 /** The keys that work everywhere; `open` shows the palette or the list of keys. */
 export function useShellKeys(open: (overlay: "palette" | "keys") => void): void {
@@ -15,7 +15,7 @@ export function useShellKeys(open: (overlay: "palette" | "keys") => void): void 
       "/": () => focusSearch(),
       "!": () => {
         const [oldest] = queries.getQueryData<{ items: Need[] }>(["waiting", {}])?.items ?? [];
-        if (oldest) goToNeed(oldest);
+        if (oldest) navigate(needPath(oldest));
       },
     }),
     [open],

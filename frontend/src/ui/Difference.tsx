@@ -1,14 +1,22 @@
-import { differenceOf } from "./difference";
+import { markLines } from "./changedWords";
+import { differenceOf, type Line } from "./difference";
 
-/** Two texts as one, with what went and what came. */
-export function Difference({ before, after }: { before: string; after: string }) {
+/** The sign of a changed line stands where the others have their indent. */
+function outdented(line: Line): string {
+  return line.kind === "same" ? line.text : line.text.replace(/^ {2}/, "");
+}
+
+/** Two texts as one, with what went and what came; `marked` shows new words inside a line. */
+export function Difference({ before, after, marked = false }: { before: string; after: string; marked?: boolean }) {
+  const lines = differenceOf(before, after);
+  const pieces = marked ? markLines(lines) : [];
   return (
     <pre className="code wrap dfx">
-      {differenceOf(before, after).map((line, index) => (
+      {lines.map((line, index) => (
         <span key={index} className={line.kind === "same" ? "ctx" : line.kind === "added" ? "add" : "del"}>
           <span className="sr">{line.kind === "added" ? "added: " : line.kind === "removed" ? "removed: " : ""}</span>
-          {line.kind === "added" ? "+ " : line.kind === "removed" ? "- " : "  "}
-          {line.text}
+          {line.kind === "added" ? "+ " : line.kind === "removed" ? "- " : marked ? "" : "  "}
+          {pieces[index]?.map((piece, place) => (piece.fresh ? <mark key={place}>{piece.text}</mark> : piece.text)) ?? (marked ? outdented(line) : line.text)}
           {"\n"}
         </span>
       ))}

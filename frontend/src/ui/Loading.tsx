@@ -1,5 +1,8 @@
 import { useEffect, useState } from "react";
 
+import { queries } from "../api/hooks";
+import { stillLoading } from "./busy";
+
 /** Nothing for 300 ms, then grey bars at the height of what comes, after 10 s a sentence. */
 export function Loading({ rows = 6, height = 52 }: { rows?: number; height?: number }) {
   const [shown, setShown] = useState<"nothing" | "bars" | "long">("nothing");
@@ -13,7 +16,7 @@ export function Loading({ rows = 6, height = 52 }: { rows?: number; height?: num
   }, []);
   return (
     <div aria-busy="true" aria-label="Loading" role="status" style={{ minHeight: rows * height }}>
-      {shown === "long" && <p className="q">Still loading. The host is busy.</p>}
+      {shown === "long" && <p className="q">{stillLoading(queries.getQueryData(["host_info", {}]), queries.getQueryData(["servers", {}]))}</p>}
       {shown !== "nothing" &&
         Array.from({ length: rows }, (_, index) => (
           <div key={index} className="skeleton" style={{ height, alignContent: "center" }}>

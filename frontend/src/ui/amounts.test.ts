@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { bytes, count, duration, money, plural } from "./amounts";
+import { ago, bytes, count, duration, money, plural } from "./amounts";
 
 describe("amounts as people say them", () => {
   test("times grow from milliseconds to hours", () => {
@@ -16,6 +16,11 @@ describe("amounts as people say them", () => {
   });
   test("money is never said to be nothing when it was something", () => {
     expect([money(0), money(0.0001), money(0.18)]).toEqual(["$0.00", "< $0.01", "$0.18"]);
+  });
+  test("what was just now is told in minutes, what is longer ago by the clock", () => {
+    const now = new Date(2026, 10, 15, 12, 0);
+    const before = (minutes: number) => ago(new Date(now.getTime() - minutes * 60_000), now);
+    expect([before(0.5), before(2), before(59), before(90), before(24 * 60)]).toEqual(["just now", "2 min ago", "59 min ago", "10:30", "yesterday"]);
   });
   test("sizes", () => {
     expect([bytes(512), bytes(41_000)]).toEqual(["512 B", "41 KB"]);

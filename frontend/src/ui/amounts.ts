@@ -52,6 +52,13 @@ export function day(when: string | Date, now: Date = new Date()): string {
   return then.getFullYear() === now.getFullYear() ? date : `${date} ${then.getFullYear()}`;
 }
 
+/** just now, 2 min ago; after an hour as `day` has it. */
+export function ago(when: string | Date, now: Date = new Date()): string {
+  const minutes = Math.floor((now.getTime() - new Date(when).getTime()) / 60_000);
+  if (minutes < 1) return "just now";
+  return minutes < 60 ? `${minutes} min ago` : day(when, now);
+}
+
 export function plural(amount: number, one: string, many = `${one}s`): string {
   return `${amount.toLocaleString("en-US")} ${amount === 1 ? one : many}`;
 }

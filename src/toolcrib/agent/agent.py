@@ -53,6 +53,7 @@ class Agent:
     mode: Mode | None = None
     """When the person is asked; None for what the settings say."""
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict, repr=False)
+    _scenes: dict[str, Scene] = field(default_factory=dict, repr=False)
     _ending: dict[str, asyncio.Task[None]] = field(default_factory=dict, repr=False)
     watch: Watch = lambda tool, model, person, emit, chat: nullcontext()
 
@@ -100,6 +101,7 @@ class Agent:
         chat, principal = scene.chat, scene.principal
         self._begin(scene, work)
         task = self._running[chat.id] = asyncio.create_task(work, name=f"turn of {chat.id}")
+        self._scenes[chat.id] = scene
         task.add_done_callback(lambda _: scene.told.put_nowait(None))
         try:
             yield TurnBegan(chat=chat.id, model=self.model.name)
@@ -118,6 +120,7 @@ class Agent:
                     await self._end_left(chat.id)
             finally:  # Also for one who has no patience to wait.
                 self._running.pop(chat.id, None)
+                self._scenes.pop(chat.id, None)
                 self.chats.busy.discard(chat.id)
                 if self.gate is not None:
                     self.gate.end_turn(principal)
@@ -149,6 +152,15 @@ class Agent:
             task.cancel()
         if self.stop is not None and chat not in self._ending:
             self._ending[chat] = asyncio.create_task(self.stop(chat), name=f"ending of {chat}")
+        return True
+
+    async def stop_call(self, chat: str, call: str) -> bool:
+        """Stop one call of what runs in a chat, which goes on; False when there is no such call."""
+        scene = self._scenes.get(chat)
+        task = None if scene is None else scene.calling.stop(call)
+        if task is None:
+            return False
+        await asyncio.wait([task])
         return True
 
     async def _end_left(self, chat: str) -> None:

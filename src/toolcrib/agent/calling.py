@@ -1,7 +1,7 @@
 """Calls the tools that a model asked for, all at once, and tells whatever happens as an answer.
 
 Nothing that a tool does ends the turn. A cancelled turn cancels what still runs, waits until it has ended,
-and leaves an answer for every call.
+and leaves an answer for every call. A single call can be stopped too; the turn then goes on without it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from toolcrib.agent.chat import Chat, Kept, interrupted
-from toolcrib.agent.events import AgentEvent, CallBegan, CallEnded, CallMoved, ToolsOffered
+from toolcrib.agent.events import AgentEvent, CallBegan, CallEnded, CallMoved, CallQueued, ToolsOffered
 from toolcrib.agent.offering import Offering
 from toolcrib.agent.own_tools import found_result, read_on, search_arguments
 from toolcrib.agent.ports import Door
@@ -22,11 +22,17 @@ from toolcrib.agent.results import plain, show, show_error
 from toolcrib.errors import Denied, InvalidArguments, ToolcribError
 from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
 from toolcrib.schema.tools import Principal, ToolResult
+from toolcrib.serverkit import behalf
 from toolcrib.tools.outcomes import outcome_of
+from toolcrib.tools.ports import Decision
 
 _PREVIEW = 500
 _SLACK = 500
 """Characters that a piece of a cut result may be longer by, for the note at its end."""
+NOTICED_AFTER = 0.3
+"""Seconds at the gate from which on a call is told to wait."""
+ASKED = "asked"
+"""In the place of a rule: a person decided."""
 Emit = Callable[[AgentEvent], None]
 
 
@@ -45,13 +51,20 @@ class Calling:
     images: bool
     watch: Callable[[str], AbstractContextManager[None]] = lambda tool: nullcontext()
     """Entered around a call, for those who want to know what a server is asked on whose behalf."""
+    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    """Calls that have not ended, by id."""
+    _stopped: set[str] = field(default_factory=set)
+    _rules: dict[str, str] = field(default_factory=dict)
+    """Which rule of the gate decided a call, by the call's id."""
+    _held: set[str] = field(default_factory=set)
+    """Calls that wait at the gate."""
+    _allowed: dict[str, float] = field(default_factory=dict)
+    """When a call was let through: waiting for a person is no time of the tool's."""
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
         """Make the calls; each answer is put into `done` as it comes, also when this is cancelled."""
         room = asyncio.Semaphore(self.at_once)
-        tasks = [
-            asyncio.create_task(self._one(call, done, room), name=f"call {call.name[:60]}") for call in calls
-        ]
+        tasks = [self._begin(call, done, room) for call in calls]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -63,25 +76,52 @@ class Calling:
     async def one(self, call: ToolUse) -> ToolAnswer:
         """Make a single call; whatever happens is its answer."""
         done: dict[str, ToolAnswer] = {}
-        await self._one(call, done, asyncio.Semaphore(1))
+        await self.run([call], done)
         return done[call.id]
 
-    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore) -> None:
-        async with room:
-            started = time.perf_counter()
-            self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
-            try:
-                answer = await self._answer(call)
-            except asyncio.CancelledError:
-                self._end(call, interrupted(call), started, done)
-                raise
-            self._end(call, answer, started, done)
+    def stop(self, call: str) -> asyncio.Task[None] | None:
+        """Stop one call by its id; the task ends when nothing of it is left. None when it does not run."""
+        task = self._tasks.get(call)
+        if task is not None and not task.cancelling():
+            self._stopped.add(call)
+            task.cancel()
+        return task
 
-    def _end(self, call: ToolUse, answer: ToolAnswer, started: float, done: dict[str, ToolAnswer]) -> None:
-        ms = (time.perf_counter() - started) * 1000
-        done[call.id] = ToolAnswer(
-            id=answer.id, name=answer.name, parts=answer.parts, outcome=answer.outcome, ms=ms
-        )
+    def _begin(
+        self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore
+    ) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._one(call, done, room), name=f"call {call.name[:60]}")
+        self._tasks[call.id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(call.id, None))
+        return task
+
+    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore) -> None:
+        started: float | None = None
+        ended: list[int] = []
+        behalf.ended.set(ended.append)
+        try:
+            if room.locked():
+                self.emit(CallQueued(id=call.id, tool=call.name, arguments=call.arguments))
+            async with room:
+                started = time.perf_counter()
+                self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
+                answer = await self._answer(call)
+        except asyncio.CancelledError:
+            alone = call.id in self._stopped
+            made = started is not None
+            self._end(call, interrupted(call, alone=alone, made=made, ended=sum(ended)), started, done)
+            if alone:
+                return
+            raise
+        self._end(call, answer, started, done)
+
+    def _end(
+        self, call: ToolUse, answer: ToolAnswer, started: float | None, done: dict[str, ToolAnswer]
+    ) -> None:
+        now = time.perf_counter()
+        ms = (now - self._allowed.pop(call.id, now if started is None else started)) * 1000
+        rule = self._rules.pop(call.id, "")
+        done[call.id] = replace(answer, ms=ms, rule=rule)
         self.emit(
             CallEnded(
                 id=call.id,
@@ -91,6 +131,7 @@ class Calling:
                 ms=round(ms, 1),
                 text=plain(answer.text)[:_PREVIEW],
                 images=len(answer.images),
+                rule=rule,
             )
         )
 
@@ -126,10 +167,32 @@ class Calling:
         def moved(progress: float, total: float | None, message: str | None) -> None:
             self.emit(CallMoved(id=call.id, progress=progress, total=total, message=message))
 
-        with self.watch(call.name):
-            return await self.door.call(
-                call.name, call.arguments, principal=self.principal, on_progress=moved
-            )
+        def decided(decision: Decision) -> None:
+            asked = "allowed" in decision.noted  # A person's word counts before the rule that asked for it.
+            self._rules[call.id] = ASKED if asked else decision.rule or ""
+            self._allowed[call.id] = time.perf_counter()
+            waiting.cancel()
+            if call.id in self._held and decision.allowed:
+                self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
+
+        waiting = asyncio.get_running_loop().call_later(NOTICED_AFTER, self._hold, call)
+        try:
+            with self.watch(call.name):
+                return await self.door.call(
+                    call.name,
+                    call.arguments,
+                    principal=self.principal,
+                    on_progress=moved,
+                    on_decided=decided,
+                )
+        finally:
+            waiting.cancel()
+            self._held.discard(call.id)
+
+    def _hold(self, call: ToolUse) -> None:
+        """The gate takes its time: a person is asked about this call, or about another one first."""
+        self._held.add(call.id)
+        self.emit(CallQueued(id=call.id, tool=call.name, arguments=call.arguments))
 
     async def _search(self, call: ToolUse) -> ToolResult:
         query, limit = search_arguments(call.arguments)

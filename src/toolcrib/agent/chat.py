@@ -25,6 +25,8 @@ from toolcrib.schema.messages import (
 NEVER_RAN = frozenset({"denied", "invalid"})
 """Outcomes of calls that no tool has seen."""
 INTERRUPTED = "This call was interrupted before it answered. It may or may not have had an effect."
+STOPPED = "The person stopped this call before it answered. It may or may not have had an effect."
+NOT_MADE = "The person stopped this before the call was made."
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,12 @@ def _answers(calls: Sequence[ToolUse], given: dict[str, ToolAnswer]) -> FromTool
     return FromTools(answers=tuple(given.get(call.id) or interrupted(call) for call in calls))
 
 
-def interrupted(call: ToolUse, ms: float = 0.0) -> ToolAnswer:
-    """The answer to a call that never got one."""
-    told = Text(marked(call.name, INTERRUPTED, "cancelled"))
+def interrupted(
+    call: ToolUse, ms: float = 0.0, *, alone: bool = False, made: bool = True, ended: int = 0
+) -> ToolAnswer:
+    """The answer to a call that never got one; `alone` when the person stopped it and nothing else."""
+    words = NOT_MADE if not made else STOPPED if alone else INTERRUPTED
+    if ended:
+        words += f" {ended} {'process' if ended == 1 else 'processes'} of it ended."
+    told = Text(marked(call.name, words, "cancelled"))
     return ToolAnswer(id=call.id, name=call.name, parts=(told,), outcome="cancelled", ms=ms)

@@ -57,6 +57,19 @@ class AskedAgain:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CallQueued:
+    """A tool waits before it is called: too many are running already, or a person is asked first.
+
+    `CallBegan` follows when it runs, also a second time where it came before.
+    """
+
+    kind: ClassVar[str] = "queued"
+    id: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CallBegan:
     """A tool is being called."""
 
@@ -90,6 +103,8 @@ class CallEnded:
     text: str
     """The beginning of what it said."""
     images: int = 0
+    rule: str = ""
+    """The rule of the gate that decided it, where one did."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +175,7 @@ AgentEvent = (
     | Speaking
     | Thinking
     | AskedAgain
+    | CallQueued
     | CallBegan
     | CallMoved
     | CallEnded

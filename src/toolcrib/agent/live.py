@@ -82,6 +82,10 @@ class LiveTurn:
             self._task.cancel()  # It had not begun.
         return await self.result()
 
+    async def stop_call(self, call: str) -> bool:
+        """Stop one of its calls, and go on without it; False when that does not run."""
+        return await self._agent.stop_call(self.chat, call)
+
     def _start(self, events: Events, done: Callable[[LiveTurn], None]) -> None:
         self._task = asyncio.create_task(self._run(events), name=f"live turn of {self.chat}")
         self._task.add_done_callback(lambda _: done(self))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from toolcrib.agent.chat import Chat, ChatInfo, Entry
 from toolcrib.schema.tools import Principal, Tool, ToolResult
-from toolcrib.tools.ports import OnProgress
+from toolcrib.tools.ports import OnDecided, OnProgress
 
 
 class Door(Protocol):
@@ -22,6 +22,7 @@ class Door(Protocol):
         principal: Principal = ...,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        on_decided: OnDecided | None = None,
     ) -> ToolResult:
         """Run a tool; raises `ToolcribError`. Cancelling the caller cancels the call."""
 

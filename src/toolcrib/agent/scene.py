@@ -46,6 +46,7 @@ class Scene:
             pinned=chat.info.pinned,
             banned=chat.info.banned,
         )
+        self.calling = self._calling()
 
     def emit(self, event: AgentEvent) -> None:
         """Tell whoever follows."""
@@ -70,7 +71,7 @@ class Scene:
             model=self._agent.model,
             traits=self._traits,
             offering=self._offering,
-            calling=self._calling(),
+            calling=self.calling,
             settings=self._agent.settings,
             emit=self.emit,
             keep=self.keep,
@@ -83,7 +84,7 @@ class Scene:
         """One call that the person makes."""
         use = ToolUse(id=f"hand-{secrets.token_hex(6)}", name=tool, arguments=dict(arguments))
         try:
-            answer = await self._calling().one(use)
+            answer = await self.calling.one(use)
         except asyncio.CancelledError:
             self.keep(ByHand(call=use, answer=interrupted(use)))
             self._end("", "stopped")

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from toolcrib import plugins
-from toolcrib.approvals.facts import Facts, PastCall, brings_outside, shell_argument
+from toolcrib.approvals.facts import Facts, PastCall, brings_outside, shell_argument, shell_argument_named
 from toolcrib.approvals.judging import conclude
-from toolcrib.approvals.matching import INERT, speaks_of
+from toolcrib.approvals.matching import speaks_of
+from toolcrib.approvals.places import Disk, Ground, ThisDisk
 from toolcrib.approvals.ports import RulesInMemory, RuleStore
+from toolcrib.approvals.proposal import proposed_rule
 from toolcrib.approvals.question import Answer, Asker, Question
-from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.approvals.rule import Rule
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import Session, Sessions
 from toolcrib.config.settings import ApprovalSettings
@@ -55,7 +57,7 @@ class Gate:
 
     `ours` tells tools that came with Toolcrib from those of others. `modes` are by the first word of the
     principal's name, `mode` is for all others. `asker` is asked where a session has none of its own; without
-    one the answer is no.
+    one the answer is no. `folders` are those that a person works in besides a session's project.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class Gate:
         modes: Mapping[str, Mode] = DEFAULT_MODES,
         asker: Asker | None = None,
         protected: Sequence[Path] = (),
+        folders: Sequence[str] = (),
+        disk: Disk | None = None,
     ) -> None:
         self.mode = mode
         self.modes = modes
@@ -77,6 +81,8 @@ class Gate:
         """What a person is asked now, by the id of the call that waits for it."""
         self._ours = ours
         self._protected = tuple(protected)
+        self._folders = tuple(folders)
+        self._disk = disk or ThisDisk()
         self._plain = Facts(ours=False, protected=self._protected)
         self._own = [(name, cast("RuleModule", plugins.find(RULES, name))) for name in plugins.names(RULES)]
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
@@ -138,10 +144,12 @@ class Gate:
         if call.tool.origin == "mcp" and not self.rules.all() and self._is_clear(call):
             self._note_cheaply(call)
             return _ALLOWED  # the common case of a person who calls by hand, or of a client, at little cost
+        began = time.perf_counter()
         judgement = self._judge(call)
+        noted = {**self._noted(call, judgement), "judged_ms": _milliseconds(began)}
         if judgement.decision == "ask":
-            return await self._ask(call)
-        return self._decided(call, judgement)
+            return await self._ask(call, noted)
+        return self._decided(call, judgement, noted)
 
     def _is_clear(self, call: ToolCall) -> bool:
         """Whether no rule of ours could have a say: those on commands and code are for our own tools."""
@@ -166,27 +174,31 @@ class Gate:
         return conclude(own, theirs, mode, declared_reading=call.tool.definition.read_only)
 
     def _findings_of_person(self, call: ToolCall, session: Session) -> list[Finding]:
-        ours = self._ours(call.tool)
+        ours, ground = self._ours(call.tool), self._ground(call.tool, session)
         return [
             _finding(rule)
             for rule in self.rules.all()
             if _in_scope(rule, call.principal, session)
-            and speaks_of(rule, call.tool, call.arguments, ours=ours)
+            and speaks_of(rule, call.tool, call.arguments, ours=ours, ground=ground)
         ]
 
-    async def _ask(self, call: ToolCall) -> Decision:
+    def _ground(self, tool: Tool, session: Session) -> Ground:
+        """Our own tools of no server work in the project; where others begin, nobody here knows."""
+        start = session.project if tool.origin != "mcp" and self._ours(tool) else ""
+        return Ground(self._disk, start)
+
+    async def _ask(self, call: ToolCall, noted: Mapping[str, Any]) -> Decision:
         session = self.sessions.of(call.principal)
         asker = session.asker or self.asker
         before = digest(dict(call.arguments))
         async with session.asking:
             judgement = self._judge(call)  # An answer to the question before may have settled this one.
+            noted = {**noted, **self._noted(call, judgement)}
             if judgement.decision != "ask":
-                return self._decided(call, judgement)
+                return self._decided(call, judgement, noted)
             if asker is None:
                 reason = f"{judgement.reasons[0]} Nobody is there to be asked"
-                return Decision(
-                    allowed=False, reason=reason, rule=judgement.rule, noted=self._noted(call, judgement)
-                )
+                return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
             question = self._question(call, judgement, session)
             self.asking[call.id] = question
             began = time.perf_counter()
@@ -194,10 +206,10 @@ class Gate:
                 answer = await asker.ask(question)
             finally:
                 self.asking.pop(call.id, None)
-            waited = (time.perf_counter() - began) * 1000
+            waited = _milliseconds(began)
             if digest(dict(call.arguments)) != before:
                 return Decision(allowed=False, reason="its arguments changed while it was asked about")
-            noted = {**self._noted(call, judgement), **_answer_noted(judgement, answer, waited)}
+            noted = {**noted, **_answer_noted(judgement, answer, waited)}
             return self._answered(call, judgement, question, answer, noted)
 
     def _noted(self, call: ToolCall, judgement: Judgement) -> dict[str, Any]:
@@ -228,7 +240,7 @@ class Gate:
         if answer.scope != "once" and answer.scope in question.scopes:
             self.rules.add(question.rule_for(answer.scope, effect, answer.rule))
 
-    def _decided(self, call: ToolCall, judgement: Judgement) -> Decision:
+    def _decided(self, call: ToolCall, judgement: Judgement, noted: Mapping[str, Any]) -> Decision:
         allowed = judgement.decision == "allow"
         if allowed:
             self._note(call)
@@ -236,7 +248,7 @@ class Gate:
             allowed=allowed,
             reason=" ".join(judgement.reasons),
             rule=judgement.rule,
-            noted=self._noted(call, judgement),
+            noted=noted,
         )
 
     def _note(self, call: ToolCall) -> None:
@@ -276,7 +288,12 @@ class Gate:
             server=call.tool.server,
             arguments=call.arguments,
             reasons=judgement.reasons,
-            rule=exact_rule(call, ours=self._ours(call.tool)),
+            rule=proposed_rule(
+                call,
+                ours=self._ours(call.tool),
+                ground=self._ground(call.tool, session),
+                folders=(session.project, *self._folders),
+            ),
             scopes=tuple(scopes),
             flow=judgement.flow,
             session_mode=wanted,
@@ -292,6 +309,10 @@ class Gate:
         )
 
 
+def _milliseconds(began: float) -> float:
+    return round((time.perf_counter() - began) * 1000, 1)
+
+
 def _answer_noted(judgement: Judgement, answer: Answer, waited: float) -> dict[str, Any]:
     """What is written down of a question and its answer."""
     return {
@@ -299,33 +320,23 @@ def _answer_noted(judgement: Judgement, answer: Answer, waited: float) -> dict[s
         "allowed": answer.allow,
         "scope": answer.scope,
         "message": answer.message,
-        "waited_ms": round(waited, 1),
+        "waited_ms": waited,
     }
-
-
-def exact_rule(call: ToolCall, *, ours: bool) -> Rule:
-    """The rule that allows just this call of just this tool, always."""
-    inert = INERT if shell_argument(call.tool, ours=ours) else frozenset[str]()
-    named = {
-        name: Pattern(equals=value)
-        for name, value in call.arguments.items()
-        if name not in inert and value is not None
-    }
-    return Rule(
-        effect="allow",
-        server=call.tool.server or "",
-        tool=call.tool.definition.name,
-        arguments=named,
-        closed=True,
-        definition=call.tool.hash,
-    )
 
 
 def _finding(rule: Rule) -> Finding:
     told = rule.why or f"a rule of yours says {rule.effect}"
     # A rule for a whole tool leaves the question of what a command does open; one for the command answers it.
-    firm = rule.effect != "allow" or bool(rule.arguments) or rule.closed
+    # One for a folder leaves open what is special in it.
+    firm = rule.effect != "allow" or ((bool(rule.arguments) or rule.closed) and not _roams(rule))
     return Finding(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", firm=firm)
+
+
+def _roams(rule: Rule) -> bool:
+    """Whether it speaks of folders, and not of a command."""
+    if shell_argument_named(rule.server, rule.tool) in rule.arguments:
+        return False
+    return any(pattern.under is not None for pattern in rule.arguments.values())
 
 
 def _in_scope(rule: Rule, principal: Principal, session: Session) -> bool:

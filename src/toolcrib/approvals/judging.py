@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from toolcrib.schema.approvals import Finding, Judgement, Mode
 
 FLOW = "untrusted_flow"
+NO_RULE = "No rule allows it."
 _WORDS = {
     "always": "The mode is to ask always.",
-    "on_miss": "No rule allows it.",
+    "on_miss": NO_RULE,
     "on_rule": "No rule speaks of it.",
     "session": "A run of steps without asking was granted.",
     "off": "Nobody is asked in this mode.",

@@ -1,4 +1,4 @@
-"""Whether a person's rule speaks of a call. Pure.
+"""Whether a person's rule speaks of a call. Pure; for rules about folders a disk is handed in.
 
 An allow is read narrowly, a deny or an ask widely: a rule that allows `npm run *` lets nothing by that stands
 beside it, and one that denies `git push *` finds it among other commands and inside of wrappers.
@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from toolcrib.approvals.facts import shell_argument, shell_argument_named
+from toolcrib.approvals.places import ON_PAPER, Ground, is_inside
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.errors import UsageError
 from toolcrib.schema.tools import Tool
@@ -22,16 +23,18 @@ INERT = frozenset({"timeout", "pty", "background"})
 _MISSING = object()
 
 
-def speaks_of(rule: Rule, tool: Tool, arguments: Mapping[str, Any], *, ours: bool) -> bool:
+def speaks_of(
+    rule: Rule, tool: Tool, arguments: Mapping[str, Any], *, ours: bool, ground: Ground = ON_PAPER
+) -> bool:
     """Whether the rule is about this call; scopes are not looked at."""
     if not fnmatchcase(tool.server or "", rule.server) or not fnmatchcase(tool.definition.name, rule.tool):
         return False
     if rule.definition and rule.definition != tool.hash:
         return False
-    return fits(rule, arguments, shell_argument(tool, ours=ours))
+    return fits(rule, arguments, shell_argument(tool, ours=ours), ground)
 
 
-def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None) -> bool:
+def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Ground = ON_PAPER) -> bool:
     """Whether the arguments are those that the rule means; `shell` names the one that is a command."""
     if rule.closed:
         further = arguments.keys() - rule.arguments.keys()
@@ -39,7 +42,7 @@ def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None) -> bool:
             return False
     wide = rule.effect != "allow"
     return all(
-        _fits(pattern, _value(arguments, name), command=name == shell, wide=wide)
+        _fits(pattern, _value(arguments, name), ground, command=name == shell, wide=wide)
         for name, pattern in rule.arguments.items()
     )
 
@@ -58,9 +61,13 @@ def check_examples(rule: Rule) -> None:
 _HINT = "Change the rule's patterns, or its examples."
 
 
-def _fits(pattern: Pattern, value: Any, *, command: bool, wide: bool) -> bool:
+def _fits(pattern: Pattern, value: Any, ground: Ground, *, command: bool, wide: bool) -> bool:
+    if pattern.any:
+        return True
     if value is _MISSING:
         return False
+    if pattern.under is not None:
+        return is_inside(value, pattern.under, ground, wide=wide)
     if pattern.like is None:
         return type(value) is type(pattern.equals) and bool(value == pattern.equals)
     if command and isinstance(value, str):

@@ -27,7 +27,7 @@ from toolcrib.cli.output import mute
 from toolcrib.cli.safe_text import one_line
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
-from toolcrib.schema.events import ConfigChanged
+from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.web.serving import Served
 
@@ -93,11 +93,15 @@ class _View:
             while True:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(TICK):
-                        event = await news.next()
-                        if isinstance(event, ConfigChanged):
-                            self._config_error = event.error
+                        self._hear(await news.next())
+                while news.behind:  # all at once: one for each drawing, a busy host would be seen too late
+                    self._hear(await news.next())
                 live.update(self.draw(), refresh=True)
                 await asyncio.sleep(PAUSE)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, ConfigChanged):
+            self._config_error = event.error
 
     def draw(self, *, ending: bool = False) -> Group:
         """All there is to see."""

@@ -25,9 +25,9 @@ _TEXTS = ("type", "transport", "command", "cwd", "package", "tarballPath", "modu
 
 FILTERS = (
     *("tools", "includeTools", "include_tools", "excludeTools", "exclude_tools"),
-    *("disabledTools", "disabled_tools"),
+    *("disabledTools", "disabled_tools", "toolTimeouts", "tool_timeouts"),
 )
-"""Keys that say which tools are off; the server itself need not be told."""
+"""Keys that say which tools are off, and how long one may take; the server itself need not be told."""
 
 
 def parse_entry(name: str, raw: object) -> ServerEntry:
@@ -48,6 +48,7 @@ def parse_entry(name: str, raw: object) -> ServerEntry:
         enabled=fields.flag(True, "enabled") and not fields.flag(False, "disabled"),
         start_timeout=start,
         call_timeout=call,
+        tool_timeouts=_tool_timeouts(fields),
         env_allow=fields.texts("envAllow", "env_allow"),
         isolation=_isolation(fields),
         include_tools=include,
@@ -107,6 +108,15 @@ def _timeouts(fields: Fields) -> tuple[float, float]:
         return ServerEntry.start_timeout, call
     bounds = {"least": SHORTEST_TIMEOUT, "most": LONGEST_TIMEOUT}
     return own.number(ServerEntry.start_timeout, "start", **bounds), own.number(call, "call", **bounds)
+
+
+def _tool_timeouts(fields: Fields) -> dict[str, float]:
+    key = fields.first("toolTimeouts", "tool_timeouts")
+    own = None if key is None else fields.section(key)
+    if own is None:
+        return {}
+    bounds = {"least": SHORTEST_TIMEOUT, "most": LONGEST_TIMEOUT}
+    return {tool: own.number(ServerEntry.call_timeout, tool, **bounds) for tool in own.names()}
 
 
 def _tool_filters(fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -30,6 +30,10 @@ class Fields:
         """The first of these keys that is there."""
         return next((key for key in keys if self._raw.get(key) is not None), None)
 
+    def names(self) -> tuple[str, ...]:
+        """The keys that are there."""
+        return tuple(key for key, value in self._raw.items() if value is not None)
+
     def text(self, key: str) -> str | None:
         """Text that is not empty."""
         value = self._raw.get(key)

@@ -12,6 +12,9 @@ from toolcrib.suggestions import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TOKEN_HASH = "tokenHash"  # noqa: S105 - the name of a key
+TOKEN_TAIL = "tokenTail"  # noqa: S105 - the same
+_OF_TOKEN = {TOKEN_HASH: "token_hash", TOKEN_TAIL: "token_tail"}
+"""What the file says of a token, in either spelling."""
 
 
 def check_profile_name(name: str) -> None:
@@ -36,8 +39,8 @@ def put_profile(store: ConfigStore, name: str, view: Mapping[str, Any], *, repla
             raise UsageError(
                 f"There is already a profile called {name!r}.", hint="Add --replace to put this in its place."
             )
-        kept = _take_hash(earlier) if isinstance(earlier, dict) else None
-        profiles[name] = {**view, TOKEN_HASH: kept} if kept else dict(view)
+        kept = _take_token(earlier) if isinstance(earlier, dict) else {}
+        profiles[name] = {**view, **kept}
 
 
 def remove_profile(store: ConfigStore, name: str) -> None:
@@ -49,23 +52,28 @@ def remove_profile(store: ConfigStore, name: str) -> None:
         del profiles[name]
 
 
-def set_token_hash(store: ConfigStore, name: str, hashed: str) -> None:
-    """Let only this token in, or everybody when it is empty; no name means the view without one."""
+def set_token_hash(store: ConfigStore, name: str, hashed: str, *, tail: str = "") -> None:
+    """Let only this token in, or everybody when it is empty; no name means the view without one.
+
+    `tail` is what a person recognises it by.
+    """
     with store.edit() as document:
         own = _section(document, "toolcrib")
         profiles = _section(own, "profiles") if name else {}
         if name and name not in profiles:
             raise unknown_profile(name, profiles)
         view = _section(profiles, name) if name else _section(own, "gateway")
-        _take_hash(view)
+        _take_token(view)
         if hashed:
             view[TOKEN_HASH] = hashed
+        if hashed and tail:
+            view[TOKEN_TAIL] = tail
 
 
-def _take_hash(view: dict[str, Any]) -> Any:
-    """The hash, out of the object; either spelling is read, so either must go."""
-    found = [view.pop(key, None) for key in (TOKEN_HASH, "token_hash")]
-    return found[0] or found[1]
+def _take_token(view: dict[str, Any]) -> dict[str, Any]:
+    """What is said of a token, out of the object; either spelling is read, so either must go."""
+    found = {key: [view.pop(key, None), view.pop(other, None)] for key, other in _OF_TOKEN.items()}
+    return {key: one or other for key, (one, other) in found.items() if one or other}
 
 
 def _section(holder: dict[str, Any], key: str) -> dict[str, Any]:

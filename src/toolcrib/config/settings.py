@@ -34,6 +34,8 @@ class Guarded(Section):
 
     token_hash: str = ""
     """Made by `toolcrib profiles token`; whoever has no token that fits is turned away."""
+    token_tail: str = ""
+    """The last few characters of the token, by which a person tells it from others."""
 
     @model_validator(mode="before")
     @classmethod

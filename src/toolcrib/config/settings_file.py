@@ -14,7 +14,7 @@ from toolcrib.suggestions import did_you_mean
 
 OWN = "toolcrib"
 MASTER_SWITCH = "globalEnabled"
-_HIDDEN = ("tokenHash",)
+_HIDDEN = ("tokenHash", "tokenTail")
 _SECRET = ("apiKey",)
 
 

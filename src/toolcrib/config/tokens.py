@@ -1,4 +1,4 @@
-"""Bearer tokens: made at random, shown once, kept as a salted hash alone.
+"""Bearer tokens: made at random, shown once, kept as a salted hash and a few last characters.
 
 A token has 256 bits of chance, so a fast hash is enough: there is nothing to guess. What cannot be read as a
 hash of ours fits no token.
@@ -12,12 +12,18 @@ import secrets
 
 MARK = "tcrib_"
 """So that those who look for leaked secrets recognise one."""
+TAIL = 4
 _SCHEME = "sha256"
 
 
 def new_token() -> str:
     """A token that nobody has seen yet."""
     return MARK + secrets.token_urlsafe(32)
+
+
+def tail_of(token: str) -> str:
+    """The end of a token, by which a person tells it from others; far too little to guess the rest from."""
+    return token[-TAIL:]
 
 
 def hash_token(token: str) -> str:

@@ -1,4 +1,5 @@
-"""Switches single tools on and off in the config file: in the lists that say which tools of a server are."""
+"""Switches single tools on and off in the config file, in the lists that say which tools of a server are, and
+gives single ones more time."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from toolcrib.errors import UsageError
 
 _EXCLUDING = ("excludeTools", "exclude_tools", "disabledTools", "disabled_tools")
 _INCLUDING = ("includeTools", "include_tools")
+_TIMEOUTS = ("toolTimeouts", "tool_timeouts")
 
 
 def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
@@ -28,6 +30,23 @@ def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
             _put_on(server, entry, tool)
         elif _is_on(server, entry, tool):
             _excluding(entry).append(glob.escape(tool))
+
+
+def set_tool_timeout(store: ConfigStore, server: str, tool: str, seconds: float | None) -> None:
+    """Give the calls of a tool so many seconds; None for those of its server."""
+    with store.edit() as document:
+        entries = document.get(SERVERS) or {}
+        if server not in entries:
+            raise unknown_server(server, entries)
+        entry = entries[server]
+        known = next((key for key in _TIMEOUTS if key in entry), _TIMEOUTS[0])
+        timeouts = {name: value for name, value in (entry.get(known) or {}).items() if name != tool}
+        if seconds is not None:
+            timeouts[tool] = seconds
+        entry.pop(known, None)
+        if timeouts:
+            entry[known] = timeouts
+        parse_entry(server, entry)
 
 
 def _put_on(server: str, entry: dict[str, Any], tool: str) -> None:

@@ -42,7 +42,7 @@ def shown_call(host: Host, found: FoundCall, numbers: Mapping[str, int]) -> Call
     }
 
 
-def shown_running(host: Host, call: CallUnderWay) -> RunningCall:
+def shown_running(host: Host, call: CallUnderWay, numbers: Mapping[str, int]) -> RunningCall:
     """A call that has not ended."""
     question = host.approvals.asking.get(call.id)
     return {
@@ -55,6 +55,7 @@ def shown_running(host: Host, call: CallUnderWay) -> RunningCall:
         "state": "running" if question is None else "asking",
         "question": None if question is None else question.id,
         "arguments": call.arguments,
+        "gate": _gate(call.extra, numbers),
     }
 
 
@@ -92,4 +93,4 @@ def _gate(extra: Mapping[str, Any], numbers: Mapping[str, int]) -> GateNote | No
     return cast("GateNote", note)
 
 
-_NOTED = ("mode", "decision", "asked", "allowed", "scope", "message", "waited_ms")
+_NOTED = ("mode", "decision", "asked", "allowed", "scope", "message", "waited_ms", "judged_ms")

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from toolcrib.agent import Agent
+from toolcrib.agent.agent import title_of
 from toolcrib.agent.chat import Chat
+from toolcrib.agent.live import LiveTurn
+from toolcrib.control.shapes import moment
 from toolcrib.errors import NoModel
 from toolcrib.host import Host
 from toolcrib.llm.advice import no_model
+from toolcrib.llm.patience import hearing_of_waits
 from toolcrib.schema.approvals import Mode
+from toolcrib.schema.messages import Image
 
 SETTLE = 3.0
 """Seconds to wait for servers that are just starting; those that take longer are not offered yet."""
@@ -28,6 +35,27 @@ async def agent_for(
         raise await no_model(host.models) from None
     person = host.chat_news.person(host.desk.questions)
     return host.agent(chosen, person=person, mode=mode, project=project or default_project(host))
+
+
+async def start_turn(
+    host: Host, agent: Agent, chat: Chat | None, text: str, images: Sequence[Image]
+) -> LiveTurn:
+    """Begin a turn that every surface can follow; raises `UsageError` while the chat is busy."""
+    if chat is None:
+        chat = await host.chats.create(agent.model.name, title=title_of(text))
+    told = chat.id
+    with hearing_of_waits(lambda error, seconds: host.chat_news.busy(told, error.message, seconds)):
+        turn = await host.turns.start(agent, text, chat=chat, images=images)
+    shown = [{"mime": one.mime, "data": one.data} for one in images]
+    first = {
+        "event": "question",
+        "text": text,
+        "images": shown,
+        "pictures": len(shown),
+        "time": moment(datetime.now(UTC)),
+    }
+    host.chat_news.follow(turn, first)
+    return turn
 
 
 def default_project(host: Host) -> str:

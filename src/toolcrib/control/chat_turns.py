@@ -124,6 +124,7 @@ class _Build:
             "whole": None,
             "images": [],
             "by_hand": by_hand,
+            "rule": "",
         }
         self.calls[item["id"]] = item
         turn["items"].append(cast("TurnItem", item))
@@ -136,6 +137,7 @@ class _Build:
         text, whole, _ = read_text(answer["parts"])
         item["outcome"] = answer.get("outcome", "ok")
         item["ms"] = answer.get("ms", 0.0)
+        item["rule"] = answer.get("rule", "")
         item["text"], item["chars"], item["whole"] = text[:PREVIEW], len(text), whole
         item["images"] = [
             {"mime": part["mime"], "bytes": len(part["data"]) * 3 // 4}

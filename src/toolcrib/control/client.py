@@ -19,7 +19,7 @@ from toolcrib.control.needs import OnEvent
 from toolcrib.control.peers import is_trusted
 from toolcrib.errors import ConnectionLost, NoHost, ResultTooLarge, ToolcribError
 
-GREETING_TIMEOUT = 5.0
+GREETING_TIMEOUT = 10.0
 """Seconds for the first line; a host whose loop is stuck does not answer in any time."""
 
 
@@ -52,12 +52,17 @@ class RemoteCrib:
                 "The host ended before it answered.", hint="Start it again with: toolcrib up"
             ) from None
 
-    async def greet(self) -> None:
-        """Wait for the host's first line; raises `NoHost` when it does not come or cannot be understood."""
+    async def greet(self) -> bool:
+        """Wait for the host's first line; False when it hung up instead, as one does that is just ending.
+
+        Raises `NoHost` when the line does not come or cannot be understood.
+        """
         try:
             async with asyncio.timeout(GREETING_TIMEOUT):
                 first = wire.decode(await self._reader.readuntil(b"\n"))
-        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ToolcribError):
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return False
+        except (TimeoutError, OSError, asyncio.LimitOverrunError, ToolcribError):
             raise NoHost(
                 f"Something listens on {self.socket} and does not answer.",
                 hint="The host may be stopped or stuck: end it and start it again with: toolcrib up",
@@ -68,6 +73,7 @@ class RemoteCrib:
                 f"The running host is of another version ({self.hello.get('version', 'unknown')}).",
                 hint="Restart it: end it with Ctrl-C, then toolcrib up",
             )
+        return True
 
     async def _answer(self, number: int, on_event: OnEvent | None) -> Any:
         while True:
@@ -104,8 +110,7 @@ async def connected(paths: Paths) -> AsyncIterator[RemoteCrib | None]:
                 f"Another user listens on {paths.socket}.", hint="Set TOOLCRIB_HOME to another folder."
             )
         crib = RemoteCrib(paths.socket, reader, writer)
-        await crib.greet()
-        yield crib
+        yield crib if await crib.greet() else None
     finally:
         writer.transport.abort()
 

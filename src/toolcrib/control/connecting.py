@@ -49,7 +49,7 @@ def wanted_entry(host: Host, params: ClientParams) -> Wanted:
     needs_token = params.form == "address" and bool(_token_hash(host, params.profile))
     gateway = _gateway(host, params, needs_token)
     entry = client.entry(ENTRY, gateway)
-    return Wanted(client, entry, _command(params, gateway, needs_token), needs_token)
+    return Wanted(client, entry, _command(client, params, gateway, needs_token), needs_token)
 
 
 def _gateway(host: Host, params: ClientParams, needs_token: bool) -> Program | Address:
@@ -65,7 +65,10 @@ def _token_hash(host: Host, profile: str) -> str | None:
     return host.settings.profiles[profile].token_hash if profile else host.settings.gateway.token_hash
 
 
-def _command(params: ClientParams, gateway: Program | Address, needs_token: bool) -> str:
+def _command(client: Client, params: ClientParams, gateway: Program | Address, needs_token: bool) -> str:
+    """The client's own command where it has one; ours asks for a token, which stands in no command."""
+    if client.own_command is not None and not needs_token:
+        return shlex.join(client.own_command(ENTRY, gateway))
     words = ["toolcrib", "connect", params.client.replace("_", "-")]
     if params.profile:
         words += ["--profile", params.profile]

@@ -37,6 +37,7 @@ KNOWN = frozenset(
             "includeTools",
             "excludeTools",
             "disabledTools",
+            "toolTimeouts",
             "envAllow",
             "isolation",
             "era",

@@ -13,7 +13,11 @@ from toolcrib.host.gating import is_ours
 
 async def shown_question(host: Host, detail: Mapping[str, Any]) -> CallQuestion:
     """The gate's question with its title, the call itself, and the words of every rule."""
-    words = QuestionWords(host.registry.snapshot.get, lambda tool: is_ours(tool, host.config, host.workbench))
+    words = QuestionWords(
+        host.registry.snapshot.get,
+        lambda tool: is_ours(tool, host.config, host.workbench),
+        host.workbench.holds,
+    )
     shown = detail if "exhibit" in detail else await words.described(detail)
     kept = CallQuestion.__annotations__
     return cast("CallQuestion", {key: value for key, value in shown.items() if key in kept})

@@ -1,4 +1,5 @@
-"""What is remembered of servers beside their entries: where they came from, when they were turned off.
+"""What is remembered of servers beside their entries: where they came from, when they were turned off,
+which newer version is known.
 
 Only for people to read: nothing follows from it, and a file that cannot be read is an empty one.
 """
@@ -30,6 +31,8 @@ class Note(BaseModel):
     off_at: str | None = None
     processes: int | None = None
     """How many ended when it was turned off."""
+    newest: str = ""
+    """The newest version there was when somebody last looked."""
 
 
 _NOTES = TypeAdapter(dict[str, Note])
@@ -52,6 +55,11 @@ def note_switch(host: Host, name: str, enabled: bool, processes: int | None = No
     """A server, or all of them, was turned on or off now."""
     when = None if enabled else datetime.now(UTC).isoformat(timespec="seconds")
     _change(host, {name: {"off_at": when, "processes": None if enabled else processes}})
+
+
+def note_newest(host: Host, versions: dict[str, str]) -> None:
+    """Somebody looked, and these are the newest versions of these servers."""
+    _change(host, {name: {"newest": version} for name, version in versions.items()})
 
 
 def forget_note(host: Host, name: str) -> None:

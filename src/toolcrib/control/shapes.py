@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import cast
 from urllib.parse import quote
 
+from toolcrib.approvals.gate import DEFAULT_MODES
 from toolcrib.config.settings import ProfileSettings, Settings
 from toolcrib.control.answers.calls import CallRecorded, CallResult
 from toolcrib.control.answers.gateway import ProfileShown
 from toolcrib.control.answers.servers import Server, TrialStep
 from toolcrib.control.answers.tools import ToolInfo
+from toolcrib.schema.approvals import Mode
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import CallRecord, Tool, ToolResult
 from toolcrib.servers.trial import Step
@@ -77,7 +79,8 @@ def step_json(step: Step) -> TrialStep:
 
 def profile_json(settings: Settings, name: str) -> ProfileShown:
     """A view of the gateway; the one without a name is the whole crib."""
-    own = settings.profiles[name] if name else ProfileSettings(token_hash=settings.gateway.token_hash)
+    guarded = settings.profiles[name] if name else settings.gateway
+    own = settings.profiles[name] if name else ProfileSettings()
     always_on = settings.retrieval.always_on if own.always_on is None else own.always_on
     return {
         "name": name,
@@ -89,8 +92,16 @@ def profile_json(settings: Settings, name: str) -> ProfileShown:
         "plain_names": own.plain_names,
         "k": own.k or settings.retrieval.k,
         "always_on": always_on,
-        "token": bool(own.token_hash),
+        "token": bool(guarded.token_hash),
+        "token_tail": guarded.token_tail if guarded.token_hash else "",
+        "mode": _gateway_mode(settings),
     }
+
+
+def _gateway_mode(settings: Settings) -> Mode:
+    """When a person is asked about calls that come through the gateway."""
+    approvals = settings.approvals
+    return {**DEFAULT_MODES, **approvals.modes}.get("gateway", approvals.mode)
 
 
 def moment(time: datetime) -> str:

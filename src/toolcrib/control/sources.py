@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
 from toolcrib.config.aliases import canonical
 from toolcrib.control.answers.overview import ServerSource, SourceKind
+
+_PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts|jar|rb|sh)$", re.IGNORECASE)
 
 
 def source_of(raw: Mapping[str, Any], imported_from: str = "") -> ServerSource:
@@ -21,6 +24,14 @@ def source_of(raw: Mapping[str, Any], imported_from: str = "") -> ServerSource:
         "version": str(version) if version else None,
         "imported_from": imported_from,
     }
+
+
+def touched(raw: Mapping[str, Any]) -> list[str]:
+    """The folders and files that its arguments name."""
+    arguments = canonical(raw).get("args")
+    words = [str(word) for word in arguments] if isinstance(arguments, list) else []
+    values = [word.partition("=")[2] if word.startswith("-") else word for word in words]
+    return [value for value in values if value.startswith(("/", "~/")) and not _PROGRAM.search(value)]
 
 
 def _kind_and_text(entry: Mapping[str, Any]) -> tuple[SourceKind, str]:

@@ -7,39 +7,55 @@ written.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from toolcrib.approvals.facts import code_argument, shell_argument
+from toolcrib.approvals.judging import NO_RULE
 from toolcrib.approvals.rule import Rule, read_rule
 from toolcrib.approvals.rule_words import HASH_SHOWN, rule_place, rule_words
 from toolcrib.host.exhibits import Exhibit, exhibit
 from toolcrib.schema.tools import Tool
+from toolcrib.tools.naming import BORDER
 
 Json = dict[str, Any]
 _SENDING = ("send", "post", "publish", "reply", "mail", "message")
 _WITHIN = {"chat": "session", "project": "project"}
+_NAMED = re.compile(rf"\b([\w-]+?){BORDER}(\w+)")
+"""A tool by its public name, which people read as its server and its own."""
 
 
 class QuestionWords:
-    """Describes questions; `tool_of` finds a tool by its public name, `ours` knows those we ship."""
+    """Describes questions; `tool_of` finds a tool by its public name, `ours` knows those we ship.
 
-    def __init__(self, tool_of: Callable[[str], Tool | None], ours: Callable[[Tool], bool]) -> None:
+    `sandbox` says what holds commands.
+    """
+
+    def __init__(
+        self,
+        tool_of: Callable[[str], Tool | None],
+        ours: Callable[[Tool], bool],
+        sandbox: Callable[[], str] = lambda: "",
+    ) -> None:
         self._tool_of = tool_of
         self._ours = ours
+        self._sandbox = sandbox
 
     async def described(self, detail: Mapping[str, Any]) -> Json:
-        """The gate's question with `title`, `exhibit`, `definition` and the `words` of every rule."""
+        """The gate's question with `title`, `why`, `exhibit`, `definition` and the `words` of every rule."""
         tool = self._tool_of(str(detail.get("tool", "")))
         ours = tool is not None and self._ours(tool)
         folder = str(detail.get("project") or "")
         arguments = detail.get("arguments") or {}
-        shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder=folder)
+        held = await asyncio.to_thread(self._sandbox) if ours else ""
+        shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder=folder, sandbox=held)
         return {
             **detail,
             "title": _title(detail, tool, shown, ours=ours),
+            "why": _why(detail, tool, shown),
             "exhibit": shown,
             "definition": "" if tool is None else tool.hash[:HASH_SHOWN],
             "words": _rules(detail),
@@ -60,6 +76,18 @@ def _title(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit, *, ours
     if detail.get("flow") and any(word in name.lower() for word in _SENDING):
         return "Send this message outside?"
     return f"Let {who} run {name}?"
+
+
+def _why(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit) -> str:
+    """The reasons; of a call that is asked about only because no rule is for it, what it does."""
+    reasons = [str(reason) for reason in detail.get("reasons", ())]
+    if reasons != [NO_RULE]:
+        return _NAMED.sub(r"\1 · \2", " ".join(reasons))
+    if shown["kind"] == "edit":
+        return f"it writes a {'new ' if shown['new'] else ''}file and no rule covers it."
+    if tool is not None and tool.definition.read_only:
+        return "it says of itself that it only reads, and no rule covers it."
+    return "no rule covers it."
 
 
 def _rules(detail: Mapping[str, Any]) -> Json:

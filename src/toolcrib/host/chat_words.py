@@ -31,7 +31,7 @@ class ChatWords:
         if kind == "offered":
             tools = [self.offered(one["name"], one["why"]) for one in event["tools"]]
             return {**event, "tools": tools, "of": self._count()}
-        if kind in ("call", "result"):
+        if kind in ("queued", "call", "result"):
             return {**event, **self.named(event["tool"])}
         if kind == "asking":
             return await self._asking(event)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.approvals.facts import code_argument, shell_argument
+from toolcrib.approvals.places import at_home
 from toolcrib.schema.tools import Tool
 
 Exhibit = dict[str, Any]
@@ -21,18 +22,43 @@ LARGEST_FILE = 512 * 1024
 MOST_LINES = 4000
 """A difference of more is no help; the whole new text is then shown instead."""
 CONTEXT = 2
+LONGEST = 120.0
+"""Seconds that a command may take in the foreground."""
 
 
-def exhibit(tool: Tool | None, arguments: Mapping[str, Any], *, ours: bool, folder: str) -> Exhibit:
-    """What the person is shown of a call, beside its arguments; looks at the disk."""
+def exhibit(
+    tool: Tool | None, arguments: Mapping[str, Any], *, ours: bool, folder: str, sandbox: str = ""
+) -> Exhibit:
+    """What the person is shown of a call, beside its arguments; looks at the disk.
+
+    `sandbox` says what holds the commands that run here.
+    """
     if tool is not None:
         shell = shell_argument(tool, ours=ours)
         if shell is not None:
-            return _command(str(arguments.get(shell, "")), folder)
+            shown = _command(str(arguments.get(shell, "")), _place(arguments, folder))
+            return {**shown, "limits": _limits(arguments, sandbox)}
         code = code_argument(tool, ours=ours)
         if code is not None:
             return {"kind": "code", "text": str(arguments.get(code, ""))}
     return _edit(arguments, folder) or {"kind": "arguments"}
+
+
+def _place(arguments: Mapping[str, Any], folder: str) -> str:
+    """Where a command would run."""
+    wanted = arguments.get("cwd")
+    if not isinstance(wanted, str) or not wanted:
+        return folder
+    return os.path.normpath(Path(folder, at_home(wanted)))
+
+
+def _limits(arguments: Mapping[str, Any], sandbox: str) -> list[str]:
+    """What holds it, and for how long it may run."""
+    if arguments.get("background") is True:
+        return [*filter(None, [sandbox]), "goes on in the background"]
+    wanted = arguments.get("timeout")
+    given = wanted if isinstance(wanted, int | float) and wanted > 0 else LONGEST
+    return [*filter(None, [sandbox]), f"{min(given, LONGEST):g} s at most"]
 
 
 def _command(command: str, folder: str) -> Exhibit:

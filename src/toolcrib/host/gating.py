@@ -28,6 +28,7 @@ async def open_gate(
         ours=lambda tool: is_ours(tool, config_now(), workbench),
         asker=waiting if settings.headless == "wait" else None,
         protected=_own_folders(paths),
+        folders=(config.settings.terminal.folder, *config.settings.terminal.folders),
     )
     gate.adopt(settings)
     workbench = Workbench(config.settings.terminal, gate.project_of, hidden=_own_folders(paths))

@@ -29,6 +29,7 @@ from toolcrib.host.chat_words import ChatWords
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.removals import Removals
 from toolcrib.host.room import ToolRoom
+from toolcrib.host.setups import Setups
 from toolcrib.host.shelf import Shelf
 from toolcrib.host.workbench import Workbench
 from toolcrib.llm.opening import Models
@@ -50,7 +51,7 @@ from toolcrib.store.trust import Trust
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.functions import FunctionOptions
-from toolcrib.tools.ports import Gate
+from toolcrib.tools.ports import Gate, OnDecided
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.review import review
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
@@ -111,6 +112,8 @@ class Host:
     """Who may use the page."""
     removals: Removals = field(repr=False)
     """Servers that were removed and can still come back."""
+    setups: Setups = field(repr=False)
+    """Servers that are being added, installed or tried out."""
     desk: Desk = field(repr=False)
     """Answers what servers ask while they work for a chat."""
     turns: Turns = field(repr=False)
@@ -162,6 +165,7 @@ class Host:
         principal: Principal | None = None,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        on_decided: OnDecided | None = None,
     ) -> ToolResult:
         """Call a tool by its public name; returns the raw MCP result or raises `ToolcribError`."""
         return await self.caller.call(
@@ -170,6 +174,7 @@ class Host:
             principal=principal or Principal(),
             timeout=timeout,
             on_progress=on_progress,
+            on_decided=on_decided,
         )
 
     def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
@@ -309,8 +314,9 @@ class Host:
                 self.events.publish(ConfigChanged(error=error.message))
                 raise
             mended, self.config_error = self.config_error is not None, None
+            before = self.config.settings
             changed = await self.apply(config)
-            if mended and not changed:
+            if (mended or config.settings != before) and not changed:
                 self.events.publish(ConfigChanged())
             return changed
 

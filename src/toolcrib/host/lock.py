@@ -14,6 +14,10 @@ from typing import Any
 
 from toolcrib.errors import HostRunning
 
+PAUSE = 0.01
+ATTEMPTS = 1000
+"""Ten seconds: somebody who only looks lets go at once, but may stand still in between on a busy machine."""
+
 
 @contextmanager
 def sole_host(file: Path, home: Path) -> Iterator[None]:
@@ -32,15 +36,23 @@ def sole_host(file: Path, home: Path) -> Iterator[None]:
 
 
 def _locked(descriptor: int) -> bool:
-    """Take the lock; again for a moment, because whoever looks for a running host touches it too."""
-    for attempt in range(3):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.01 * attempt)
-        else:
+    """Take the lock, unless a host has it; whoever only looks for one holds it too, and is waited for."""
+    for _ in range(ATTEMPTS):
+        if _tried(descriptor, fcntl.LOCK_EX):
             return True
+        if not _tried(descriptor, fcntl.LOCK_SH):
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        time.sleep(PAUSE)
     return False
+
+
+def _tried(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def running_host(file: Path) -> dict[str, Any] | None:

@@ -32,6 +32,7 @@ from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
 from toolcrib.host.meaning import open_meaning
 from toolcrib.host.removals import Removals
+from toolcrib.host.setups import Setups
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.opening import Models
 from toolcrib.retrieval import Finder
@@ -64,6 +65,9 @@ from toolcrib.tools.sources.native import NativeTools
 
 logger = logging.getLogger(__name__)
 
+WITHOUT_PROCESS = ("http", "sse", "inprocess")
+"""The types of servers that this machine need not start."""
+
 
 @asynccontextmanager
 async def open_host(
@@ -92,6 +96,7 @@ async def open_host(
         host = await _assemble(stack, paths, lazy, only, handlers, gate, clock or SystemClock(), trust_config)
         stack.push_async_callback(host.servers.close)
         stack.push_async_callback(host.removals.close)
+        stack.push_async_callback(host.setups.close)
         await host.apply(host.config)
         if watch:
             stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
@@ -111,6 +116,8 @@ async def _assemble(
 ) -> Host:
     store = ConfigStore(paths.config_file, paths.files)
     config: Config = await asyncio.to_thread(store.read)
+    soon = not lazy and _starts_processes(config, only)
+    guard = await stack.enter_async_context(guard_processes(paths.state / "hosts", soon=soon))
     telemetry = await stack.enter_async_context(open_telemetry(os.environ))
     database = await stack.enter_async_context(open_database(paths.database))
     audit = await stack.enter_async_context(AuditLog(database, days=config.settings.audit_days))
@@ -120,7 +127,6 @@ async def _assemble(
     ours = new_document(paths.files)[SERVERS]
     everything = trust_config or os.environ.get(EVERYTHING) == "1"
     trust = await Trust.open(database, ours, clock=clock, everything=everything)
-    guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
     settings = config.settings
     secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
@@ -158,7 +164,7 @@ async def _assemble(
     )
     fortunes.pool = pool
     native, inline = NativeTools(), InlineTools()
-    sources = (native, inline, McpTools(pool))
+    sources = (native, inline, McpTools(pool, lambda tool: _patience(host.config, tool)))
     approvals, questions, workbench = await open_gate(database, clock, paths, config, lambda: host.config)
     stack.push_async_callback(workbench.close)
     gate = gate or approvals
@@ -166,7 +172,7 @@ async def _assemble(
     meaning = open_meaning(settings.retrieval.embedder, paths.cache / "vectors", secrets.get)
     stack.push_async_callback(meaning.close)
     tool_of = partial(_find_tool, registry)
-    known = QuestionWords(tool_of, lambda tool: is_ours(tool, host.config, workbench))
+    known = QuestionWords(tool_of, lambda tool: is_ours(tool, host.config, workbench), workbench.holds)
     words = ChatWords(tool_of, lambda: len(host.tools()), known)
     news = ChatNews(bus, words.told)
     stack.push_async_callback(news.close)
@@ -197,6 +203,7 @@ async def _assemble(
         chat_news=news,
         pages=await PageKeys.open(database, clock=clock),
         removals=Removals(clock),
+        setups=Setups(bus, clock),
         desk=desk,
         turns=turns,
         credentials=credentials,
@@ -212,6 +219,15 @@ async def _assemble(
     return host
 
 
+def _starts_processes(config: Config, only: Collection[str] | None) -> bool:
+    """Whether a server that is wanted at once has a process of its own."""
+    return config.settings.global_enabled and any(
+        entry.enabled and not entry.lazy and entry.type not in WITHOUT_PROCESS
+        for entry in config.servers.values()
+        if only is None or entry.name in only
+    )
+
+
 def _find_tool(registry: Registry, name: str) -> Tool | None:
     return registry.snapshot.get(name)
 
@@ -219,6 +235,12 @@ def _find_tool(registry: Registry, name: str) -> Tool | None:
 def _server_of(registry: Registry, tool: str) -> str | None:
     found = registry.snapshot.get(tool)
     return None if found is None else found.server
+
+
+def _patience(config: Config, tool: Tool) -> float | None:
+    """Seconds for a call of a tool that has a time of its own."""
+    entry = config.servers.get(tool.server or "")
+    return None if entry is None else entry.tool_timeouts.get(tool.definition.name)
 
 
 def _secret(secrets: SecretStore, masker: Masker, name: str) -> str | None:

@@ -22,6 +22,7 @@ class Shelf:
         self.finder = Finder(meaning)
         self._registry = registry
         self._last_known = last_known
+        self._warm = False
         self._read: dict[str, tuple[datetime, tuple[Tool, ...]]] = {}
 
     def tools(self) -> list[Tool]:
@@ -39,6 +40,11 @@ class Shelf:
     async def follow(self) -> None:
         """Bring the finder up to date; it holds those that are off as if they were on."""
         await self.finder.follow(self._findable)
+
+    async def warm(self, question: str) -> None:
+        """Have everything loaded that the first question would wait for; nothing the second time."""
+        if not self._warm:
+            self._warm = not (await self.finder.select(question, 1)).note
 
     def _findable(self) -> list[Tool]:
         return [tool if tool.enabled else replace(tool, enabled=True) for tool in self.tools()]

@@ -88,6 +88,15 @@ class Workbench:
         known = self._made.shown.snapshot.tools.get(tool.name)
         return known is not None and known.hash == tool.hash and known.origin == tool.origin
 
+    def holds(self) -> str:
+        """What holds the commands that run here, in a few words."""
+        if "_made" not in self.__dict__:
+            return ""
+        sandbox = self._made.workplace.sandbox
+        if sandbox.kind == "none":
+            return "no sandbox"
+        return f"sandbox {sandbox.kind}, network {'on' if sandbox.network else 'off'}"
+
     def find(self, name: str) -> Tool | None:
         """One of these tools by its public name, offered or not."""
         return self._made.shown.snapshot.tools.get(name)

@@ -12,6 +12,7 @@ from toolcrib.errors import NoModel, NotFound
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.model import Model
 from toolcrib.llm.naming import ModelName, read_name
+from toolcrib.llm.trial import Trials
 from toolcrib.suggestions import did_you_mean
 
 PROVIDERS = "toolcrib.llm.providers"
@@ -31,6 +32,7 @@ class Models:
     def __init__(self, context: ModelContext, settings: AgentSettings) -> None:
         self.settings = settings
         self.context = context
+        self.trials = Trials()
         self._open: dict[tuple[str, object], Model] = {}
 
     def get(self, name: str) -> Model:

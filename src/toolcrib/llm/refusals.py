@@ -29,16 +29,16 @@ def translate(
     """The error for an HTTP status and what came with it."""
     said = reason(text) or f"HTTP {status}"
     if status in (401, 403):
-        where = f" (from {key_name})" if key_name else ""
+        where = f"from {key_name}, {status}" if key_name else str(status)
         return ModelKeyRefused(
-            f"{vendor.title} does not take the key{where}: {said}", hint=key_hint(vendor, key_name)
+            f"{vendor.title} does not take the key ({where}): {said}", hint=key_hint(vendor, key_name)
         )
     if status == 413 or (status in (400, 422) and _is_too_long(text)):
         return ContextTooLong(f"{vendor.title} finds the chat too long: {said}", hint="Begin a new chat.")
     if status in _BUSY:
         word = "is busy" if status in (429, 503, 529) else "has trouble"
         wait = retry_after(headers)
-        return ModelBusy(f"{vendor.title} {word}: {said}", hint="Try again in a while.", wait=wait)
+        return ModelBusy(f"{vendor.title} {word} ({status}): {said}", hint="Try again in a while.", wait=wait)
     if status == 404:
         return NoModel(f"{vendor.title} says: {said}", hint="See the models there are: toolcrib models")
     return ModelError(f"{vendor.title} refused the request: {said}")

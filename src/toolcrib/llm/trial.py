@@ -6,8 +6,9 @@ import asyncio
 import time
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 
-from toolcrib.errors import ModelError, ModelUnreachable
+from toolcrib.errors import ModelError, ModelKeyRefused, ModelUnreachable
 from toolcrib.llm.model import Finished, Model, Request
 from toolcrib.schema.messages import FromPerson, Text, Usage
 
@@ -24,6 +25,45 @@ class ModelTrial:
     answer: str
     ms: float
     usage: Usage
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastTrial:
+    """How the last trial of a vendor went."""
+
+    at: datetime
+    model: str
+    ms: float | None = None
+    """None where it did not answer."""
+    refused: bool = False
+    """It was the key that was not taken."""
+    reason: str = ""
+
+
+class Trials:
+    """The last trial of each vendor, for as long as the host runs."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, LastTrial] = {}
+
+    def of(self, vendor: str) -> LastTrial | None:
+        """That of this vendor, if there was one."""
+        return self._last.get(vendor)
+
+    def worked(self, vendor: str, trial: ModelTrial) -> None:
+        """It answered."""
+        now = datetime.now().astimezone()
+        self._last[vendor] = LastTrial(at=now, model=trial.model, ms=trial.ms)
+
+    def failed(self, vendor: str, model: str, error: ModelError) -> None:
+        """It did not."""
+        refused = isinstance(error, ModelKeyRefused)
+        now = datetime.now().astimezone()
+        self._last[vendor] = LastTrial(at=now, model=model, refused=refused, reason=error.message)
+
+    def forget_failures(self) -> None:
+        """A key is another one now: what failed before may work."""
+        self._last = {vendor: last for vendor, last in self._last.items() if last.ms is not None}
 
 
 async def try_model(model: Model, *, timeout: float = 30.0) -> ModelTrial:

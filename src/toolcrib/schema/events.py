@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.schema.servers import ServerStatus
+from toolcrib.schema.setups import SetupStatus
 from toolcrib.schema.tools import CallRecord
 
 
@@ -69,6 +70,20 @@ class ConfigChanged:
 
 
 @dataclass(frozen=True)
+class SetupTold:
+    """Work on a server that goes on by itself came further, or ended."""
+
+    status: SetupStatus
+
+
+@dataclass(frozen=True)
+class SetupForgotten:
+    """Nobody needs to see how the work on this server went any more."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class WaitingChanged:
     """Something waits for a person, or waits no more."""
 
@@ -99,6 +114,8 @@ Event = (
     | ServerLogged
     | ServerNoticed
     | ConfigChanged
+    | SetupTold
+    | SetupForgotten
     | WaitingChanged
     | TurnTold
     | Noticed

@@ -84,6 +84,7 @@ def answer_json(answer: ToolAnswer) -> Json:
         "outcome": answer.outcome,
         "ms": round(answer.ms, 1),
         "parts": [part_json(part) for part in answer.parts],
+        **({"rule": answer.rule} if answer.rule else {}),
     }
 
 
@@ -95,5 +96,6 @@ def read_answer(data: Mapping[str, Any]) -> ToolAnswer:
         name=data["name"],
         outcome=data.get("outcome", "ok"),
         ms=data.get("ms", 0.0),
+        rule=data.get("rule", ""),
         parts=tuple(part for part in parts if isinstance(part, Text | Image)),
     )

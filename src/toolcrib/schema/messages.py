@@ -54,6 +54,8 @@ class ToolAnswer:
     outcome: str = "ok"
     """As the door calls it: ok, tool_error, invalid, denied, timeout, cancelled, unavailable, failed."""
     ms: float = 0.0
+    rule: str = ""
+    """The rule of the gate that decided it, where one did; no model is shown it."""
 
     @property
     def failed(self) -> bool:

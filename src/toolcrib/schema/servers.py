@@ -59,6 +59,8 @@ class ServerEntry:
     enabled: bool = True
     start_timeout: float = 60.0
     call_timeout: float = 60.0
+    tool_timeouts: Mapping[str, float] = field(default_factory=dict)
+    """Seconds for calls of single tools, by their own names, where that is another time."""
     env_allow: tuple[str, ...] = ()
     """Names of variables of our own environment that the server may see."""
     isolation: Isolation = "shared"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -115,6 +115,8 @@ class CallUnderWay:
     session: str | None
     time: datetime
     arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What the gate said of it, once it did."""
 
 
 class CallRecord(NamedTuple):

@@ -12,18 +12,12 @@ Result = TypeVar("Result")
 RequestId = int | str
 
 
-class Running:
-    """Knows the task behind each request."""
+class Running(dict[RequestId, asyncio.Task[Any]]):
+    """The task behind each request."""
 
     def __init__(self) -> None:
-        self._tasks: dict[RequestId, asyncio.Task[Any]] = {}
+        super().__init__()
         self._cancelled: set[RequestId] = set()
-
-    def __contains__(self, request_id: object) -> bool:
-        return request_id in self._tasks
-
-    def __len__(self) -> int:
-        return len(self._tasks)
 
     async def outcome(self, request_id: RequestId, work: Awaitable[Result]) -> Result | None:
         """What the work comes to; None when the client cancelled the request meanwhile."""
@@ -31,7 +25,7 @@ class Running:
         if task is None:
             raise RuntimeError("requests are answered in tasks")
         before = task.cancelling()
-        self._tasks[request_id] = task
+        self[request_id] = task
         try:
             result = await work
         except asyncio.CancelledError:
@@ -44,17 +38,17 @@ class Running:
             task.uncancel()  # it finished although it was told to stop
             return None
         finally:
-            del self._tasks[request_id]
+            del self[request_id]
             self._cancelled.discard(request_id)
 
     def cancel(self, request_id: Any) -> None:
         """The client no longer wants this one; an unknown one is fine."""
-        task = self._tasks.get(request_id) if is_request_id(request_id) else None
+        task = self.get(request_id) if is_request_id(request_id) else None
         if task is not None and request_id not in self._cancelled:
             self._cancelled.add(request_id)
             task.cancel()
 
     def cancel_all(self) -> None:
         """Stop every one; none of them is answered."""
-        for request_id in tuple(self._tasks):
+        for request_id in tuple(self):
             self.cancel(request_id)

@@ -15,6 +15,7 @@ from typing import Any
 
 from toolcrib.errors import (
     AuthRequired,
+    CallTimeout,
     ConnectionLost,
     NotDelivered,
     NotTrusted,
@@ -24,6 +25,7 @@ from toolcrib.errors import (
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
+from toolcrib.servers.pace import Pace, Stopwatch
 from toolcrib.servers.ports import Circumstances, Connector
 from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
 from toolcrib.servers.sessions.peer import OnProgress
@@ -77,6 +79,8 @@ class Supervisor:
         self._life: asyncio.Task[ToolcribError] | None = None
         self._last_start = float("-inf")
         self._ready_since: float | None = None
+        self._health: str | None = None
+        self._pace = Pace(entry)
 
     @property
     def session(self) -> Session | None:
@@ -156,14 +160,21 @@ class Supervisor:
     ) -> dict[str, Any]:
         """Call a tool; waits briefly for a restarting server, and repeats only what may be repeated."""
         session = self.session or await self.ready()
+        watch = Stopwatch(self._with.clock.monotonic, on_progress)
         try:
-            return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
+            answer = await session.call_tool(tool, arguments, timeout=timeout, on_progress=watch.on_progress)
+        except CallTimeout:
+            self._took(watch)
+            raise
         except AuthRequired as error:
             session.lose(error)  # every other call would meet the same refusal
             raise
         except ConnectionLost as error:
             if not repeatable and not isinstance(error, NotDelivered):
                 raise
+        else:
+            self._took(watch)
+            return answer
         session = await self.ready(after=session)
         return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
 
@@ -270,6 +281,7 @@ class Supervisor:
         self._era = agreement.era
         self.error = None
         self._ready_since = self._with.clock.monotonic()
+        self._health, self._pace = None, Pace(self.entry)
         self.status = replace(
             self.status, era=agreement.version, version=version if isinstance(version, str) else None
         )
@@ -294,6 +306,16 @@ class Supervisor:
 
     def rated(self, complaint: str | None) -> None:
         """Health speaks; None is well."""
+        self._health = complaint
+        self._judge()
+
+    def _took(self, watch: Stopwatch) -> None:
+        """An answer came; how long it took may say something about the server."""
+        if self._pace.took(watch.seconds):
+            self._judge()
+
+    def _judge(self) -> None:
+        complaint = self._health or self._pace.complaint
         if self._session is None or self.status.reason == (complaint or ""):
             return
         state = ServerState.READY if complaint is None else ServerState.DEGRADED

@@ -13,7 +13,7 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -36,9 +36,10 @@ _PRUNED_AT_ONCE = 5000
 
 COLUMNS = "time, tool, server, principal, session, outcome, ms, bytes, arguments, error, call_id, extra"
 _ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ROWS_AT_ONCE = 200
-"""Rows of one statement. Each statement takes and gives the interpreter's lock; a row at a time made the
-writer and the event loop wait for each other, which cost a call more than the writing itself."""
+_ROWS_AT_ONCE = 128
+"""Rows of one statement, or half of that, a quarter and so on: so few statements that SQLite has each ready.
+Each takes and gives the interpreter's lock; a row at a time made the writer and the event loop wait for each
+other, which cost a call more than the writing itself."""
 
 
 class AuditLog:
@@ -216,11 +217,17 @@ def _insert(batch: list[CallRecord], connection: sqlite3.Connection) -> None:
 
 
 def _insert_rows(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        some = rows[first : first + _ROWS_AT_ONCE]
-        connection.execute(_insert_statement(len(some)), list(chain.from_iterable(some)))
+    first, count = 0, _ROWS_AT_ONCE
+    while first < len(rows):
+        if first + count > len(rows):
+            count //= 2
+            continue
+        some = rows[first : first + count]
+        connection.execute(_insert_statement(count), list(chain.from_iterable(some)))
+        first += count
 
 
+@cache
 def _insert_statement(rows: int) -> str:
     return f"INSERT INTO calls ({COLUMNS}) VALUES {', '.join([_ROW] * rows)}"  # noqa: S608
 

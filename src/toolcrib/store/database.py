@@ -21,7 +21,7 @@ from toolcrib.store.migrations import migrate
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 5.0
+BUSY_SECONDS = 15.0
 """How long we wait for another process that is writing."""
 
 

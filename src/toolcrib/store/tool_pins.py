@@ -11,17 +11,18 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.database import Database, transact
-from toolcrib.store.moments import to_stored
+from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
-_SELECT = "SELECT server, tool, hash, definition FROM tool_pins"
+_SELECT = "SELECT server, tool, hash, definition, pinned_at FROM tool_pins"
 _UPSERT = (
     "INSERT OR REPLACE INTO tool_pins (server, tool, hash, definition, pinned_at) VALUES (?, ?, ?, ?, ?)"
 )
@@ -33,6 +34,7 @@ class Pin:
 
     hash: str
     definition: Mapping[str, Any]
+    at: datetime
 
 
 class ToolPins:
@@ -48,8 +50,8 @@ class ToolPins:
         """Read all of them."""
         rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
         pins: dict[str, dict[str, Pin]] = {}
-        for server, tool, hash_, definition in rows:
-            pins.setdefault(server, {})[tool] = Pin(hash_, json.loads(definition))
+        for server, tool, hash_, definition, at in rows:
+            pins.setdefault(server, {})[tool] = Pin(hash_, json.loads(definition), from_stored(at))
         return cls(database, pins, clock)
 
     def held(
@@ -68,19 +70,24 @@ class ToolPins:
 
     def approve(self, server: str, definitions: Iterable[tuple[ToolDefinition, str]]) -> None:
         """A person agrees to these as they are."""
-        moment = to_stored(self._clock.now())
+        now = self._clock.now()
+        moment = to_stored(now)
         rows = []
         known = self._pins.setdefault(server, {})
         for definition, hash_ in definitions:
-            known[definition.name] = Pin(hash_, definition.raw)
+            known[definition.name] = Pin(hash_, definition.raw, now)
             rows.append((server, definition.name, hash_, json.dumps(dict(definition.raw)), moment))
         if rows:
             self._database.submit(partial(_write, rows)).add_done_callback(_take_in)
 
     def approved(self, server: str, tool: str) -> Mapping[str, Any] | None:
         """The definition as it was approved."""
-        pin = self._pins.get(server, {}).get(tool)
+        pin = self.pin(server, tool)
         return pin.definition if pin is not None else None
+
+    def pin(self, server: str, tool: str) -> Pin | None:
+        """The same, with its hash and when that was."""
+        return self._pins.get(server, {}).get(tool)
 
     def forget(self, server: str) -> None:
         """Nothing of that server is approved any more."""

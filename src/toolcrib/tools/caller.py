@@ -33,7 +33,16 @@ from toolcrib.tools.counts import Counts, Tally
 from toolcrib.tools.limits import cap
 from toolcrib.tools.masking import Masker
 from toolcrib.tools.outcomes import outcome_of, refusal
-from toolcrib.tools.ports import CallSettings, CallWatch, Gate, OnProgress, Recorder, Telemetry, ToolSource
+from toolcrib.tools.ports import (
+    CallSettings,
+    CallWatch,
+    Gate,
+    OnDecided,
+    OnProgress,
+    Recorder,
+    Telemetry,
+    ToolSource,
+)
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.validation import ArgumentChecker
 
@@ -86,6 +95,7 @@ class Caller:
         principal: Principal = _ANYONE,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        on_decided: OnDecided | None = None,
     ) -> ToolResult:
         """Run a tool and return its raw MCP result; one that failed by its own account has `isError`.
 
@@ -108,6 +118,8 @@ class Caller:
             # Written down before the tool runs: a tool may change what it was given.
             visit.text = self._masker.arguments(given)
             decision = await self._gate.check(call)
+            if on_decided is not None:
+                on_decided(decision)
             if decision.reason:
                 visit.extra = {"rule": decision.rule, "reason": decision.reason, **decision.noted}
             if not decision.allowed:
@@ -137,19 +149,19 @@ class Caller:
             visit.tally.ended(outcome, ms)
         if visit.watch is not None:
             visit.watch.ended(outcome, ms, error)
-        record = CallRecord(
-            time=visit.time,
-            tool=visit.name[:200] if tool is None else tool.name,
-            server=None if tool is None else tool.server,
-            principal=visit.principal.name,
-            outcome=outcome,
-            ms=ms,
-            bytes=visit.size,
-            arguments=self._masker.arguments(visit.arguments) if visit.text is None else visit.text,
-            error=None if error is None else self._masker.text(f"{error.kind}: {error.message}", _MAX_ERROR),
-            session=visit.principal.session,
-            call_id=visit.id,
-            extra=visit.extra,
+        record = CallRecord(  # in the order of its fields: by their names it would take twice as long
+            visit.time,
+            visit.name[:200] if tool is None else tool.name,
+            None if tool is None else tool.server,
+            visit.principal.name,
+            outcome,
+            ms,
+            visit.size,
+            self._masker.arguments(visit.arguments) if visit.text is None else visit.text,
+            None if error is None else self._masker.text(f"{error.kind}: {error.message}", _MAX_ERROR),
+            visit.principal.session,
+            visit.id,
+            visit.extra,
         )
         self._recorder.record(record)
         if self._bus.hears(CallFinished):
@@ -198,6 +210,7 @@ class _Visit:
             session=self.principal.session,
             time=self.time,
             arguments=masker.arguments(self.arguments) if self.text is None else self.text,
+            extra=self.extra,
         )
 
 

@@ -64,6 +64,10 @@ class Decision:
     """What else is written down of it: the mode, and what a person was asked and said."""
 
 
+OnDecided = Callable[[Decision], None]
+"""Told what the gate said of a call, before it runs; a plain call that does not wait."""
+
+
 class Gate(Protocol):
     """May this call run?"""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from toolcrib.control.setup_shapes import setup_json
 from toolcrib.control.shapes import record_json, server_json
 from toolcrib.control.waiting import gather_waiting
 from toolcrib.host import Host
@@ -14,6 +15,8 @@ from toolcrib.schema.events import (
     Noticed,
     ServerChanged,
     ServerRemoved,
+    SetupForgotten,
+    SetupTold,
     ToolsChanged,
     TurnTold,
     WaitingChanged,
@@ -34,6 +37,10 @@ def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
         return {"kind": "tools", "version": event.version, "server": event.server}
     if isinstance(event, ConfigChanged):
         return {"kind": "config", "error": event.error, "changed": list(event.changed)}
+    if isinstance(event, SetupTold):
+        return {"kind": "setup", "setup": setup_json(event.status)}
+    if isinstance(event, SetupForgotten):
+        return {"kind": "setup_forgotten", "name": event.name}
     if isinstance(event, TurnTold):
         told = dict(event.event)
         return {"kind": "chat", "chat": event.chat, "turn": event.turn, "n": event.number, "event": told}

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from tests.bundled.terminal.processes import DEADLINE, carrying, until
+from toolcrib.bundled.terminal.sessions import Sessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.serverkit import behalf
 from toolcrib.serverkit.failure import ToolFailure
 
 ESCAPES = [
@@ -65,11 +67,11 @@ async def test_a_command_that_takes_too_long_is_ended_and_what_it_said_is_told(
 ) -> None:
     seconds = mark()
 
-    result = await terminal.run_command(f"echo before; sleep {seconds}", timeout=1)
+    result = await terminal.run_command(f"echo before; sleep {seconds}", timeout=5)
 
     assert result["isError"]
     assert "before" in text(result)
-    assert "ended after 1 seconds" in text(result)
+    assert "ended after 5 seconds" in text(result)
     assert carrying(seconds) == []
 
 
@@ -182,3 +184,19 @@ async def test_whoever_is_cancelled_twice_still_waits_for_the_end(terminal: Term
 
     assert running.cancelled()
     assert carrying(seconds) == []
+
+
+async def test_who_stops_a_command_hears_how_many_processes_ended(
+    confined: Callable[..., Workplace],
+) -> None:
+    tools = TerminalTools(confined(), Sessions())
+    seconds, heard = mark(), list[int]()
+    behalf.ended.set(heard.append)
+    running = asyncio.create_task(tools.run_command(f"sleep {seconds} & sleep {seconds} & wait"))
+    await until(lambda: len(carrying(f"sleep\0{seconds}")) == 2)
+
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert running.cancelled()
+    assert heard == [3], "the shell and its two children; what walls them in is none of theirs"

@@ -92,6 +92,7 @@ async def test_all_of_a_session_can_be_ended_at_once(terminal: TerminalTools) ->
     finally:
         behalf.session.reset(token)
     await terminal.run_command(f"sleep {seconds}", background=True)
+    await until(lambda: len(carrying(f"sleep\0{seconds}")) == 4)
 
     await terminal.sessions.end_owner("chat")
 

@@ -78,8 +78,10 @@ def alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    state = Path(f"/proc/{pid}/stat")
-    return not state.exists() or b") Z" not in state.read_bytes()
+    try:
+        return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return not Path("/proc/self/stat").exists()  # gone meanwhile, or a system that has no such files
 
 
 def slow(folder: Path, version: str, mark: Path) -> Path:

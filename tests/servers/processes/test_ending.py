@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.servers.children import alive
+from toolcrib.servers.processes import ending
 from toolcrib.servers.processes.ending import end_group, memory_of_group
 
 pytestmark = pytest.mark.usefixtures("tidy")
@@ -44,23 +45,28 @@ async def test_the_memory_of_a_group_is_that_of_all_its_processes():
 
 
 @pytest.mark.parametrize(
-    ("code", "how"),
+    ("code", "how", "patience"),
     [
-        ("print(flush=True); import time; time.sleep(300)", -signal.SIGTERM),
+        ("print(flush=True); import time; time.sleep(300)", -signal.SIGTERM, 60),
         (
             "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True);"
             "time.sleep(300)",
             -signal.SIGKILL,
+            0.3,
         ),
         (
             "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(7));"
             "print(flush=True); time.sleep(300)",
             7,
+            60,
         ),
     ],
     ids=["polite", "deaf", "tidy"],
 )
-async def test_it_is_asked_first_and_killed_only_when_it_does_not_listen(brisk, code: str, how: int):
+async def test_it_is_asked_first_and_killed_only_when_it_does_not_listen(
+    brisk, monkeypatch, code: str, how: int, patience: float
+):
+    monkeypatch.setattr(ending, "GRACE_AFTER_TERM", patience)
     process = group(code)
     gone = asyncio.Event()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from tests.servers.remote.scripted import DEADLINE
 from toolcrib.errors import ToolcribError
 from toolcrib.servers.link import Link, LinkContext, Message
 from toolcrib.servers.transports import http, sse
@@ -39,7 +40,7 @@ class Heard:
 
     async def until(self, condition: Callable[[Heard], bool]) -> None:
         """Wait until what was heard satisfies the condition."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while not condition(self):
                 self._something.clear()
                 await self._something.wait()

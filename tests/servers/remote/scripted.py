@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+DEADLINE = 60.0
+
 
 @dataclass
 class Call:
@@ -108,7 +110,7 @@ class Scripted:
 
     async def until(self, condition: Callable[[list[str]], bool]) -> None:
         """Wait until what was seen satisfies the condition."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while not condition(self.seen):
                 self._arrived.clear()
                 await self._arrived.wait()

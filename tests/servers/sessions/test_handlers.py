@@ -16,7 +16,7 @@ from toolcrib.servers.sessions.handlers import Handlers
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-SOON = 20.0
+SOON = 60.0
 
 # What is offered
 

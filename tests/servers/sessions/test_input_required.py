@@ -16,7 +16,7 @@ from toolcrib.servers.sessions import session as session_module
 from toolcrib.servers.sessions.handlers import Handlers
 
 pytestmark = pytest.mark.usefixtures("tidy")
-SOON = 20.0
+SOON = 60.0
 
 
 def wants(requests: dict[str, Any] | None = None, **rest: Any) -> dict[str, Any]:

@@ -17,8 +17,14 @@ pytestmark = pytest.mark.usefixtures("tidy")
 META = "io.modelcontextprotocol/"
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slowly the child starts, it is asked one thing after the other."""
+    monkeypatch.setattr(negotiation, "PROBE_PATIENCE", 60)
+
+
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(patient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(negotiation, "PROBE_PATIENCE", 0.2)
 
 
@@ -26,13 +32,13 @@ async def test_a_modern_server_is_asked_once_and_needs_no_handshake(puppet):
     async with puppet(MODERN) as server, server.connect() as session:
         assert (session.agreement.era, session.agreement.version) == ("modern", "2026-07-28")
         assert session.agreement.server_info == {"name": "puppet", "version": "1.2"}
-        await session.list_tools(timeout=10)
+        await session.list_tools(timeout=60)
         assert [message["method"] for message in server.heard] == ["server/discover", "tools/list"]
 
 
 async def test_every_modern_request_says_who_asks_and_what_it_can_do(puppet):
     async with puppet(MODERN) as server, server.connect(handlers=Handlers(roots=_nothing)) as session:
-        await session.list_tools(timeout=10)
+        await session.list_tools(timeout=60)
         for message in server.heard:
             assert message["params"]["_meta"] == {
                 META + "protocolVersion": "2026-07-28",
@@ -44,7 +50,7 @@ async def test_every_modern_request_says_who_asks_and_what_it_can_do(puppet):
 async def test_a_legacy_server_gets_the_handshake_and_no_modern_meta(puppet):
     async with puppet(LEGACY) as server, server.connect() as session:
         assert (session.agreement.era, session.agreement.version) == ("legacy", "2025-11-25")
-        await session.list_tools(timeout=10)
+        await session.list_tools(timeout=60)
         methods = [message["method"] for message in server.heard]
         assert methods == ["server/discover", "initialize", "notifications/initialized", "tools/list"]
         assert server.all("initialize")[0]["params"] == {
@@ -104,7 +110,7 @@ async def test_a_slow_start_is_no_misjudged_era(puppet, impatient):
     script = {**MODERN, "server/discover": late, "initialize": SILENCE}
     async with puppet(script) as server, server.connect() as session:
         assert session.agreement.era == "modern"
-        await session.list_tools(timeout=10)
+        await session.list_tools(timeout=60)
         assert not server.all("notifications/cancelled")
 
 
@@ -122,8 +128,11 @@ async def test_a_late_refusal_of_the_probe_leaves_the_handshake_its_time(puppet,
 @pytest.mark.parametrize("code", [-32022, -32601])
 async def test_a_refused_handshake_waits_for_the_probe_that_is_just_behind(puppet, impatient, code: int):
     async def crosswise(server: Puppet, handshake: Message) -> None:
-        await server.refuse(handshake, Refusal(code))
-        await server.reply(server.all("server/discover")[0], MODERN["server/discover"])
+        probe = server.all("server/discover")[0]
+        await server.say(
+            {"jsonrpc": "2.0", "id": handshake["id"], "error": {"code": code, "message": "no"}},
+            {"jsonrpc": "2.0", "id": probe["id"], "result": MODERN["server/discover"]},
+        )
 
     script = {**MODERN, "server/discover": SILENCE, "initialize": crosswise}
     async with puppet(script) as server, server.connect() as session:
@@ -167,7 +176,7 @@ async def test_an_unknown_version_is_named_and_never_retried(puppet, version: An
 async def test_a_remembered_legacy_server_is_not_probed(puppet):
     async with puppet(LEGACY) as server, server.connect(era="legacy") as session:
         assert session.agreement.era == "legacy"
-        await session.list_tools(timeout=10)
+        await session.list_tools(timeout=60)
         assert not server.all("server/discover")
 
 

@@ -14,7 +14,7 @@ from toolcrib.servers.sessions import session
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 BOTH_LOOPS = True
-SOON = 20.0
+SOON = 60.0
 
 
 @ERAS

@@ -14,7 +14,7 @@ from toolcrib.servers.link import LinkContext
 
 pytestmark = pytest.mark.usefixtures("tidy")
 BOTH_LOOPS = True
-SOON = 20.0
+SOON = 60.0
 
 
 async def _answered(puppet: Any, write: Any) -> dict[str, Any]:

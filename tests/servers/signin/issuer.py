@@ -32,7 +32,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 @dataclass

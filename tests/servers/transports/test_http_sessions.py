@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.servers.remote.heard import Heard, legacy, modern, note, result
-from tests.servers.remote.scripted import Call, Reply, scripted
+from tests.servers.remote.scripted import DEADLINE, Call, Reply, scripted
 from toolcrib.errors import ConnectionLost, ServerUnavailable
 from toolcrib.servers.link import Link
 from toolcrib.servers.remote.reconnect import Reconnect
@@ -95,7 +95,7 @@ async def test_leaving_ends_the_session_even_when_the_server_does_not_answer():
             else:
                 await super().__call__(call, reply)
 
-    async with asyncio.timeout(10), scripted(Deaf()) as server:
+    async with asyncio.timeout(DEADLINE), scripted(Deaf()) as server:
         async with Heard().over_http(server.url) as link:
             await shake_hands(link)
         assert server.seen[-1] == "DELETE"
@@ -331,7 +331,7 @@ async def test_an_answer_on_another_requests_stream_reaches_its_own_caller():
             await reply.end()
 
     heard = Heard()
-    async with asyncio.timeout(10), scripted(Crossed()) as server, heard.over_http(server.url) as link:
+    async with asyncio.timeout(DEADLINE), scripted(Crossed()) as server, heard.over_http(server.url) as link:
         await shake_hands(link)
         await asyncio.gather(link.send(legacy(1)), link.send(legacy(2)))
     assert heard.messages[1:] == [
@@ -357,7 +357,11 @@ async def test_an_answer_on_the_listening_stream_reaches_its_caller():
             await reply.client_gone()
 
     heard = Heard()
-    async with asyncio.timeout(10), scripted(Elsewhere()) as server, heard.over_http(server.url) as link:
+    async with (
+        asyncio.timeout(DEADLINE),
+        scripted(Elsewhere()) as server,
+        heard.over_http(server.url) as link,
+    ):
         await shake_hands(link)
         await link.send(legacy(1))
     assert heard.messages[1:] == [result(1, {})]
@@ -369,7 +373,7 @@ async def test_a_server_that_keeps_its_listening_stream_waiting_holds_up_no_hand
             await reply.client_gone()
 
     heard = Heard()
-    async with asyncio.timeout(10), scripted(Slow()) as server, heard.over_http(server.url) as link:
+    async with asyncio.timeout(DEADLINE), scripted(Slow()) as server, heard.over_http(server.url) as link:
         await shake_hands(link)
         await link.send(legacy(1))
     assert [message["id"] for message in heard.messages] == [0, 1]

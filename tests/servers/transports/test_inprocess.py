@@ -16,7 +16,7 @@ from toolcrib.servers.link import LinkContext
 from toolcrib.servers.transports.inprocess import Spec
 from toolcrib.servers.transports.inprocess import open as open_link
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 CONTEXT = LinkContext(server="test")
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
+import pytest
+
+from tests.servers.children import eventually, linked, misbehaving
+from tests.servers.conftest import LoopClock
+from toolcrib.servers.transports import stdio
 from toolcrib.servers.transports.stdio import exit_error, telling_lines
 
 NODE = """node:internal/modules/cjs/loader:1210
@@ -28,3 +36,16 @@ def test_the_last_line_of_a_python_traceback_is_quoted():
 
 def test_the_last_lines_stand_in_where_none_tells_of_an_error():
     assert telling_lines(["one", "", "two", "three", "four"]) == ["two", "three", "four"]
+
+
+async def test_an_end_tells_more_than_a_closed_pipe_though_we_stood_still_between_them(
+    tidy, clock: LoopClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(stdio, "EXIT_GRACE", 600)
+    async with linked(misbehaving("close_stdout")) as (link, ear):
+        assert link._child is not None
+        await eventually(lambda: "output" not in link._child._unread)
+        os.kill(link._child.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, link._child.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - we stand still
+        await clock.passes(600)
+        assert (await ear.loss()).message == "child was killed by signal 9."

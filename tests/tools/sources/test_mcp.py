@@ -53,3 +53,15 @@ async def test_a_call_goes_to_its_server_under_the_tool_s_own_name(workshop: Wor
         {"call": ("my server", "do.it", {"a": 1}), "timeout": 3, "session": "s1", "repeatable": False},
         {"call": ("my server", "look", {}), "timeout": None, "session": None, "repeatable": True},
     ]
+
+
+async def test_a_tool_with_a_time_of_its_own_is_waited_for_so_long(workshop: Workshop) -> None:
+    servers = Servers()
+    door = workshop.open(McpTools(servers, lambda tool: {"slow": 600.0}.get(tool.definition.name)))
+    workshop.registry.put("s", "mcp", [listed("slow"), listed("quick")])
+
+    await door.call("s__slow")
+    await door.call("s__slow", timeout=1)
+    await door.call("s__quick")
+
+    assert [call["timeout"] for call in servers.calls] == [600.0, 1, None]

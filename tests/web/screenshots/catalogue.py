@@ -20,6 +20,8 @@ class Canned:
     needs: dict[str, str] = field(default_factory=dict)
     """Required arguments with their descriptions; text unless the description begins with another type."""
     takes: dict[str, str] = field(default_factory=dict)
+    usual: dict[str, Any] = field(default_factory=dict)
+    """What arguments are when they are not given."""
     hints: dict[str, bool] = field(default_factory=dict)
     answer: str = "Done."
     fails: bool = False
@@ -33,11 +35,15 @@ class Canned:
         both = {**self.needs, **self.takes}
         schema = {
             "type": "object",
-            "properties": {name: _property(text) for name, text in both.items()},
+            "properties": {name: self._property(name, text) for name, text in both.items()},
             "required": list(self.needs),
         }
         shown = {"name": self.name, "description": self.description, "inputSchema": schema}
         return {**shown, "annotations": self.hints} if self.hints else shown
+
+    def _property(self, name: str, text: str) -> dict[str, Any]:
+        usual = {"default": self.usual[name]} if name in self.usual else {}
+        return {**_property(text), **usual}
 
 
 def _property(text: str) -> dict[str, str]:
@@ -185,6 +191,7 @@ FETCH = (
         ),
         needs={"url": "What to fetch"},
         takes={"max_length": "integer: The most characters to return"},
+        usual={"max_length": 5000},
         hints=BROWSES,
     ),
     Canned(
@@ -253,6 +260,25 @@ CALENDAR = (
     Canned(name="list_events", description="Lists events between two days.", hints=READS),
     Canned(name="create_event", description="Makes an event.", needs={"title": "Its title", "start": "When"}),
 )
+
+LOGS: dict[str, tuple[str, ...]] = {
+    "fetch": (
+        "protocol 2026-07-28, 2 tools",
+        "tools/call fetch, chat “Nightly export fails”",
+        "GET docs.python.org/3/library/datetime.html 200 · 611 ms",
+        "extracted 18,204 chars of 214,880",
+        "GET www.iana.org/time-zones 200 · 502 ms",
+        "extracted 4,120 chars of 21,337",
+        "warn robots.txt of example.org disallows /private for every agent",
+        "fetch_robots → not allowed",
+        "error GET intranet.test refused: address is not public",
+        "told the caller: blocked by the network rule",
+        "tools/list asked again by host",
+        "GET peps.python.org/pep-0495 200 · 288 ms",
+        "extracted 31,870 chars of 96,412",
+    )
+}
+"""What a server wrote in the past hours, over and over."""
 
 SETS: dict[str, tuple[Canned, ...]] = {
     "git": GIT,

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 from toolcrib.agent.chat import Remark, Said, Took
 from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Text, ToolAnswer, ToolUse, Usage
@@ -50,6 +51,12 @@ def _calls(now: datetime) -> list[CallRecord]:
                 failed = server == "postgres" and hour < 3
                 outcome: Outcome = "unavailable" if failed else "ok"
                 records.append(_record(server, chance.choice(tools), when, outcome, typical, chance))
+    latest = {"fetch": ("ok", 4), "git": ("ok", 9), "filesystem": ("ok", 12)}
+    for server, (outcome, minutes) in latest.items():
+        when = now - timedelta(minutes=minutes)
+        tools, typical, _ = _USED[server]
+        records.append(_record(server, tools[0], when, cast("Outcome", outcome), typical, chance))
+    records.append(_record("fetch", "fetch", now - timedelta(minutes=31), "timeout", 420.0, chance))
     return records
 
 

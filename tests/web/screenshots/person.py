@@ -39,7 +39,8 @@ class Person:
 
     def move_in(self) -> None:
         """Make it all."""
-        for place in (self.project / "src" / "export", self.project / "logs", self.programs, self.modules):
+        folders = (self.project / "src" / "export", self.project / "logs", self.folder / "notes")
+        for place in (*folders, self.programs, self.modules):
             place.mkdir(parents=True)
         (self.project / "src" / "export" / "clock.py").write_text(_CLOCK)
         (self.project / "logs" / "export-2026-11-14.log").write_text(_LOG)
@@ -83,23 +84,12 @@ class Person:
         return {
             "github": {"type": "http", "url": github},
             "calendar": {
-                "type": "npm",
-                "package": "caldav-mcp",
-                "version": "1.4.0",
-                "command": self.program("caldav-mcp", "calendar"),
+                **self._python("caldav-mcp", "1.4.0", "calendar"),
                 "env": {"CALDAV_PASSWORD": "${secret:CALDAV_PASSWORD}"},
             },
-            "fetch": self._python("mcp-server-fetch", "2026.10.24", "fetch", str(self.changes)),
             "postgres": {"type": "http", "url": postgres},
             "notes": {"command": "notes-mcp", "args": ["--folder", str(self.folder / "notes")]},
             "git": self._python("mcp-server-git", "2026.9.1", "git"),
-            "playwright": {
-                "type": "npm",
-                "package": "@playwright/mcp",
-                "version": "0.0.92",
-                "command": self.program("playwright-mcp", "playwright"),
-                "args": ["--headless"],
-            },
             "tests": {**self._python("pytest-mcp", "0.4.0", "tests"), "timeouts": {"call": 600}},
             "slack": {
                 "type": "npm",

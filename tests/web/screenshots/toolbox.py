@@ -7,17 +7,19 @@ import base64
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.web.screenshots.catalogue import SETS, Canned
+from tests.web.screenshots.catalogue import LOGS, SETS, Canned
 from toolcrib.serverkit.command import serve
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.results import Result, failure_result, text_result
 from toolcrib.serverkit.server import ToolServer
 
 STEP = 0.02
+TIMES = 40
+STRIDE = timedelta(seconds=19)
 
 
 class Answering:
@@ -65,8 +67,17 @@ def create(arguments: Sequence[str]) -> ToolServer:
     return server
 
 
+def _remember(name: str) -> None:
+    """What it would have written, had it run since the morning."""
+    lines = LOGS.get(name, ()) * TIMES
+    began = datetime.now() - STRIDE * len(lines)
+    for number, text in enumerate(lines):
+        print(f"{began + STRIDE * number:%H:%M:%S} {text}", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     """Serve over stdio."""
+    _remember(sys.argv[1])
     _log(f"{sys.argv[1]} is ready, {len(SETS[sys.argv[1]])} tools")
     serve(create, __doc__ or "")
 

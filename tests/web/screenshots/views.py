@@ -74,6 +74,23 @@ def _add(page: Page) -> None:
     expect(page.get_by_role("button", name="See the plan")).to_be_enabled(timeout=PATIENCE)
 
 
+def _confirm(page: Page) -> None:
+    _add(page)
+    page.get_by_role("button", name="See the plan").click()
+    _trust(page)
+
+
+def _dialog(title: str) -> Callable[[Page], None]:
+    def ready(page: Page) -> None:
+        expect(page.get_by_role("dialog", name=title)).to_be_visible(timeout=PATIENCE)
+
+    return ready
+
+
+def _log(page: Page) -> None:
+    expect(page.get_by_role("log", name="Server log").locator("p").first).to_be_visible(timeout=PATIENCE)
+
+
 def _trust(page: Page) -> None:
     expect(page.get_by_role("alertdialog")).to_be_visible(timeout=PATIENCE)
 
@@ -93,6 +110,12 @@ VIEWS = (
     View("settings", _at("/settings"), _says("When to ask")),
     View("palette", _at("/servers"), _palette),
     View("add-server", _at("/servers?add=1"), _add),
+    View("add-confirm", _at("/servers?add=1"), _confirm),
+    View("add-test", _at("/servers?setup=sentry"), _dialog("Testing sentry")),
+    View("add-done", _at("/servers?setup=filesystem"), _dialog("filesystem works")),
+    View("add-failed", _at("/servers?setup=warehouse"), _dialog("warehouse started, then stopped")),
     View("trust", _at("/servers?trust=sqlite"), _trust),
+    View("server-log", _at("/servers/fetch?tab=log"), _log),
+    View("server-versions", _at("/servers/fetch?tab=versions"), _says("Nothing updates by itself")),
 )
 WELCOME = View("welcome", _at("/welcome"), _says("The tool room is open."))

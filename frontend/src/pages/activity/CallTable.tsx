@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
-import type { Call, RunningCall } from "../../api/types";
+import type { Call, PolicyRule, RunningCall } from "../../api/types";
 import { clockSeconds, duration } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { callState } from "../../ui/states";
@@ -16,12 +16,13 @@ interface Props {
   calls: readonly Call[];
   total: number;
   selected: string | null;
+  rules: readonly PolicyRule[];
   onOpen: (id: string) => void;
   onAsked: (question: string) => void;
 }
 
 /** The calls, newest first: those that run, then each day's. */
-export function CallTable({ running, calls, total, selected, onOpen, onAsked }: Props) {
+export function CallTable({ running, calls, total, selected, rules, onOpen, onAsked }: Props) {
   const body = useRef<HTMLTableElement>(null);
   const items = arranged(running, calls);
   const view = useWindow({ count: items.length, height: 36, keyOf: (index) => keyOf(items[index] as Item), anchor: body });
@@ -53,8 +54,8 @@ export function CallTable({ running, calls, total, selected, onOpen, onAsked }: 
           const item = items[index] as Item;
           const row = { index, measure: view.measure };
           if (item.kind === "day") return <tr key={key} className="day" data-index={index} ref={view.measure}><td colSpan={6}>{item.text}</td></tr>;
-          if (item.kind === "running") return <RunningRow key={key} call={item.call} row={row} onAsked={onAsked} />;
-          return <CallRow key={key} call={item.call} row={row} on={item.call.call_id === selected} onOpen={onOpen} />;
+          if (item.kind === "running") return <RunningRow key={key} call={item.call} row={row} rules={rules} onAsked={onAsked} />;
+          return <CallRow key={key} call={item.call} row={row} on={item.call.call_id === selected} rules={rules} onOpen={onOpen} />;
         })}
         {view.after > 0 && <tr className="pad" aria-hidden="true"><td colSpan={6} style={{ height: view.after }} /></tr>}
       </tbody>
@@ -85,12 +86,14 @@ function keyOf(item: Item): string {
   return item.kind === "day" ? `day ${item.text}` : `${item.kind} ${item.call.call_id}`;
 }
 
+type Rules = readonly PolicyRule[];
+
 interface Drawn {
   index: number;
   measure: (element: Element | null) => void;
 }
 
-function CallRow({ call, row, on, onOpen }: { call: Call; row: Drawn; on: boolean; onOpen: (id: string) => void }) {
+function CallRow({ call, row, on, rules, onOpen }: { call: Call; row: Drawn; on: boolean; rules: Rules; onOpen: (id: string) => void }) {
   const state = callState(call.outcome);
   const ran = !["denied", "invalid"].includes(call.outcome);
   return (
@@ -103,13 +106,13 @@ function CallRow({ call, row, on, onOpen }: { call: Call; row: Drawn; on: boolea
         </button>
       </td>
       <td>{whoWords(call.who)}</td>
-      <td className="q">{allowedBy(call)}</td>
+      <td className="q">{allowedBy(call, rules)}</td>
       <td className="r num">{ran ? duration(call.ms) : "–"}</td>
     </tr>
   );
 }
 
-function RunningRow({ call, row, onAsked }: { call: RunningCall; row: Drawn; onAsked: (question: string) => void }) {
+function RunningRow({ call, row, rules, onAsked }: { call: RunningCall; row: Drawn; rules: Rules; onAsked: (question: string) => void }) {
   const state = callState(call.state);
   const asks = call.question;
   return (
@@ -124,7 +127,7 @@ function RunningRow({ call, row, onAsked }: { call: RunningCall; row: Drawn; onA
         )}
       </td>
       <td>{whoWords(call.who)}</td>
-      <td className="q">{asks ? WORDS.waitsForYou : ""}</td>
+      <td className="q">{asks ? WORDS.waitsForYou : allowedBy({ gate: call.gate, outcome: "ok" }, rules)}</td>
       <td className="r num">{asks ? "–" : <Ticking since={call.time} />}</td>
     </tr>
   );

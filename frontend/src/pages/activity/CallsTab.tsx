@@ -28,6 +28,7 @@ interface Props {
 /** The record, its filter, and what runs now. */
 export function CallsTab({ words, record, selected, older, take, onOpen, onAsked }: Props) {
   const { data: running } = useOperation("calls_running", {});
+  const { data: policy } = useOperation("policy_list", {});
   const end = useRef<HTMLDivElement>(null);
   const unfiltered = words.trim() === "";
   useEffect(() => {
@@ -54,7 +55,7 @@ export function CallsTab({ words, record, selected, older, take, onOpen, onAsked
           {!unfiltered && <button type="button" className="plain linkish" onClick={() => setSearch({ words: null })}>{WORDS.clear}</button>}
         </p>
       ) : (
-        <CallTable running={unfiltered ? (running ?? []) : []} calls={record.rows} total={record.latest?.matching ?? 0} selected={selected} onOpen={onOpen} onAsked={onAsked} />
+        <CallTable running={unfiltered ? (running ?? []) : []} calls={record.rows} total={record.latest?.matching ?? 0} selected={selected} rules={policy?.rules ?? []} onOpen={onOpen} onAsked={onAsked} />
       )}
       <div ref={end}>{record.more && <p className="m t12" style={{ padding: 12 }}>{WORDS.loadingOlder}</p>}</div>
     </>

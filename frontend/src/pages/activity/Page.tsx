@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useLive, useOperation } from "../../api/hooks";
 import type { LiveEvent } from "../../api/live";
 import { useKeys } from "../../app/keys";
+import { useRightPanel } from "../../app/panels";
 import { navigate, setSearch, useRest, useSearch } from "../../app/router";
 import { useTopTitle } from "../../app/title";
 import { useTwoColumns } from "../../ui/media";
@@ -42,6 +43,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   const search = useSearch();
   const tab: Tab = TABS.find((one) => one === search.get("tab")) ?? (search.get("question") ? "waiting" : "calls");
   const words = search.get("words") ?? "";
+  const beside = useRightPanel("activity") && wide && (tab === "calls" || tab === "rules");
   const top = useRef<HTMLHeadingElement>(null);
   const atTop = useCallback(() => (scrollerOf(top.current)?.scrollTop ?? 0) < 40, []);
   const { record, older, take } = useCalls(words, atTop);
@@ -54,7 +56,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   const onAsked = useCallback((question: string) => setSearch({ tab: "waiting", question }), []);
   useKeys(useMemo(() => ({ j: () => focusFirst(), ArrowDown: () => focusFirst() }), []));
   return (
-    <div className={tab === "calls" || tab === "rules" ? "aw" : "aw alone"}>
+    <div className={beside ? "aw" : "aw alone"}>
       <div className="lft">
         <h1 ref={top}>{WORDS.title}</h1>
         <p className="q sub num" style={{ marginTop: 4 }}>{summary(counts.data)}</p>
@@ -73,7 +75,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
         </div>
         {!wide && tab === "rules" && <WhatIf />}
       </div>
-      {wide && (tab === "calls" || tab === "rules") && (
+      {beside && (
         <aside className="rgt" aria-label={tab === "rules" ? "What would happen?" : WORDS.path}>
           {tab === "rules" ? <WhatIf /> : selected ? <PathPanel key={selected} id={selected} /> : <p className="q" style={{ padding: "18px" }}>{record.latest ? WORDS.choose : ""}</p>}
         </aside>

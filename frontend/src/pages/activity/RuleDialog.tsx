@@ -92,8 +92,10 @@ function Conditions({ conditions, onChange }: { conditions: readonly Condition[]
           <select className="field" aria-label={RULES.conditions} value={one.how} onChange={(event) => put(index, { how: event.target.value as Condition["how"] })}>
             <option value="equals">{RULES.is}</option>
             <option value="like">{RULES.like}</option>
+            <option value="under">{RULES.under}</option>
+            <option value="any">{RULES.any}</option>
           </select>
-          <div className="field mono grow"><input aria-label={RULES.value} placeholder={RULES.value} value={one.text} onChange={(event) => put(index, { text: event.target.value })} /></div>
+          <div className="field mono grow"><input aria-label={RULES.value} placeholder={one.how === "under" ? RULES.folder : RULES.value} value={one.text} disabled={one.how === "any"} onChange={(event) => put(index, { text: event.target.value })} /></div>
           <button type="button" className="btn bare sm ic" aria-label={RULES.removeCondition} onClick={() => onChange(conditions.filter((_, place) => place !== index))}><Icon name="close" small /></button>
         </div>
       ))}

@@ -49,20 +49,23 @@ export function RulesTab() {
   );
 }
 
-async function attempt(work: () => Promise<unknown>, text: string, undo: () => Promise<unknown>): Promise<void> {
+/** Done, with a way back; what went wrong is said at the rule. */
+async function attempt(work: () => Promise<unknown>, text: string, undo: () => Promise<unknown>, onWrong: (why: string) => void): Promise<void> {
+  onWrong("");
   try {
     await work();
     notify(text, () => void undo().then(refreshRules, (error: unknown) => notify(sentence(error))));
   } catch (error) {
-    notify(sentence(error));
+    onWrong(sentence(error));
   }
   refreshRules();
 }
 
 function OneRule({ rule, onEdit }: { rule: PolicyRule; onEdit: () => void }) {
+  const [wrong, setWrong] = useState("");
   const put = (enabled: boolean) => run("policy_switch", { id: rule.id, enabled });
-  const turn = (on: boolean) => void attempt(() => put(on), on ? RULES.turnedOn(rule.number) : RULES.turnedOff(rule.number), () => put(!on));
-  const remove = () => void attempt(() => run("policy_remove", { id: rule.id }), RULES.removed(rule.words), () => run("policy_add", { rule: { ...rule } }));
+  const turn = (on: boolean) => void attempt(() => put(on), on ? RULES.turnedOn(rule.number) : RULES.turnedOff(rule.number), () => put(!on), setWrong);
+  const remove = () => void attempt(() => run("policy_remove", { id: rule.id }), RULES.removed(rule.words), () => run("policy_add", { rule: { ...rule } }), setWrong);
   return (
     <li className={rule.enabled ? "rl" : "rl off"} data-rule={rule.id}>
       <span className="no num">{rule.number}</span>
@@ -74,6 +77,7 @@ function OneRule({ rule, onEdit }: { rule: PolicyRule; onEdit: () => void }) {
           {rule.asleep !== null && <span>{RULES.asleep(rule.asleep ? day(rule.asleep) : "")}</span>}
           {rule.why && <span>“{reveal(rule.why)}”</span>}
         </p>
+        {wrong && <p className="t12 wrong" role="alert">{reveal(wrong)}</p>}
       </div>
       <Switch label={RULES.on(rule.number)} on={rule.enabled} onChange={turn} />
       <Menu
@@ -85,13 +89,15 @@ function OneRule({ rule, onEdit }: { rule: PolicyRule; onEdit: () => void }) {
 }
 
 function BrokenOne({ rule }: { rule: Policy["broken"][number] }) {
-  const remove = () => void run("policy_remove", { id: rule.id }).then(refreshRules, (error: unknown) => notify(sentence(error)));
+  const [wrong, setWrong] = useState("");
+  const remove = () => void run("policy_remove", { id: rule.id }).then(refreshRules, (error: unknown) => setWrong(sentence(error)));
   return (
     <li className="rl" data-rule={rule.id}>
       <span className="no"><Glyph shape="fail" /></span>
       <div className="grow">
         <code>{reveal(rule.rule)}</code>
-        <p className="t12" style={{ color: "var(--fail)" }}>{RULES.notLoaded(reveal(rule.reason))}</p>
+        <p className="t12 wrong">{RULES.notLoaded(reveal(rule.reason))}</p>
+        {wrong && <p className="t12 wrong" role="alert">{reveal(wrong)}</p>}
       </div>
       <button type="button" className="btn sm" onClick={remove}>{RULES.remove}</button>
     </li>

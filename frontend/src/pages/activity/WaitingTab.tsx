@@ -4,8 +4,9 @@ import { run } from "../../api/client";
 import { refreshOn, useOperation } from "../../api/hooks";
 import type { ServerAskingEvent, WaitingItem } from "../../api/types";
 import { needPath, needWords } from "../../app/needs";
+import { useSaid } from "../../app/notices";
 import { Link } from "../../app/router";
-import { day } from "../../ui/amounts";
+import { clockSeconds, day } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
 import { Glyph } from "../../ui/Status";
@@ -21,7 +22,7 @@ export function WaitingTab({ wanted }: { wanted: string | null }) {
   const { data, error, refetch } = useOperation("waiting", {});
   if (error) return <Trouble error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={3} height={80} />;
-  if (data.items.length === 0) return <p className="empty">{WORDS.waitingEmpty}</p>;
+  if (data.items.length === 0) return <><p className="empty">{WORDS.waitingEmpty}</p><SaidLately /></>;
   return (
     <>
       <h2 className="sr">{WORDS.tabs.waiting}</h2>
@@ -32,7 +33,27 @@ export function WaitingTab({ wanted }: { wanted: string | null }) {
           </li>
         ))}
       </ul>
+      <SaidLately />
     </>
+  );
+}
+
+/** What stood in the status line since the page was opened. */
+function SaidLately() {
+  const said = useSaid();
+  if (said.length === 0) return null;
+  return (
+    <section aria-label={WORDS.said} style={{ marginTop: 28 }}>
+      <h2 style={{ fontSize: "var(--t-13)" }}>{WORDS.said}</h2>
+      <ul style={{ marginTop: 6 }}>
+        {said.map((one) => (
+          <li key={one.id} className="row t12" style={{ gap: 14, minHeight: 30 }}>
+            <time className="m num" dateTime={one.at.toISOString()}>{clockSeconds(one.at)}</time>
+            <span className="q">{reveal(one.text)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

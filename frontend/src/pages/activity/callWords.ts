@@ -1,6 +1,6 @@
 /** Who asked, what allowed it, and how it went, in a few words. Pure. */
 
-import type { Call, GateNote, Who } from "../../api/types";
+import type { Call, GateNote, PolicyRule, Who } from "../../api/types";
 
 const KINDS: Record<Who["kind"], string> = {
   chat: "chat · you",
@@ -29,15 +29,25 @@ const BUILT_IN: Record<string, string> = {
 
 const SCOPES: Record<string, string> = { once: "once", chat: "this chat", project: "this project", always: "always" };
 
-/** The column Allowed by. */
-export function allowedBy(call: Pick<Call, "gate" | "outcome">): string {
+/** The column Allowed by; `rules` are those of the person, to say which of them it was. */
+export function allowedBy(call: Pick<Call, "gate" | "outcome">, rules: readonly PolicyRule[] = []): string {
   const { gate } = call;
   if (!gate) return call.outcome === "invalid" || call.outcome === "cancelled" ? "–" : "no rule needed";
   if (gate.allowed === true) return gate.scope === "once" || !gate.scope ? "once, by you" : `${SCOPES[gate.scope]}, by you`;
   if (gate.allowed === false) return "no, by you";
-  if (gate.number !== null) return `rule ${gate.number}`;
-  if (call.outcome === "denied") return gate.rule ? (BUILT_IN[gate.rule] ?? "a rule that is gone") : "nobody to ask";
-  return gate.rule ? (BUILT_IN[gate.rule] ?? "a rule that is gone") : modeWords(gate);
+  if (gate.number !== null) return `rule ${gate.number}${mark(rules.find((rule) => rule.id === gate.rule))}`;
+  if (!gate.rule) return call.outcome === "denied" ? "nobody to ask" : modeWords(gate);
+  // A command that was let through was read, and does nothing else itself.
+  if (gate.rule === "shell" && call.outcome !== "denied") return BUILT_IN["own_reading"] ?? "";
+  return BUILT_IN[gate.rule] ?? "a rule that is gone";
+}
+
+/** What the rule is known by: where it holds, else why it is there. */
+function mark(rule: PolicyRule | undefined): string {
+  if (!rule) return "";
+  if (rule.scope === "project") return " · project";
+  if (rule.scope === "chat") return " · this chat";
+  return rule.why && rule.why.length <= 24 ? ` · ${rule.why}` : "";
 }
 
 function modeWords(gate: GateNote): string {

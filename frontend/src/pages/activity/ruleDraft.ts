@@ -1,10 +1,10 @@
 /** A rule as a form holds it. Pure. */
 
-import type { PolicyRule } from "../../api/types";
+import type { PolicyRule, RulePattern } from "../../api/types";
 
 export interface Condition {
   name: string;
-  how: "equals" | "like";
+  how: "equals" | "like" | "under" | "any";
   text: string;
 }
 
@@ -26,9 +26,7 @@ export function draftOf(rule: PolicyRule | null): RuleDraft {
     effect: rule.effect,
     server: rule.server ?? "*",
     tool: rule.tool ?? "*",
-    conditions: Object.entries(rule.arguments ?? {}).map(([name, pattern]) =>
-      pattern.like !== undefined ? { name, how: "like", text: pattern.like } : { name, how: "equals", text: shown(pattern.equals) },
-    ),
+    conditions: Object.entries(rule.arguments ?? {}).map(([name, pattern]) => ({ name, ...conditionOf(pattern) })),
     closed: rule.closed ?? false,
     project: rule.scope === "project" ? (rule.within ?? "") : "",
     why: rule.why ?? "",
@@ -37,7 +35,7 @@ export function draftOf(rule: PolicyRule | null): RuleDraft {
 
 /** The rule to be saved; what the form does not show stays as it was. */
 export function ruleOf(draft: RuleDraft, before: PolicyRule | null): { [key: string]: unknown } {
-  const patterns = draft.conditions.filter((one) => one.name.trim()).map((one) => [one.name.trim(), one.how === "like" ? { like: one.text } : { equals: valueOf(one.text) }]);
+  const patterns = draft.conditions.filter((one) => one.name.trim()).map((one) => [one.name.trim(), patternOf(one)]);
   const chat = before?.scope === "chat" ? { scope: "chat", within: before.within } : null;
   return {
     effect: draft.effect,
@@ -50,6 +48,18 @@ export function ruleOf(draft: RuleDraft, before: PolicyRule | null): { [key: str
     ...(draft.project.trim() ? { scope: "project", within: draft.project.trim() } : (chat ?? {})),
     ...(draft.why.trim() ? { why: draft.why.trim() } : {}),
   };
+}
+
+function conditionOf(pattern: RulePattern): Omit<Condition, "name"> {
+  if (pattern.any) return { how: "any", text: "" };
+  if (pattern.under !== undefined) return { how: "under", text: pattern.under };
+  return pattern.like !== undefined ? { how: "like", text: pattern.like } : { how: "equals", text: shown(pattern.equals) };
+}
+
+function patternOf({ how, text }: Condition): RulePattern {
+  if (how === "any") return { any: true };
+  if (how === "under") return { under: text.trim().replace(/(.)\/+(\*\*)?$/, "$1") };
+  return how === "like" ? { like: text } : { equals: valueOf(text) };
 }
 
 function shown(value: unknown): string {

@@ -16,8 +16,10 @@ export function stepsOf(path: CallPath): Step[] {
   const { call } = path;
   const steps = [asked(path)];
   if (call.outcome === "invalid") return [...steps, { shape: "fail", title: "It did not fit", at: "", text: problem(call) || "The tool is not known, or takes other arguments." }];
-  if (path.exhibit.kind === "command") steps.push(read(path));
-  steps.push(...gate(call));
+  const judged = call.gate?.judged_ms === undefined ? "" : duration(call.gate.judged_ms);
+  const isCommand = path.exhibit.kind === "command";
+  if (isCommand) steps.push(read(path, judged));
+  steps.push(...gate(call, isCommand ? "" : judged));
   if (call.outcome === "denied") return call.who.kind === "chat" ? [...steps, told("It went on without it. Nothing was started.")] : steps;
   steps.push(answered(call));
   if (call.who.kind === "chat" && call.outcome !== "ok") steps.push(told("It was told what went wrong, and went on."));
@@ -39,19 +41,19 @@ function asked({ call, chat }: CallPath): Step {
   return { shape: "done", title: WHO[call.who.kind], at: clockSeconds(call.time), text };
 }
 
-function read({ exhibit }: CallPath): Step {
-  if (exhibit.unread) return { shape: "asked", title: "The command could not be read", at: "", text: exhibit.unread };
+function read({ exhibit }: CallPath, at: string): Step {
+  if (exhibit.unread) return { shape: "asked", title: "The command could not be read", at, text: exhibit.unread };
   const parts = (exhibit.parts ?? []).map((part) => `${part.text}: ${part.doubt || "only reads."}`);
-  return { shape: "done", title: "The command was read", at: "", text: parts.join(" ") };
+  return { shape: "done", title: "The command was read", at, text: parts.join(" ") };
 }
 
-function gate(call: Call): Step[] {
+function gate(call: Call, at: string): Step[] {
   const note = call.gate;
   if (!note && call.outcome === "cancelled") return []; // It may have been stopped while it waited there.
   if (!note) return [{ shape: "done", title: "The gate stood open", at: "", text: "Nobody is asked about calls like this one." }];
-  if (note.allowed === undefined) return [ruled(call)];
+  if (note.allowed === undefined) return [ruled(call, at)];
   const mode = note.mode ? `Mode “${MODES[note.mode]}” asked you` : "The gate asked you";
-  const question: Step = { shape: "asked", title: mode, at: "", text: (note.asked ?? []).join(" ") };
+  const question: Step = { shape: "asked", title: mode, at, text: (note.asked ?? []).join(" ") };
   return [question, answerStep(note)];
 }
 
@@ -63,12 +65,12 @@ function answerStep(note: NonNullable<Call["gate"]>): Step {
   return { shape: "done", title: `You allowed it ${scopes[scope]}`, at, text: scope === "once" ? "No rule was written." : "A rule was written." };
 }
 
-function ruled(call: Call): Step {
+function ruled(call: Call, at: string): Step {
   const note = call.gate as NonNullable<Call["gate"]>;
   const denied = call.outcome === "denied";
   const verb = denied ? "refused it" : "allowed it";
   const name = note.number !== null ? `Rule ${note.number}` : note.rule ? `The rule “${note.rule.replaceAll("_", " ")}”` : note.mode ? `Mode “${MODES[note.mode]}”` : "The gate";
-  return { shape: denied ? "deny" : "done", title: `${name} ${verb}`, at: "", text: note.reason };
+  return { shape: denied ? "deny" : "done", title: `${name} ${verb}`, at, text: note.reason };
 }
 
 function answered(call: Call): Step {

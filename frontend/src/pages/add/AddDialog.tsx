@@ -7,7 +7,7 @@ import type { Launch, Proposed, Request } from "./data";
 import { EMPTY, filledFrom, FormStep, type Filled } from "./FormStep";
 import { PasteStep, type Pasted } from "./PasteStep";
 import { TestStep } from "./TestStep";
-import { addAndTest, useTrials } from "./trials";
+import { addAndTest, useSetups } from "./setups";
 import { ValuesStep } from "./ValuesStep";
 
 type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test";
@@ -29,7 +29,7 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
   const [proposed, setProposed] = useState<Proposed | null>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const trial = useTrials().find((one) => one.name === proposed?.name);
+  const setup = useSetups().find((one) => one.name === proposed?.name);
 
   async function see(wanted: Request, source: "paste" | "form"): Promise<void> {
     setFrom(source);
@@ -47,10 +47,18 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
     }
   }
 
-  function trust(launch: Launch): void {
-    if (!proposed) return;
-    addAndTest(request, proposed, launch);
-    setAt("test");
+  async function trust(launch: Launch): Promise<void> {
+    if (!proposed || busy) return;
+    setBusy(true);
+    try {
+      await addAndTest(request, proposed, launch);
+      setAt("test");
+    } catch (caught) {
+      setError(caught);
+      setAt(from);
+    } finally {
+      setBusy(false);
+    }
   }
 
   switch (at) {
@@ -94,8 +102,8 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         />
       );
     case "confirm":
-      return proposed?.launch && <ConfirmStep launch={proposed.launch} onTrust={() => proposed.launch && trust(proposed.launch)} onRefuse={onClose} />;
+      return proposed?.launch && <ConfirmStep launch={proposed.launch} onTrust={() => proposed.launch && void trust(proposed.launch)} onRefuse={onClose} />;
     case "test":
-      return trial ? <TestStep trial={trial} onClose={onClose} onFix={(what) => onFix(trial.name, what)} /> : null;
+      return setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(setup.name, what)} /> : null;
   }
 }

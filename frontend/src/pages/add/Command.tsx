@@ -1,5 +1,6 @@
 import { Fragment } from "react";
 
+import { tilde } from "../../text/home";
 import { Difference } from "../../ui/Difference";
 import type { Launch } from "./data";
 import { CONFIRM } from "./words";
@@ -8,18 +9,18 @@ import { CONFIRM } from "./words";
 export function Command({ launch }: { launch: Launch }) {
   return (
     <div className="cmd" tabIndex={0} role="group" aria-label={CONFIRM.exact}>
-      <div className="a0"><Breakable text={launch.url || launch.program || "–"} /></div>
+      <div className="a0"><Breakable text={launch.url || tilde(launch.program) || "–"} /></div>
       {launch.arguments.map((argument, index) => (
         <div key={index}>
           <s>{index + 1}</s>
           {argument.outside ? (
-            <u><Breakable text={argument.text} /><span className="sr"> reaches outside its folder</span></u>
+            <u><Breakable text={tilde(argument.text)} /><span className="sr"> reaches outside its folder</span></u>
           ) : (
-            <span><Breakable text={argument.text} /></span>
+            <span><Breakable text={tilde(argument.text)} /></span>
           )}
         </div>
       ))}
-      {launch.folder && <div className="a0 m">in <Breakable text={launch.folder} /></div>}
+      {launch.folder && <div className="a0 m">in <Breakable text={tilde(launch.folder)} /></div>}
     </div>
   );
 }

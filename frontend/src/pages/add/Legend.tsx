@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 
+import { tilde } from "../../text/home";
 import { plural } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Glyph, type Shape } from "../../ui/Status";
@@ -11,7 +12,7 @@ export function Legend({ launch }: { launch: Launch }) {
   return (
     <ul className="legs">
       {launch.touches.length > 0 && (
-        <Line shape="need" name="Can read and write">in {joined(launch.touches)}</Line>
+        <Line shape="need" name="Can read and write">in {joined(launch.touches.map(tilde))}</Line>
       )}
       {local && <Scripts launch={launch} />}
       {local && <Environment launch={launch} />}
@@ -21,7 +22,7 @@ export function Legend({ launch }: { launch: Launch }) {
       {launch.headers.length > 0 && <Line shape="done" name="Sends">{joined(launch.headers)} with each request</Line>}
       {(launch.fetches.length > 0 || launch.copies) && (
         <Line shape="done" name="Fetches">
-          {launch.fetches.length > 0 ? `${plural(launch.fetches.length, "package")}, integrity recorded` : reveal(launch.copies)}
+          {launch.fetches.length > 0 ? `${plural(launch.fetches.length, "package")}, integrity recorded. ` : reveal(launch.copies)}
           {launch.fetches.length > 0 && (
             <details>
               <summary>Which</summary>

@@ -6,7 +6,7 @@ import { Trouble } from "../../ui/Trouble";
 import { ConfirmStep } from "./ConfirmStep";
 import { Frame } from "./Frame";
 import { TestStep } from "./TestStep";
-import { agreeAndTest, useTrials } from "./trials";
+import { agreeAndTest, useSetups } from "./setups";
 
 interface Props {
   name: string;
@@ -18,15 +18,15 @@ interface Props {
 export function ReviewDialog({ name, onClose, onFix }: Props) {
   const [agreed, setAgreed] = useState(false);
   const { data, error } = useOperation("launch", { name }, { enabled: !agreed });
-  const trial = useTrials().find((one) => one.name === name);
-  if (agreed) return trial ? <TestStep trial={trial} onClose={onClose} onFix={(what) => onFix(name, what)} /> : null;
-  if (data) {
+  const [refused, setRefused] = useState<unknown>(null);
+  const setup = useSetups().find((one) => one.name === name);
+  if (agreed) return setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(name, what)} /> : null;
+  if (data && refused === null) {
     return (
       <ConfirmStep
         launch={data}
         onTrust={() => {
-          agreeAndTest(data);
-          setAgreed(true);
+          agreeAndTest(data).then(() => setAgreed(true), setRefused);
         }}
         onRefuse={onClose}
       />
@@ -34,7 +34,7 @@ export function ReviewDialog({ name, onClose, onFix }: Props) {
   }
   return (
     <Frame title={name} onClose={onClose} foot={<button type="button" className="btn" onClick={onClose}>Close</button>}>
-      {error ? <Trouble error={error} /> : <Loading rows={4} height={36} />}
+      {error || refused !== null ? <Trouble error={error ?? refused} /> : <Loading rows={4} height={36} />}
     </Frame>
   );
 }

@@ -1,23 +1,33 @@
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 
+import { Trouble } from "../../ui/Trouble";
+import { Frame } from "./Frame";
+import { testServer, useSetups } from "./setups";
 import { TestStep } from "./TestStep";
-import { testServer, useTrials } from "./trials";
+import { TEST } from "./words";
 
 interface Props {
   name: string;
-  type: string;
+  /** Only show what is under way, or how it went. */
+  shown?: boolean;
   onClose: () => void;
   onFix: (name: string, what: "command" | "value" | "sign-in") => void;
 }
 
-/** Tests a configured server; one that is under way already is shown, not begun anew. */
-export function TestDialog({ name, type, onClose, onFix }: Props) {
-  const trial = useTrials().find((one) => one.name === name);
-  const known = trial !== undefined;
+/** Tests a configured server; what is under way with it already is shown, not begun anew. */
+export function TestDialog({ name, shown = false, onClose, onFix }: Props) {
+  const [begun, setBegun] = useState(shown);
+  const [refused, setRefused] = useState<unknown>(null);
   useEffect(() => {
-    if (!known) testServer(name, type);
-    // Only when it opens: closing forgets the trial, and that must not begin another.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [name]);
-  return trial ? <TestStep trial={trial} onClose={onClose} onFix={(what) => onFix(name, what)} /> : null;
+    if (!shown) testServer(name).then(() => setBegun(true), setRefused);
+  }, [name, shown]);
+  const setup = useSetups().find((one) => one.name === name);
+  if (refused !== null) {
+    return (
+      <Frame title={name} onClose={onClose} foot={<button type="button" className="btn" onClick={onClose}>{TEST.close}</button>}>
+        <Trouble error={refused} />
+      </Frame>
+    );
+  }
+  return begun && setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(name, what)} /> : null;
 }

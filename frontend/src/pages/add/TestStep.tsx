@@ -2,64 +2,67 @@ import { useEffect, useRef, useState } from "react";
 
 import { run } from "../../api/client";
 import { Link, navigate } from "../../app/router";
-import { duration, plural } from "../../ui/amounts";
+import { duration } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Glyph, type Shape } from "../../ui/Status";
 import { Frame } from "./Frame";
-import { forgetTrial, stopTrial, testServer, type Step, type Trial } from "./trials";
-import { failureTitle, STEPS, TEST } from "./words";
+import { forgetSetup, stopSetup, testServer, watch, type Setup, type Step } from "./setups";
+import { firstSentence, setupTitle, spoken, STEPS, TEST } from "./words";
 
 interface Props {
-  trial: Trial;
+  setup: Setup;
   onClose: () => void;
   /** Somebody wants to change what it runs, or give it a value. */
   onFix: (what: "command" | "value" | "sign-in") => void;
 }
 
-/** Each step of a trial with its time; what went wrong, why, and the way out. */
-export function TestStep({ trial, onClose, onFix }: Props) {
+/** Each step with its time; what went wrong, why, and the way out. */
+export function TestStep({ setup, onClose, onFix }: Props) {
   const main = useRef<HTMLButtonElement>(null);
-  const now = useNow(trial.state === "running");
+  const now = useNow(setup.state === "running");
   const close = () => {
-    forgetTrial(trial.name);
+    forgetSetup(setup.name);
     onClose();
   };
+  useEffect(() => watch(setup.name), [setup.name]);
   useEffect(() => {
-    if (trial.state !== "running") main.current?.focus();
-  }, [trial.state]);
+    if (setup.state !== "running") main.current?.focus();
+  }, [setup.state]);
+  const [what, why] = firstSentence(setup.error?.message ?? "");
   return (
     <Frame
-      title={titleOf(trial)}
+      title={setupTitle(setup)}
       first={main}
       onClose={close}
-      {...(trial.state === "running" ? { onEscape: () => stopTrial(trial.name) } : {})}
-      foot={trial.state === "failed" ? <Failed trial={trial} main={main} close={close} onFix={onFix} /> : <Going trial={trial} main={main} now={now} close={close} />}
+      {...(setup.state === "running" ? { onEscape: () => void stopSetup(setup.name) } : {})}
+      foot={setup.state === "failed" ? <Failed setup={setup} main={main} close={close} onFix={onFix} /> : <Going setup={setup} main={main} now={now} close={close} />}
     >
       <ol className="steps" aria-live="polite">
-        {trial.steps.filter((step) => trial.state !== "failed" || step.state !== "wait").map((step) => (
+        {setup.steps.filter((step) => setup.state !== "failed" || step.state !== "wait").map((step) => (
           <li key={step.key} className={step.state === "wait" ? "wait" : ""}>
             <Glyph shape={SHAPES[step.state]} />
-            <span className="b">{STEPS[step.key]}<span className="sr">, {WORDS[step.state]}</span></span>
-            <span className="d el" title={step.detail}>{reveal(step.detail)}</span>
-            <span className="ms">{timeOf(step, now)}</span>
+            <span className="b">{STEPS[step.key]}<span className="sr">, {WORDS[step.state]}{step.ms === null ? "" : `, ${spoken(step.ms)}`}</span></span>
+            <span className="d el" title={step.detail}>{reveal(step.state === "fail" ? firstSentence(step.detail)[0] : step.detail)}</span>
+            <span className="ms" aria-hidden="true">{timeOf(step, now)}</span>
           </li>
         ))}
       </ol>
-      {trial.error && (
+      {setup.error && (
         <div className="prob" role="alert">
-          <b className="bb">{reveal(trial.error.message)}</b>
-          {trial.error.hint && !trial.error.hint.includes("toolcrib logs") && <p>{reveal(trial.error.hint)}</p>}
+          <b className="bb">{reveal(what)}</b>
+          {why && <p>{reveal(why)}</p>}
+          {setup.error.hint && !setup.error.hint.includes("toolcrib logs") && <p>{reveal(setup.error.hint)}</p>}
         </div>
       )}
-      {trial.state === "failed" && trial.log.length > 0 && (
+      {setup.state === "failed" && setup.log.length > 0 && (
         <>
           <p className="m t12" style={{ margin: "12px 0 6px" }}>{TEST.lastLines}</p>
-          <pre className="code wrap">{trial.log.map(reveal).join("\n")}</pre>
+          <pre className="code wrap">{setup.log.map(reveal).join("\n")}</pre>
         </>
       )}
-      {trial.review.length > 0 && (
+      {setup.review.length > 0 && (
         <ul className="rev">
-          {trial.review.map((remark) => <li key={remark} className="q t12">{reveal(remark)}</li>)}
+          {setup.review.map((remark) => <li key={remark} className="q t12">{reveal(remark)}</li>)}
         </ul>
       )}
     </Frame>
@@ -69,58 +72,50 @@ export function TestStep({ trial, onClose, onFix }: Props) {
 const SHAPES: Record<Step["state"], Shape> = { wait: "wait", work: "work", done: "done", fail: "fail" };
 const WORDS: Record<Step["state"], string> = { wait: "waiting", work: "running", done: "done", fail: "failed" };
 
-function titleOf(trial: Trial): string {
-  if (trial.state === "ok") return `${trial.name} works, ${plural(trial.tools, "tool")}`;
-  if (trial.state === "stopped") return `Stopped testing ${trial.name}`;
-  if (trial.state === "running") return `Testing ${trial.name}`;
-  const at = trial.steps.find((step) => step.state === "fail");
-  return failureTitle(trial.name, trial.error?.kind ?? "", at?.key ?? "");
-}
-
 function timeOf(step: Step, now: number): string {
   if (step.ms !== null) return duration(step.ms);
-  return step.state === "work" && step.began !== null ? duration(Math.max(0, now - step.began)) : "";
+  return step.state === "work" && step.began !== null ? duration(Math.max(0, now - Date.parse(step.began))) : "";
 }
 
-function Going({ trial, main, now, close }: { trial: Trial; main: React.RefObject<HTMLButtonElement | null>; now: number; close: () => void }) {
-  const time = duration(Math.max(0, (trial.ended ?? now) - trial.began));
-  if (trial.state === "running") {
+function Going({ setup, main, now, close }: { setup: Setup; main: React.RefObject<HTMLButtonElement | null>; now: number; close: () => void }) {
+  const time = duration(Math.max(0, (setup.ended ? Date.parse(setup.ended) : now) - Date.parse(setup.began)));
+  if (setup.state === "running") {
     return (
       <>
         <span className="grow m t12 num">{time} · {TEST.goesOn}</span>
-        <button type="button" className="btn" ref={main} onClick={() => stopTrial(trial.name)}>Stop<kbd>Esc</kbd></button>
+        <button type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>{TEST.stop}<kbd>Esc</kbd></button>
       </>
     );
   }
   return (
     <>
-      <span className="grow m t12 num" role="status">{trial.state === "ok" ? `All steps done in ${time}` : TEST.stopped}</span>
-      {trial.state === "stopped" && <button type="button" className="btn" onClick={() => testServer(trial.name, "")}>{TEST.again}</button>}
+      <span className="grow m t12 num" role="status">{setup.state === "ok" ? <><span className="sr">{setupTitle(setup)}. </span>All steps done in {time}</> : TEST.stopped}</span>
+      {setup.state === "stopped" && <button type="button" className="btn" onClick={() => void testServer(setup.name)}>{TEST.again}</button>}
       <button type="button" className="btn pri" ref={main} onClick={close}>{TEST.done}</button>
     </>
   );
 }
 
-function Failed({ trial, main, close, onFix }: { trial: Trial; main: React.RefObject<HTMLButtonElement | null>; close: () => void; onFix: Props["onFix"] }) {
-  const kind = trial.error?.kind ?? "";
+function Failed({ setup, main, close, onFix }: { setup: Setup; main: React.RefObject<HTMLButtonElement | null>; close: () => void; onFix: Props["onFix"] }) {
+  const kind = setup.error?.kind ?? "";
   const way = FIXES[kind];
-  const admitted = trial.steps.find((step) => step.state === "fail")?.key !== "install";
+  const admitted = setup.steps.find((step) => step.state === "fail")?.key !== "install";
   async function keepOff(): Promise<void> {
-    await run("disable", { name: trial.name }).catch(() => undefined);
+    await run("disable", { name: setup.name }).catch(() => undefined);
     close();
   }
   return (
     <>
       <span className="grow">
-        {admitted && <Link className="lk" href={`/servers/${encodeURIComponent(trial.name)}?tab=log`} onClick={() => { close(); navigate(`/servers/${encodeURIComponent(trial.name)}?tab=log`); }}>Open log</Link>}
+        {admitted && <Link className="lk" href={`/servers/${encodeURIComponent(setup.name)}?tab=log`} onClick={() => { close(); navigate(`/servers/${encodeURIComponent(setup.name)}?tab=log`); }}>{TEST.openLog}</Link>}
       </span>
-      {admitted ? <button type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button type="button" className="btn" onClick={close}>Close</button>}
+      {admitted ? <button type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button type="button" className="btn" onClick={close}>{TEST.close}</button>}
       {admitted && (
         <button
           type="button"
           className="btn pri"
           ref={main}
-          onClick={() => (way ? (close(), onFix(way.what)) : testServer(trial.name, ""))}
+          onClick={() => (way ? (close(), onFix(way.what)) : void testServer(setup.name))}
         >
           {way?.words ?? TEST.again}
         </button>

@@ -1,6 +1,8 @@
 /** Every sentence of the dialog that adds a server. */
 
+import { plural } from "../../ui/amounts";
 import type { LookAlike, PasteKind, Recognised, RecognisedServer } from "./data";
+import type { Setup } from "./setups";
 
 export const PASTE = {
   title: "Add a server",
@@ -84,8 +86,6 @@ export const STEPS = {
 } as const;
 
 export const TEST = {
-  review: "descriptions, hidden text, sizes",
-  clear: "nothing a model would find unclear",
   goesOn: "you can close this, it goes on",
   lastLines: "Last lines it wrote",
   keepOff: "Keep it, turned off",
@@ -95,7 +95,38 @@ export const TEST = {
   signIn: "Sign in",
   stopped: "Stopped. Nothing is left running.",
   done: "Done",
+  close: "Close",
+  stop: "Stop",
+  openLog: "Open log",
 };
+
+/** What the work on a server is called, and how it went. */
+export function setupTitle(setup: Setup): string {
+  const { name, state } = setup;
+  const updates = setup.kind === "update";
+  if (state === "ok") return updates ? `${name} is up to date` : `${name} works, ${plural(setup.tools, "tool")}`;
+  if (state === "stopped") return updates ? `Stopped updating ${name}` : `Stopped testing ${name}`;
+  if (state === "running") return updates ? `Updating ${name}` : `Testing ${name}`;
+  const at = setup.steps.find((step) => step.state === "fail");
+  return failureTitle(name, setup.error?.kind ?? "", at?.key ?? "");
+}
+
+/** For the status line, when nobody looks at it; what failed and is no server yet stands in the list. */
+export function endedWords(setup: Setup): string {
+  return setup.state === "stopped" ? "" : `${setupTitle(setup)}.`;
+}
+
+/** What happened, and the rest of what is known about it. */
+export function firstSentence(text: string): [string, string] {
+  const [, first = text, rest = ""] = /^(.+?[.!?])\s+(\S.*)$/s.exec(text) ?? [];
+  return [first, rest];
+}
+
+/** A time as it is read aloud. */
+export function spoken(ms: number): string {
+  if (ms < 1000) return `${Math.max(1, Math.round(ms))} milliseconds`;
+  return `${(ms / 1000).toFixed(1)} seconds`;
+}
 
 export function failureTitle(name: string, kind: string, step: string): string {
   if (step === "install") return `${name} could not be installed`;

@@ -8,6 +8,7 @@ import type { RuleWords } from "../../api/types";
 import { isTyping } from "../../app/keys";
 import { notify } from "../../app/notices";
 import { setSearch } from "../../app/router";
+import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
 import { Segments } from "../../ui/Segments";
 import { Glyph } from "../../ui/Status";
@@ -109,7 +110,7 @@ function Why({ question }: { question: CallQuestion }) {
   return (
     <p className="q" style={{ marginTop: 10 }}>
       <b className="b" style={{ color: "var(--ink)" }}>{question.flow ? WORDS.whyAsksFlow : WORDS.whyAsks}</b>{" "}
-      {question.session_mode ? `Reason given: “${reveal(reason)}”. ${WORDS.sessionRefused}` : reveal(question.reasons.join(" "))}
+      {question.session_mode ? `Reason given: “${reveal(reason)}”. ${WORDS.sessionRefused}` : reveal(tilde(question.why))}
     </p>
   );
 }

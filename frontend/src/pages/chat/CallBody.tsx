@@ -2,18 +2,21 @@
 
 import { useState } from "react";
 
+import { tilde } from "../../text/home";
 import { Copy } from "../../ui/Copy";
 import { reveal } from "../../ui/hidden";
 import { useActions } from "./actions";
-import { refusal, wordToModel } from "./callWords";
+import { refusal, ruleName, stoppedWords, wordToModel } from "./callWords";
 import { Pictures } from "./Pictures";
 import { ResultText } from "./ResultText";
+import { useRules } from "./rules";
+import { TimedOut } from "./TimedOut";
 import type { CallView } from "./view";
 import { useWhole } from "./whole";
 import { WORDS } from "./words";
 
 export function CallBody({ call }: { call: CallView }) {
-  if (call.outcome === "running") return <Under call={call} />;
+  if (call.outcome === "running" || call.outcome === "waiting") return <Under call={call} />;
   return (
     <div className="bd">
       <Reason call={call} />
@@ -34,7 +37,8 @@ function Under({ call }: { call: CallView }) {
 function Reason({ call }: { call: CallView }) {
   if (call.outcome === "ok") return call.byHand ? <p className="m t12">{WORDS.byHand}</p> : null;
   if (call.outcome === "denied") return <div className="why"><span>{deniedWords(call)}</span></div>;
-  if (call.outcome === "cancelled") return <div className="why"><span>{WORDS.stoppedByYou}</span></div>;
+  if (call.outcome === "cancelled") return <div className="why"><span>{stoppedWords(call)}</span></div>;
+  if (call.outcome === "timeout") return <TimedOut call={call} />;
   if (isLongError(call)) return null;
   const [first = "", ...rest] = call.text.trim().split("\n");
   return (
@@ -63,33 +67,51 @@ function Answer({ call }: { call: CallView }) {
   const [raw, setRaw] = useState(false);
   const data = useWhole(chat, call);
   const text = (all ? data?.whole : null) ?? data?.text ?? call.text;
-  const pictures = data?.images ?? [];
-  const onlyPicture = call.pictures > 0 && /^\((a picture|\d+ pictures)\)$/.test(text.trim());
   const rawCall = { tool: call.tool, arguments: call.arguments, outcome: call.outcome, ms: call.ms, text };
+  const beside = call.pictures > 0 ? besidePicture(text) : null;
   return (
     <>
-      {!onlyPicture && <Given given={call.arguments} />}
-      {call.pictures > 0 && <Pictures pictures={pictures} expected={call.pictures} call={call} onRaw={() => setRaw(!raw)} />}
-      {!onlyPicture && (text.trim() ? <ResultText text={text} failed={call.outcome === "tool_error"} /> : <p className="m t12">{WORDS.nothing}</p>)}
+      {beside === null && call.pictures === 0 && <Given given={call.arguments} />}
+      {call.pictures > 0 && (
+        <Pictures pictures={data?.images ?? []} expected={call.pictures} call={call} about={beside ?? ""} foot={<Allowed call={call} />} onRaw={() => setRaw(!raw)} />
+      )}
+      {beside === null && (text.trim() ? <ResultText text={text} failed={call.outcome === "tool_error"} /> : <p className="m t12">{WORDS.nothing}</p>)}
       {call.whole !== null && !all && (
         <p className="q t12" style={{ marginTop: 8 }}>
           {WORDS.cut(call.chars, call.whole)}{" "}
           <button type="button" className="plain linkish" onClick={() => setAll(true)}>{WORDS.showAll}</button>
         </p>
       )}
-      {!onlyPicture && <div className="foot">
-        <Copy bare text={text} />
-        <button type="button" className="btn bare sm" aria-expanded={raw} onClick={() => setRaw(!raw)}>{WORDS.rawJson}</button>
-        {call.answered?.action === "accept" && <span className="m t12">{allowedWords(call.answered.scope)}</span>}
-      </div>}
+      {call.pictures === 0 && (
+        <div className="foot">
+          <Copy bare text={text} />
+          <button type="button" className="btn bare sm" aria-expanded={raw} onClick={() => setRaw(!raw)}>{WORDS.rawJson}</button>
+          <Allowed call={call} />
+        </div>
+      )}
       {raw && <pre className="code wrap">{reveal(JSON.stringify(rawCall, null, 2))}</pre>}
     </>
   );
 }
 
-function allowedWords(scope: string): string {
-  const words: Record<string, string> = { once: "once", chat: "for this chat", project: "for this project", always: "always" };
-  return `allowed by you, ${words[scope] ?? "once"}`;
+const SHORT = 300;
+
+/** What is said of a picture, where it is short enough to stand beside it; null for what is a text of its own. */
+function besidePicture(text: string): string | null {
+  const said = text.trim();
+  if (/^\((a picture|\d+ pictures)\)$/.test(said)) return "";
+  return said.length <= SHORT ? said : null;
+}
+
+const SCOPE_WORDS: Record<string, string> = { once: "once", chat: "for this chat", project: "for this project", always: "always" };
+
+/** Who let it run, where somebody or something did. */
+function Allowed({ call }: { call: CallView }) {
+  const rules = useRules(call.rule);
+  const { answered, rule } = call;
+  const words =
+    answered?.action === "accept" ? `you, ${SCOPE_WORDS[answered.scope] ?? "once"}` : rule === "asked" ? "you" : rule && ruleName(rule, rules);
+  return words ? <span className="m t12">allowed by {words}</span> : null;
 }
 
 /** What a call is given, name by name. */
@@ -101,7 +123,7 @@ export function Given({ given }: { given: Record<string, unknown> }) {
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{reveal(name)}</dt>
-          <dd>{reveal(typeof value === "string" ? value : JSON.stringify(value, null, 1))}</dd>
+          <dd>{reveal(typeof value === "string" ? tilde(value) : JSON.stringify(value, null, 1))}</dd>
         </div>
       ))}
     </dl>

@@ -37,7 +37,7 @@ function NoModel({ text, onDemo }: { text: string; onDemo: () => void }) {
         <Status shape="need" word={WORDS.needsModel} />
         <p>{text}</p>
         <div className="row">
-          <Link className="btn pri sm" href="/settings?section=models">{WORDS.addModel}</Link>
+          <Link className="btn pri sm" href="/settings#models">{WORDS.addModel}</Link>
           <button type="button" className="btn sm" onClick={onDemo}>{WORDS.useDemo}</button>
         </div>
       </div>

@@ -1,6 +1,7 @@
 /** The exact call that a person is asked about: whole, wrapped, nothing hidden. */
 
 import type { CallExhibit, CallQuestion } from "../../api/types";
+import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
 import { Glyph } from "../../ui/Status";
 import { WORDS } from "./words";
@@ -30,9 +31,14 @@ function Command({ exhibit }: { exhibit: CallExhibit }) {
           ))}
         </ul>
       )}
-      {exhibit.folder && <p className="q t12" style={{ marginTop: 10 }}>{WORDS.inFolder(reveal(exhibit.folder))}</p>}
+      <p className="q t12" style={{ marginTop: 10 }}>{whereItRuns(exhibit)}</p>
     </>
   );
+}
+
+function whereItRuns({ folder, limits }: CallExhibit): string {
+  const parts = [folder ? WORDS.inFolder(reveal(tilde(folder))) : "", ...(limits ?? [])];
+  return parts.filter(Boolean).join(" · ");
 }
 
 const CLASSES = { same: "ctx", added: "add", removed: "del", gap: "ctx" } as const;
@@ -44,7 +50,7 @@ function Edit({ exhibit }: { exhibit: CallExhibit }) {
   return (
     <>
       <div className="row" style={{ marginBottom: 8, alignItems: "baseline" }}>
-        <code style={{ overflowWrap: "anywhere" }}>{reveal(exhibit.path ?? "")}</code>
+        <code style={{ overflowWrap: "anywhere" }}>{reveal(tilde(exhibit.path ?? ""))}</code>
         <span className="m t12 nw hide-s" style={{ marginLeft: "auto" }}>
           {exhibit.new ? WORDS.newFile : WORDS.oneLine(exhibit.changed ?? 0)}
         </span>

@@ -58,7 +58,7 @@ function Failed({ turn, text, last }: { turn: TurnView; text: string; last: bool
       </p>
       {last && (
         <div className="row" style={{ marginTop: 8 }}>
-          {key && <Link className="btn sm" href="/settings?section=models">{WORDS.replaceKey}</Link>}
+          {key && <Link className="btn sm" href="/settings#models">{WORDS.replaceKey}</Link>}
           {cut ? (
             <button type="button" className="btn sm" disabled={busy} onClick={() => send(WORDS.goOnText)}>{WORDS.goOn}</button>
           ) : (

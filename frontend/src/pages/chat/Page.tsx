@@ -66,7 +66,8 @@ function Talk({ chat }: { chat: string | null }) {
   useEffect(() => {
     if (!asked) return;
     give(asked);
-    setSearch({ ask: null });
+    if (search.get("model") === "demo") chosen.lendModel("demo");
+    setSearch({ ask: null, model: null });
   }, [asked, give]);
 
   if (error && !view) return <Gone error={error} again={() => void conversation?.read()} />;

@@ -5,15 +5,18 @@ import { Status } from "../../ui/Status";
 import { CallBody } from "./CallBody";
 import { inOneLine, spoken, stateOf, tookWords } from "./callWords";
 import { useActions } from "./actions";
+import { useRules } from "./rules";
 import type { CallView } from "./view";
 import { WORDS } from "./words";
 
 /** A call and its state; its header keeps its place and its height through all of them. */
-export const ToolCard = memo(function ToolCard({ call }: { call: CallView }) {
+export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: CallView; after?: number }) {
   const [choice, setChoice] = useState<boolean | null>(null);
-  const { again, stop, busy } = useActions();
+  const { again, busy } = useActions();
+  const rules = useRules(call.rule);
   const open = choice ?? opensByItself(call);
-  const running = call.outcome === "running";
+  const waiting = call.outcome === "waiting";
+  const running = call.outcome === "running" || waiting;
   const shown = stateOf(call);
   function keys(event: KeyboardEvent) {
     if (event.target !== event.currentTarget) return;
@@ -33,11 +36,9 @@ export const ToolCard = memo(function ToolCard({ call }: { call: CallView }) {
           {call.name}
         </span>
         <span className="ar el grow">{inOneLine(call.arguments)}</span>
-        <span className="d">{running ? <Clock call={call} /> : tookWords(call, 0)}</span>
+        <span className="d">{running && !waiting ? <Clock call={call} /> : tookWords(call, 0, rules, after)}</span>
         {running ? (
-          <button type="button" className="btn bare sm" onClick={stop}>
-            {WORDS.stop}
-          </button>
+          <StopCall call={call} />
         ) : (
           <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} onClick={() => again(call)}>
             <Icon name="again" small />
@@ -54,7 +55,22 @@ export const ToolCard = memo(function ToolCard({ call }: { call: CallView }) {
 });
 
 function opensByItself(call: CallView): boolean {
-  return call.pictures > 0 || !["ok", "running"].includes(call.outcome);
+  return call.pictures > 0 || !["ok", "running", "waiting"].includes(call.outcome);
+}
+
+/** Ends this card alone. */
+function StopCall({ call }: { call: CallView }) {
+  const { stopCall } = useActions();
+  const [asked, setAsked] = useState(false);
+  function stop() {
+    setAsked(true);
+    void stopCall(call).then(() => setAsked(false));
+  }
+  return (
+    <button type="button" className="btn bare sm" aria-label={`${WORDS.stop} ${call.name}`} disabled={asked} onClick={stop}>
+      {WORDS.stop}
+    </button>
+  );
 }
 
 function Bar({ call }: { call: CallView }) {

@@ -5,6 +5,7 @@ import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { useActions } from "./actions";
 import { CallAsk } from "./CallAsk";
+import { waitsAfter } from "./callWords";
 import { grouped, type Group } from "./groups";
 import { Notes } from "./Notes";
 import { addressOf } from "./Pictures";
@@ -43,7 +44,7 @@ export const Turn = memo(function Turn({ turn, until, last, wanted }: Props) {
 
 function writes(turn: TurnView): boolean {
   const item = turn.items.at(-1);
-  return item?.kind === "text" || (item?.kind === "call" && item.outcome === "running");
+  return item?.kind === "text" || (item?.kind === "call" && ["running", "waiting"].includes(item.outcome));
 }
 
 function Working() {
@@ -56,7 +57,7 @@ function Busy({ busy }: { busy: { reason: string; until: number } }) {
   return (
     <p className="strip" role="status">
       <Glyph shape="retry" />
-      <span>{busy.reason} {left > 0 ? WORDS.tryingIn(left) : WORDS.trying}</span>
+      <span>{busy.reason.replace(/[^.!?…]$/, "$&.")} {left > 0 ? WORDS.tryingIn(left) : WORDS.trying}</span>
       <button type="button" className="btn sm" style={{ marginLeft: "auto" }} onClick={stop}>{WORDS.stop}</button>
     </p>
   );
@@ -124,7 +125,8 @@ interface OneProps {
 
 function One({ group, turn, questions, wanted }: OneProps) {
   if (group.kind === "cards") {
-    const cards = group.calls.map((call) => <ToolCard key={call.id} call={call} />);
+    const calls = turn.items.filter((item) => item.kind === "call");
+    const cards = group.calls.map((call) => <ToolCard key={call.id} call={call} after={waitsAfter(call, calls)} />);
     return cards.length > 1 ? <div className="stack">{cards}</div> : <>{cards}</>;
   }
   const item = group.item;

@@ -10,6 +10,8 @@ export interface Actions {
   busy: boolean;
   again: (call: CallView) => void;
   stop: () => void;
+  /** End this call alone; the answer goes on without it. */
+  stopCall: (call: CallView) => Promise<void>;
   send: (text: string) => void;
   forkAt: (entries: number | null) => void;
   edit: (position: number, text: string) => void;
@@ -19,7 +21,7 @@ export interface Actions {
 const nothing = () => undefined;
 
 export const ActionsContext = createContext<Actions>({
-  chat: "", busy: false, again: nothing, stop: nothing, send: nothing, forkAt: nothing, edit: nothing, showOffered: nothing,
+  chat: "", busy: false, again: nothing, stop: nothing, stopCall: () => Promise.resolve(), send: nothing, forkAt: nothing, edit: nothing, showOffered: nothing,
 });
 
 export function useActions(): Actions {

@@ -1,6 +1,8 @@
 /** A call in words: its arguments in one line, its state, and why it went wrong. */
 
-import { duration } from "../../ui/amounts";
+import type { PolicyRule } from "../../api/types";
+import { tilde } from "../../text/home";
+import { duration, plural } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { callState, type Shown } from "../../ui/states";
 import type { CallView } from "./view";
@@ -17,7 +19,7 @@ export function inOneLine(given: Record<string, unknown>): string {
 }
 
 function shortly(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? tilde(value) : JSON.stringify(value);
 }
 
 export function stateOf(call: CallView): Shown {
@@ -25,9 +27,16 @@ export function stateOf(call: CallView): Shown {
   return callState(call.outcome === "ok" ? "done" : call.outcome);
 }
 
+/** Where a call waits among the others of its turn: after so many. */
+export function waitsAfter(call: CallView, calls: readonly CallView[]): number {
+  const waiting = calls.filter((one) => one.outcome === "waiting" && one.asking === null);
+  return waiting.findIndex((one) => one.id === call.id) + 1;
+}
+
 /** What stands at the right end of the header, besides the time. */
-export function tookWords(call: CallView, now: number): string {
-  if (call.outcome === "denied") return byWhom(call);
+export function tookWords(call: CallView, now: number, rules: Rules = [], after = 0): string {
+  if (call.outcome === "waiting") return after > 0 ? `after ${plural(after, "other")}` : "";
+  if (call.outcome === "denied") return byWhom(call, rules);
   if (call.outcome === "cancelled") return call.ms > 0 ? `by you · ${duration(call.ms)}` : "by you";
   if (call.outcome !== "running") return duration(call.ms);
   const spent = call.began === null ? "" : duration(Math.max(1000, Math.floor((now - call.began) / 1000) * 1000));
@@ -60,19 +69,49 @@ export function refusal(text: string): Refusal {
   return { reason: found?.[1] ?? "", rule: RULE.exec(found?.[2] ?? "")?.[1] ?? "" };
 }
 
-function byWhom(call: CallView): string {
-  if (call.answered) return "by you";
+function byWhom(call: CallView, rules: Rules): string {
+  if (byPerson(call)) return "by you";
   const { reason, rule } = refusal(call.text);
   if (reason.includes("Nobody is there to be asked")) return "nobody was there";
-  return rule && reason !== "the person said no" ? `by rule ${rule}` : "by you";
+  const decided = call.rule || rule;
+  return decided ? `by ${ruleName(decided, rules)}` : "by you";
 }
 
-/** The person's word to the model; empty when there was none, null when the page cannot tell. */
+/** Chats from before it was written down who decided have only the words. */
+function byPerson(call: CallView): boolean {
+  return call.answered !== null || call.rule === "asked" || refusal(call.text).reason === "the person said no";
+}
+
+export type Rules = readonly Pick<PolicyRule, "id" | "number">[];
+
+/** A rule as people call it: by its number, one of ours by what it is about. */
+export function ruleName(rule: string, rules: Rules): string {
+  const known = rules.find((one) => one.id === rule);
+  if (known) return `rule ${known.number}`;
+  return /^[0-9a-f]{12}$/.test(rule) ? "a rule that is gone" : `built-in rule “${rule.replaceAll("_", " ")}”`;
+}
+
+/** The person's word to the model; empty when there was none, null when it was not the person. */
 export function wordToModel(call: CallView): string | null {
   if (call.answered) return call.answered.message;
   const { reason, rule } = refusal(call.text);
   if (reason === "the person said no") return "";
-  return rule || !reason ? null : reason;
+  if (call.rule === "asked") return reason;
+  return call.rule || rule || !reason ? null : reason;
+}
+
+const ENDED = /(\d+) process(?:es)? of it ended/;
+const NOT_MADE = /^The person stopped this before the call was made/m;
+const ALONE = /^The person stopped this call/m;
+
+/** What became of a call that was stopped, as far as it is known. */
+export function stoppedWords(call: CallView): string {
+  if (NOT_MADE.test(call.text)) return "It had not begun.";
+  const ended = Number(ENDED.exec(call.text)?.[1] ?? 0);
+  const far = call.progress?.total ? `Stopped after ${progressWords(call)}. ` : "";
+  const children = ended > 1 ? `The process and its ${plural(ended - 1, "child", "children")} ended` : "The process ended";
+  const left = ended > 0 ? `${children}; nothing is left running.` : "Nothing of it is left running.";
+  return `${far}${left}${ALONE.test(call.text) ? " The model was told and went on without it." : ""}`;
 }
 
 /** For a screen reader: server, tool, how it went, how long. */

@@ -13,6 +13,8 @@ export interface Chosen {
   /** It was looked, and there is none. */
   none: boolean;
   setModel: (model: string) => void;
+  /** For the chat at hand only; the next one begins as before. */
+  lendModel: (model: string) => void;
   /** When to ask, as chosen here; null for what the settings say. */
   mode: ModeName | null;
   setMode: (mode: ModeName) => void;
@@ -32,6 +34,7 @@ export function useChosen(chat: string | null, chatModel: string | null): Chosen
       localStorage.setItem(MODEL, next);
       setChoices({ ...choices, [chat ?? "new"]: next });
     },
+    lendModel: (next) => setChoices({ ...choices, [chat ?? "new"]: next }),
     mode,
     setMode: (next) => {
       sessionStorage.setItem(MODE, next);

@@ -23,8 +23,10 @@ function folded(turn: TurnView, event: Exclude<ChatEvent, BusyEvent>, now: numbe
       return { ...turn, items: withWords(turn, event.event, event.text) };
     case "again":
       return { ...turn, items: [...withoutRound(turn), note(turn, "again", event.reason)] };
+    case "queued":
+      return { ...turn, items: put(turn, newCall(event, now), { outcome: "waiting", began: null }) };
     case "call":
-      return { ...turn, items: [...turn.items, newCall(event, now)] };
+      return { ...turn, items: put(turn, newCall(event, now), { outcome: "running", began: now }) };
     case "progress":
       return change(turn, event.id, (call) => ({
         ...call, progress: { done: event.progress, total: event.total, message: event.message },
@@ -97,8 +99,14 @@ function newCall(event: Began, now: number): CallView {
   return {
     kind: "call", key: event.id, id: event.id, tool: event.tool, server: event.server, name: event.name,
     arguments: event.arguments, outcome: "running", ms: 0, began: now, text: "", chars: 0, whole: null,
-    pictures: 0, byHand: false, progress: null, asking: null, answered: null,
+    rule: "", pictures: 0, byHand: false, progress: null, asking: null, answered: null,
   };
+}
+
+/** A call that waits and then runs keeps its place, and what was said of it. */
+function put(turn: TurnView, call: CallView, state: Pick<CallView, "outcome" | "began">): ItemView[] {
+  const known = turn.items.some((item) => item.kind === "call" && item.id === call.id);
+  return known ? change(turn, call.id, (item) => ({ ...item, ...state })).items : [...turn.items, { ...call, ...state }];
 }
 
 function change(turn: TurnView, id: string, how: (call: CallView) => CallView): TurnView {
@@ -108,7 +116,8 @@ function change(turn: TurnView, id: string, how: (call: CallView) => CallView): 
 function ended(call: CallView, event: ResultEvent): CallView {
   return {
     ...call, outcome: event.outcome, ms: event.ms, text: event.text, chars: event.text.length,
-    pictures: event.images, progress: null, asking: null,
+    rule: event.rule, pictures: event.images, asking: null,
+    progress: event.outcome === "cancelled" ? call.progress : null,
   };
 }
 
@@ -132,8 +141,8 @@ function over(turn: TurnView, ending: string): ItemView[] {
   const items = turn.items
     .filter((item) => item.kind !== "question")
     .map((item): ItemView =>
-      item.kind === "call" && item.outcome === "running"
-        ? { ...item, outcome: "cancelled", asking: null, progress: null, ms: item.began ? Date.now() - item.began : 0 }
+      item.kind === "call" && (item.outcome === "running" || item.outcome === "waiting")
+        ? { ...item, outcome: "cancelled", asking: null, ms: item.began ? Date.now() - item.began : 0 }
         : item,
     );
   return ending === "stopped" ? [...items, note(turn, "stopped", "")] : items;

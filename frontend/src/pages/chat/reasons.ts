@@ -13,7 +13,7 @@ const PLAIN: Record<string, string> = {
 export function whyWords(why: string): string {
   const [kind = "", ...rest] = why.replaceAll("_", " ").split(": ");
   const said = rest.join(": ");
-  if (kind === "match" && said) return `${said.split(", ").map((word) => `“${word}”`).join(", ")} in what it says of itself`;
+  if (kind === "match" && said) return `${said.split(", ").map((word) => `“${word}”`).join(", ")} in its description`;
   if (kind === "sought") return `The model looked for “${said}”`;
   return PLAIN[kind] ?? why.slice(0, 1).toUpperCase() + why.slice(1);
 }

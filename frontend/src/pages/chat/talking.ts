@@ -93,6 +93,7 @@ export function useTalking(chat: string | null, running: boolean, chosen: Chosen
         run("call_again", { chat: chat ?? "", mode, ...what }).catch(fail);
       },
       stop,
+      stopCall: (call) => run("call_stop", { chat: chat ?? "", call: call.id }).then(() => undefined, fail),
       send: (text) => void send({ text, images: [] }),
       forkAt: (entries) => {
         if (chat !== null) void forkChat(chat, entries).then((fork) => fork && navigate(`/chat/${fork}`));

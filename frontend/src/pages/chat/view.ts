@@ -45,8 +45,11 @@ export interface CallView {
   /** Characters of all that the model was shown. */
   chars: number;
   whole: number | null;
+  /** The rule of the gate that decided it: an id, or the name of one of ours; `asked` when a person did. */
+  rule: string;
   pictures: number;
   byHand: boolean;
+  /** How far it is; of one that was stopped, how far it had come. */
   progress: { done: number; total: number | null; message: string | null } | null;
   asking: Asking | null;
   answered: Answered | null;
@@ -128,7 +131,7 @@ export function remembering(fresh: TurnView, before: TurnView | undefined): Turn
   const known = new Map(before.items.flatMap((item) => (item.kind === "call" ? [[item.id, item] as const] : [])));
   const items = fresh.items.map((item) => {
     const old = item.kind === "call" ? known.get(item.id) : undefined;
-    return item.kind === "call" && old?.answered ? { ...item, answered: old.answered } : item;
+    return item.kind === "call" && old ? { ...item, answered: old.answered, progress: old.progress } : item;
   });
   return { ...fresh, items, error: fresh.error ?? before.error };
 }

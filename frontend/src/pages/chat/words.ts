@@ -89,7 +89,9 @@ export const WORDS = {
   cut: (shown: number, all: number) =>
     `The model got the first ${shown.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} characters and can ask for more.`,
   told: "The model was told and went on without it.",
-  stoppedByYou: "It was stopped with the answer; nothing is left running.",
+  noAnswer: (time: string) => `No answer in ${time}, the call was cancelled. The model was told.`,
+  allowLonger: "Allow 10 min for this tool",
+  longer: (tool: string) => `${tool} may take 10 min from now on.`,
   yourWord: (word: string) => `Your word to the model: “${word}”`,
   deniedWithoutWord: "You denied it without a word.",
   byHand: "Run by you. The model does not know of it.",

@@ -13,6 +13,13 @@ import { Seen } from "./Seen";
 import { Snippet } from "./Snippet";
 import { WORDS } from "./words";
 
+/** What the command does: ours asks before it writes, the client's own writes at once. */
+function aboutCommand(entry: ClientEntry): string {
+  if (entry.needs_token) return WORDS.token;
+  if (entry.command.startsWith("toolcrib ")) return WORDS.noSecret;
+  return entry.form === "program" ? WORDS.noSecretOwn : WORDS.noSecretAddress;
+}
+
 /** Three steps for one client: a command, or the file, and then whether it came. */
 export function ClientSteps({ client }: { client: KnownClient }) {
   const profile = useProfile();
@@ -46,7 +53,7 @@ export function ClientSteps({ client }: { client: KnownClient }) {
             <span className="n">1</span>
             <div>
               <b className="bb">{WORDS.terminal}</b>
-              <p className="q">{entry.data.needs_token ? WORDS.token : WORDS.noSecret}</p>
+              <p className="q">{aboutCommand(entry.data)}</p>
               <div className="snip">
                 <pre className="code wrap">{entry.data.command}</pre>
                 <Copy text={entry.data.command} />

@@ -2,10 +2,12 @@ import { refreshOn, useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { Loading } from "../../ui/Loading";
 import { Status } from "../../ui/Status";
+import { useChosenInView } from "../../ui/strip";
 import { Trouble } from "../../ui/Trouble";
 import { AnyClient } from "./AnyClient";
 import { ClientSteps } from "./ClientSteps";
 import "./page.css";
+import { firstShown, inOrder } from "./order";
 import { Profiles } from "./Profiles";
 import { WORDS } from "./words";
 
@@ -20,10 +22,12 @@ const OTHER = "other";
 export default function ConnectPage() {
   const clients = useOperation("clients", {});
   const search = useSearch();
-  const chosen = search.get("client") ?? clients.data?.find((one) => one.found)?.client ?? OTHER;
-  const client = clients.data?.find((one) => one.client === chosen);
+  const known = inOrder(clients.data ?? []);
+  const chosen = search.get("client") ?? firstShown(known) ?? OTHER;
+  const strip = useChosenInView<HTMLElement>(`${chosen} ${known.length}`);
+  const client = known.find((one) => one.client === chosen);
   return (
-    <div className="page" style={{ maxWidth: 1100 }}>
+    <div className="page">
       <div className="ph1">
         <div className="grow">
           <h1>{WORDS.title}</h1>
@@ -35,8 +39,8 @@ export default function ConnectPage() {
       {clients.isPending && <Loading />}
       {clients.data && (
         <div className="cx">
-          <nav className="cls" aria-label="Clients">
-            {[...clients.data, null].map((one) => {
+          <nav className="cls" aria-label="Clients" ref={strip}>
+            {[...known, null].map((one) => {
               const name = one?.client ?? OTHER;
               return (
                 <button

@@ -1,6 +1,7 @@
 import { useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { Segments } from "../../ui/Segments";
+import { namedFirst } from "./order";
 import { viewName } from "./views";
 import { WORDS } from "./words";
 
@@ -19,7 +20,7 @@ export function ProfileChoice() {
       <Segments
         label={WORDS.profile}
         value={chosen}
-        options={data.map((view) => ({ value: view.name, name: viewName(view) }))}
+        options={namedFirst(data).map((view) => ({ value: view.name, name: viewName(view) }))}
         onChange={(profile) => setSearch({ profile })}
       />
     </>

@@ -5,13 +5,14 @@ import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
 import type { ProfileShown } from "../../api/types";
 import { notify } from "../../app/notices";
-import { day } from "../../ui/amounts";
+import { Ago } from "../../ui/Ago";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
+import { namedFirst } from "./order";
 import { ProfileForm } from "./ProfileForm";
 import { TokenShown } from "./TokenShown";
 import { newToken } from "./tokens";
-import { about, mayUse, viewName } from "./views";
+import { about, mayUse, tokenWords, viewName } from "./views";
 import { WORDS } from "./words";
 
 /** The views that clients can have, and who needs a token for them. */
@@ -30,7 +31,7 @@ export function Profiles() {
           <span>Used</span>
           <span />
         </li>
-        {views.map((view) => (
+        {namedFirst(views).map((view) => (
           <ProfileRow key={view.name} view={view} onEdit={() => setEdited(view)} onToken={setToken} />
         ))}
       </ul>
@@ -53,19 +54,55 @@ interface RowProps {
 function ProfileRow({ view, onEdit, onToken }: RowProps) {
   const tools = useOperation("tools", {}).data ?? [];
   const use = useOperation("view_use", {}).data?.find((one) => one.name === view.name);
+  const [wrong, setWrong] = useState("");
+
+  /** True when it was done; what went wrong is said at the view. */
+  async function attempt(act: () => Promise<unknown>): Promise<boolean> {
+    setWrong("");
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      setWrong(sentence(error));
+      return false;
+    } finally {
+      refresh();
+    }
+  }
 
   async function makeToken() {
     const made = await newToken();
-    await attempt(() => run("profile_token", { name: view.name, token_hash: made.hash }));
-    onToken({ view: viewName(view), token: made.token });
+    const kept = await attempt(() => run("profile_token", { name: view.name, token_hash: made.hash, tail: made.tail }));
+    if (kept) onToken({ view: viewName(view), token: made.token });
+  }
+
+  /** A token that nobody has: whoever came with the old one is out, and nobody gets in until there is a new one. */
+  async function revoke() {
+    const { hash } = await newToken();
+    if (await attempt(() => run("profile_token", { name: view.name, token_hash: hash }))) notify(WORDS.revoked);
+  }
+
+  async function open() {
+    const opened = await attempt(() => run("profile_token", { name: view.name, token_hash: "" }));
+    if (opened) notify(WORDS.opened(viewName(view)));
+  }
+
+  async function remove() {
+    const { name, servers, tools: patterns, read_only, search, plain_names, k, always_on } = view;
+    const back = { name, servers, tools: patterns, read_only, search, plain_names, k, always_on, replace: false };
+    const removed = await attempt(() => run("profile_remove", { name }));
+    if (removed) notify(WORDS.removed(name), () => void run("profile_add", back).then(refresh, (error: unknown) => notify(sentence(error))));
   }
 
   const entries = [
-    { name: view.token ? "New token" : "Make a token", onSelect: () => void makeToken() },
+    { name: view.token ? WORDS.newToken : WORDS.makeToken, onSelect: () => void makeToken() },
     ...(view.token
-      ? [{ name: "Revoke the token", danger: true, onSelect: () => void attempt(() => run("profile_token", { name: view.name, token_hash: "" }), "Revoked. Whoever came with it is cut off.") }]
+      ? [
+          { name: WORDS.revoke, danger: true, onSelect: () => void revoke() },
+          { name: WORDS.open, apart: true, onSelect: () => void open() },
+        ]
       : []),
-    ...(view.name ? [{ name: "Delete", danger: true, apart: true, onSelect: () => void remove(view) }] : []),
+    ...(view.name ? [{ name: WORDS.deleteView, danger: true, apart: true, onSelect: () => void remove() }] : []),
   ];
   return (
     <li className="pf">
@@ -73,14 +110,15 @@ function ProfileRow({ view, onEdit, onToken }: RowProps) {
         <b className="bb">{viewName(view)}</b>
         <br />
         <span className="m t12">{about(view, tools)}</span>
+        {wrong && <span className="t12 wrong" role="alert" style={{ display: "block" }}>{wrong}</span>}
       </span>
       <span className="q t12">{mayUse(view, tools)}</span>
-      <code className="x m">{view.token ? "needed" : "none"}</code>
-      <span className="x num q t12">{use?.last_call ? day(use.last_call) : "never"}</span>
+      <code className="x m">{tokenWords(view)}</code>
+      <span className="x num q t12">{use?.last_call ? <Ago when={use.last_call} /> : WORDS.never}</span>
       <span className="row" style={{ gap: 2, justifyContent: "flex-end" }}>
         {view.name && (
           <button type="button" className="btn bare sm" onClick={onEdit}>
-            Edit
+            {WORDS.edit}
           </button>
         )}
         <Menu
@@ -96,20 +134,6 @@ function ProfileRow({ view, onEdit, onToken }: RowProps) {
   );
 }
 
-async function remove(view: ProfileShown): Promise<void> {
-  await attempt(() => run("profile_remove", { name: view.name }));
-  const { name, servers, tools, read_only, search, plain_names, k, always_on } = view;
-  notify(`Removed “${name}”.`, () =>
-    void attempt(() => run("profile_add", { name, servers, tools, read_only, search, plain_names, k, always_on, replace: false })),
-  );
-}
-
-async function attempt(act: () => Promise<unknown>, done?: string): Promise<void> {
-  try {
-    await act();
-    if (done) notify(done);
-  } catch (error) {
-    notify(sentence(error));
-  }
+function refresh(): void {
   void queries.invalidateQueries({ queryKey: ["profile_list"] });
 }

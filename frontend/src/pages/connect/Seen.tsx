@@ -1,7 +1,7 @@
 import { useOperation } from "../../api/hooks";
 import { clock, day } from "../../ui/amounts";
 import { Status } from "../../ui/Status";
-import { shows } from "./views";
+import { offeredOf } from "./views";
 import { WORDS } from "./words";
 
 /** Whether a client came by this view, and how much it did. */
@@ -9,8 +9,6 @@ export function Seen({ profile }: { profile: string }) {
   const use = useOperation("view_use", {}).data?.find((one) => one.name === profile);
   const view = useOperation("profile_list", {}).data?.find((one) => one.name === profile);
   const tools = useOperation("tools", {}).data ?? [];
-  const shown = view ? tools.filter((tool) => shows(view, tool)).length : 0;
-  const offered = view?.search ? `${Math.min(view.k + view.always_on.length, shown)} of ${shown}` : `${shown} of ${tools.length}`;
   return (
     <div className="row wrap" aria-live="polite">
       <b className="bb">{WORDS.seen}</b>
@@ -18,7 +16,7 @@ export function Seen({ profile }: { profile: string }) {
         <>
           <Status shape="done" word="Connected" />
           <span className="m t12 num">
-            last call {use.today > 0 ? clock(use.last_call) : day(use.last_call)}, {use.today} today, offered {offered} tools
+            last call {use.today > 0 ? clock(use.last_call) : day(use.last_call)}, {use.today} today, offered {view ? offeredOf(view, tools) : ""} tools
           </span>
         </>
       ) : (

@@ -4,12 +4,24 @@ import { Copy } from "../../ui/Copy";
 
 /** An entry as it stands in a file, its names and texts told apart. */
 export function Snippet({ text }: { text: string }) {
+  const shown = onOneLine(text);
   return (
     <div className="snip">
-      <pre className="code wrap">{coloured(text)}</pre>
-      <Copy text={text} />
+      <pre className="code wrap">{coloured(shown)}</pre>
+      <Copy text={shown} />
     </div>
   );
+}
+
+const LIST = /\[\n\s+("(?:[^"\\]|\\.)*"(?:,\n\s+"(?:[^"\\]|\\.)*")*)\n\s*\]/g;
+const LONGEST = 200;
+
+/** Lists of texts on one line, as people write them; the same JSON. */
+export function onOneLine(text: string): string {
+  return text.replace(LIST, (whole, inner: string) => {
+    const line = `[${inner.replace(/,\n\s+/g, ", ")}]`;
+    return line.length <= LONGEST ? line : whole;
+  });
 }
 
 const PART = /("(?:[^"\\]|\\.)*")(\s*:)?/g;

@@ -2,6 +2,7 @@
 
 import type { ProfileShown, ToolInfo } from "../../api/types";
 import { count, plural } from "../../ui/amounts";
+import { WORDS } from "./words";
 
 /** True for a tool that clients of the view see. */
 export function shows(view: ProfileShown, tool: ToolInfo): boolean {
@@ -21,7 +22,7 @@ export function fits(pattern: string, name: string): boolean {
 }
 
 export function viewName(view: { name: string }): string {
-  return view.name || "all tools";
+  return view.name || WORDS.whole;
 }
 
 export function about(view: ProfileShown, tools: readonly ToolInfo[]): string {
@@ -35,8 +36,22 @@ export function about(view: ProfileShown, tools: readonly ToolInfo[]): string {
 export function mayUse(view: ProfileShown, tools: readonly ToolInfo[]): string {
   const shown = tools.filter((tool) => shows(view, tool));
   const amount = plural(shown.length, "tool");
-  if (view.search) return `${amount} through search`;
-  return view.read_only ? `${amount} that ${shown.length === 1 ? "reads" : "read"}` : amount;
+  const how = view.search ? " through search" : view.read_only ? ` that ${shown.length === 1 ? "reads" : "read"}` : "";
+  return `${amount}${how}, ${WORDS.asks[view.mode]}`;
+}
+
+/** How many of the tools of a view a client has before it: of one to be searched, those for a question. */
+export function offeredOf(view: ProfileShown, tools: readonly ToolInfo[]): string {
+  const shown = tools.filter((tool) => shows(view, tool));
+  if (!view.search) return `${shown.length} of ${tools.length}`;
+  const always = shown.filter((tool) => view.always_on.some((pattern) => fits(pattern, tool.name))).length;
+  return `${Math.min(view.k + always, shown.length)} of ${shown.length}`;
+}
+
+/** What can be told of a view's token. */
+export function tokenWords(view: ProfileShown): string {
+  if (!view.token) return WORDS.none;
+  return view.token_tail ? `tcrib_…${view.token_tail}` : WORDS.set;
 }
 
 function sum(tools: readonly ToolInfo[]): number {

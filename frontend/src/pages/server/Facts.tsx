@@ -1,36 +1,40 @@
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 
-import { count, duration } from "../../ui/amounts";
-import { reasonOf } from "../servers/words";
+import { refreshOn, useOperation } from "../../api/hooks";
+import { Ago } from "../../ui/Ago";
+import { bytes, duration } from "../../ui/amounts";
 import type { Glance } from "../servers/model";
+import { kilo, reasonOf } from "../servers/words";
+import { callWords, FACTS } from "./words";
+
+refreshOn("call", "server_facts");
+refreshOn("calls", "server_facts");
+refreshOn("server", "server_facts");
+
+const AGAIN = 10_000;
 
 /** What there is to know, in one line. */
 export function Facts({ server }: { server: Glance }) {
+  const { data, refetch } = useOperation("server_facts", { name: server.name });
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 10_000);
+    const timer = setInterval(() => {
+      setNow(Date.now());
+      if (!document.hidden) void refetch();
+    }, AGAIN);
     return () => clearInterval(timer);
-  }, []);
-  const calls = server.bars.reduce((sum, bar) => sum + bar.calls, 0);
-  const failed = server.bars.reduce((sum, bar) => sum + bar.failed, 0);
-  const up = server.up_since && server.state === "ready" ? duration(now - Date.parse(server.up_since)) : null;
-  const facts: [string, string][] = [
-    ...(up ? ([["Up", up]] as [string, string][]) : []),
-    ["Calls, 24 h", failed ? `${calls}, ${failed} failed` : String(calls)],
-    ["Typical", server.typical_ms === null ? "–" : duration(server.typical_ms)],
-    ["Costs", server.tokens === null ? "–" : `${count(server.tokens)} tokens for all its tools`],
-    ...(server.restarts ? ([["Restarts", String(server.restarts)]] as [string, string][]) : []),
-    ...(server.version ? ([["Version", server.version]] as [string, string][]) : []),
-  ];
+  }, [refetch]);
+  const up = server.up_since && server.state === "ready" ? duration(Math.max(1000, now - Date.parse(server.up_since))) : null;
   return (
     <>
       <div className="facts num">
-        {facts.map(([name, value]) => (
-          <span key={name}>
-            <b>{name}</b>
-            {value}
-          </span>
-        ))}
+        {up && <Fact name={FACTS.up}>{up}</Fact>}
+        <Fact name={FACTS.calls}>{data ? callWords(data.calls_today, data.failed_today) : "–"}</Fact>
+        <Fact name={FACTS.typical}>{server.typical_ms === null ? "–" : duration(server.typical_ms)}</Fact>
+        {data?.memory != null && <Fact name={FACTS.memory}>{bytes(data.memory)}</Fact>}
+        <Fact name={FACTS.costs}>{server.tokens === null ? "–" : `${kilo(server.tokens)} ${FACTS.tokens}`}</Fact>
+        <Fact name={FACTS.used}>{data?.last_used ? <Ago when={data.last_used} /> : data ? FACTS.never : "–"}</Fact>
+        {server.restarts > 0 && <Fact name={FACTS.restarts}>{server.restarts}</Fact>}
       </div>
       {server.state !== "ready" && (
         <p className="q" style={{ marginBottom: 12 }}>
@@ -38,5 +42,14 @@ export function Facts({ server }: { server: Glance }) {
         </p>
       )}
     </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <span>
+      <b>{name}</b>
+      {children}
+    </span>
   );
 }

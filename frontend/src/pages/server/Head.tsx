@@ -21,7 +21,7 @@ export function Head({ server, onOpen }: { server: Glance; onOpen: (open: Open) 
       <h1>{name}</h1>
       <Status shape={state.shape} word={state.word} />
       <span className="grow" />
-      <button type="button" className="btn" onClick={() => onOpen({ what: "test", name, type: server.type })}>
+      <button type="button" className="btn" onClick={() => onOpen({ what: "test", name })}>
         {WORDS.test}
       </button>
       {!off && (

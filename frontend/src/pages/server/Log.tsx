@@ -7,7 +7,7 @@ import { reveal } from "../../ui/hidden";
 import { Icon } from "../../ui/Icon";
 import { Status } from "../../ui/Status";
 import type { Glance } from "../servers/model";
-import { filtered, partsOf, type LogRow } from "./logLines";
+import { filtered, graveWord, partsOf, type LogRow } from "./logLines";
 import { useLog } from "./useLog";
 import { junkWords, WORDS } from "./words";
 
@@ -109,11 +109,16 @@ function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
 
 function Line({ row, start }: { row: LogRow; start: number }) {
   const { time, text, level } = partsOf(row.line);
+  const [before, word, after] = graveWord(text);
   const tone = level === "error" ? "e" : level === "warn" ? "w" : "";
   return (
     <p style={{ position: "absolute", top: 0, left: 0, right: 0, height: LINE, transform: `translateY(${start}px)` }} title={text.length > 60 ? reveal(text) : undefined}>
       <span>{time}</span>
-      <span className={tone}>{reveal(text)}</span>
+      <span>
+        {reveal(before)}
+        {word && <span className={tone}>{word}</span>}
+        {reveal(after)}
+      </span>
     </p>
   );
 }

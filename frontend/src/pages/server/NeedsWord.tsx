@@ -1,56 +1,77 @@
+import { useOperation } from "../../api/hooks";
 import { setSearch } from "../../app/router";
-import { plural } from "../../ui/amounts";
+import { reveal } from "../../ui/hidden";
 import { Glyph } from "../../ui/Status";
 import type { Open } from "../servers/Dialogs";
 import type { Glance } from "../servers/model";
+import { reasonOf, shortSecret } from "../servers/words";
+import { earlierOf, rollBack } from "./RollBack";
+import { changedWords, heldWords, NEEDS, WORDS } from "./words";
 
 /** When it waits for a person: for what, and the button for it. */
 export function NeedsWord({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
   const { name } = server;
   if (server.state === "needs-trust") {
-    return <Note what="It was never run." why="Read its command before it starts." does="Review…" act={() => onOpen({ what: "review", name })} />;
+    const [what = "", ...why] = reasonOf(server, Date.now()).split(/(?<=\.) /);
+    return <Note what={what} why={why.join(" ")} ways={[{ does: NEEDS.review, act: () => onOpen({ what: "review", name }) }]} />;
   }
   if (server.state === "needs-auth") {
-    return <Note what="It wants a sign-in." why="Calls wait until then." does="Sign in" act={() => onOpen({ what: "sign-in", name })} />;
+    return <Note what={NEEDS.signIn} why={NEEDS.callsWait} ways={[{ does: NEEDS.signInDo, act: () => onOpen({ what: "sign-in", name }) }]} />;
   }
-  if (server.state === "needs-config") {
-    const missing = server.missing.join(", ");
-    return (
-      <Note
-        what={missing ? `${missing} is not set.` : "A value is missing."}
-        why="It will be kept in the keyring."
-        does="Set value"
-        act={() => onOpen({ what: "value", name, missing: server.missing })}
-      />
-    );
+  if (server.state === "needs-config") return <NeedsValue server={server} onOpen={onOpen} />;
+  return server.held.length > 0 ? <Changed server={server} /> : null;
+}
+
+/** A value, or what else its entry lacks. */
+function NeedsValue({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
+  const { name, missing } = server;
+  if (missing.length > 0) {
+    const names = missing.map((secret) => shortSecret(name, secret)).join(", ");
+    const act = () => onOpen({ what: "value", name, missing });
+    return <Note what={NEEDS.notSet(names, missing.length)} why={NEEDS.keyring} ways={[{ does: NEEDS.setValue, act }]} />;
   }
-  if (server.held.length === 0) return null;
-  const names = server.held.map((tool) => `“${tool}”`).join(", ");
-  const others = server.tools - server.held.length;
-  const rest = others > 0 ? ` The other ${others === 1 ? "tool works" : `${others} tools work`}.` : "";
+  const install = /not installed/.test(server.reason);
+  const act = () => onOpen({ what: install ? "review" : "edit", name });
+  return <Note what={reasonOf(server, Date.now())} why={reveal(server.hint)} ways={[{ does: install ? NEEDS.install : NEEDS.fix, act }]} />;
+}
+
+/** A definition that changed; where the version before lies here, one can go back to it. */
+function Changed({ server }: { server: Glance }) {
+  const earlier = earlierOf(useOperation("versions", { name: server.name }).data ?? []);
+  const see = () => {
+    setSearch({ tab: null });
+    setTimeout(() => document.getElementById("difference")?.scrollIntoView({ block: "start" }));
+  };
   return (
     <Note
-      what={`${plural(server.held.length, "tool definition")} changed.`}
-      why={`${names} ${server.held.length === 1 ? "is" : "are"} held until you decide.${rest}`}
-      does="See difference"
-      act={() => {
-        setSearch({ tab: null });
-        setTimeout(() => document.getElementById("difference")?.scrollIntoView({ block: "start" }));
-      }}
+      what={changedWords(server.held.length, earlier ? server.source.version : null)}
+      why={heldWords(server.held, server.tools - server.held.length)}
+      ways={[
+        ...(earlier ? [{ does: WORDS.keepOld, act: () => void rollBack(server.name, earlier.version) }] : []),
+        { does: WORDS.seeDifference, act: see },
+      ]}
     />
   );
 }
 
-function Note({ what, why, does, act }: { what: string; why: string; does: string; act: () => void }) {
+interface NoteProps {
+  what: string;
+  why: string;
+  ways: readonly { does: string; act: () => void }[];
+}
+
+function Note({ what, why, ways }: NoteProps) {
   return (
     <div className="note" role="status">
       <Glyph shape="need" />
       <div className="grow">
         <b className="bb">{what}</b> <span className="q">{why}</span>
       </div>
-      <button type="button" className="btn sm" onClick={act}>
-        {does}
-      </button>
+      {ways.map(({ does, act }) => (
+        <button key={does} type="button" className="btn sm" onClick={act}>
+          {does}
+        </button>
+      ))}
     </div>
   );
 }

@@ -22,6 +22,7 @@ refreshOn("server", "overview", "launch", "find_tools", "trust");
 refreshOn("tools", "overview", "find_tools", "trust", "tools");
 refreshOn("config", "overview", "launch", "entry", "find_tools", "versions");
 refreshOn("call", "overview");
+refreshOn("server", "versions");
 
 /** One server: how it is, what it offers, what it wrote, how it is run. */
 export default function ServerPage() {
@@ -29,6 +30,7 @@ export default function ServerPage() {
   const overview = useOperation("overview", {});
   const [open, setOpen] = useState<Open | null>(null);
   const tab = useSearch().get("tab") ?? "overview";
+  const kept = useOperation("versions", { name }, { enabled: overview.data?.servers.some((one) => one.name === name) ?? false }).data;
   const server = overview.data?.servers.find((one) => one.name === name);
   if (overview.isPending) return <div className="page"><Loading /></div>;
   if (overview.error) return <div className="page"><Trouble error={overview.error} again={() => void overview.refetch()} /></div>;
@@ -37,7 +39,7 @@ export default function ServerPage() {
     { value: "overview", name: "Overview", content: <Overview server={server} onOpen={setOpen} /> },
     { value: "tools", name: <>Tools <span className="n">{server.tools}</span></>, content: <div className="tab"><ToolsTable server={name} /></div> },
     { value: "log", name: "Log", content: <div className="tab"><Log server={server} tall /></div> },
-    { value: "versions", name: "Versions", content: <div className="tab"><Versions name={name} whole /></div> },
+    { value: "versions", name: kept?.length ? <>Versions <span className="n">{kept.length}</span></> : "Versions", content: <div className="tab"><Versions name={name} whole /></div> },
     { value: "settings", name: "Settings", content: <div className="tab"><SettingsForm name={name} onReview={() => setOpen({ what: "review", name })} /></div> },
     { value: "json", name: "Raw JSON", content: <div className="tab"><RawJson name={name} onReview={() => setOpen({ what: "review", name })} /></div> },
   ];

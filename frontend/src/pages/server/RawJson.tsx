@@ -1,10 +1,10 @@
 import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";
-import { plural } from "../../ui/amounts";
 import { Loading } from "../../ui/Loading";
 import { Trouble } from "../../ui/Trouble";
 import { useEntrySaver } from "./useEntry";
+import { keptWords } from "./words";
 
 /** The entry as it stands in the file; what we do not know in it is kept. */
 export function RawJson({ name, onReview }: { name: string; onReview: () => void }) {
@@ -14,11 +14,10 @@ export function RawJson({ name, onReview }: { name: string; onReview: () => void
   if (error) return <Trouble error={error} />;
   if (!data) return <Loading rows={5} height={28} />;
   const shown = text ?? data.text;
-  const unknown = data.unknown.length;
   return (
     <div style={{ maxWidth: 760 }}>
       <p className="m t12" style={{ marginBottom: 6 }}>
-        <code>{data.file}</code>, line {data.line}. {unknown ? `${plural(unknown, "key")} we do not know ${unknown === 1 ? "is" : "are"} kept.` : ""}
+        <code>{data.file}</code>, line {data.line}. {keptWords(data.unknown.length)}
       </p>
       <textarea className="code wrap json" aria-label={`Entry of ${name}`} spellCheck={false} rows={Math.max(10, shown.split("\n").length + 1)} value={shown} onChange={(event) => setText(event.target.value)} />
       {trouble !== null && <Trouble error={trouble} />}

@@ -1,6 +1,7 @@
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
+import type { KeptVersion } from "../../api/types";
 import { notify } from "../../app/notices";
 
 /** Back to a version that is kept, the one before the active unless another is named. */
@@ -14,12 +15,16 @@ export async function rollBack(name: string, version: string): Promise<void> {
   void queries.invalidateQueries();
 }
 
+/** The version before the active one; `kept` has the newest first. */
+export function earlierOf(kept: readonly KeptVersion[]): KeptVersion | null {
+  const active = kept.findIndex((one) => one.active);
+  return active < 0 ? null : (kept[active + 1] ?? null);
+}
+
 /** The button for it, where there is a version to go back to. */
 export function RollBack({ name }: { name: string }) {
-  const kept = useOperation("versions", { name }).data ?? [];
-  const active = kept.findIndex((one) => one.active);
-  const earlier = kept[active + 1];
-  if (active < 0 || !earlier) return null;
+  const earlier = earlierOf(useOperation("versions", { name }).data ?? []);
+  if (!earlier) return null;
   return (
     <button type="button" className="btn" onClick={() => void rollBack(name, earlier.version)}>
       Roll back to {earlier.version}

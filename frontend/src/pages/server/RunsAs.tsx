@@ -1,11 +1,12 @@
-import { Fragment } from "react";
+import type { ReactNode } from "react";
 
 import { useOperation } from "../../api/hooks";
+import { tilde } from "../../text/home";
 import { day } from "../../ui/amounts";
 import { Status } from "../../ui/Status";
 import type { Open } from "../servers/Dialogs";
 import type { Glance } from "../servers/model";
-import { WORDS } from "./words";
+import { RUNS, WORDS } from "./words";
 
 /** Exactly what runs, where, with what, and since when it is trusted. */
 export function RunsAs({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
@@ -26,51 +27,38 @@ export function RunsAs({ server, onOpen }: { server: Glance; onOpen: (open: Open
         )}
       </div>
       <dl className="kv">
-        {data.url ? (
-          <>
-            <dt>Address</dt>
-            <dd className="mono">{data.url}</dd>
-          </>
-        ) : data.program ? (
-          <>
-            <dt>Command</dt>
-            <dd className="mono" style={{ lineHeight: 1.6 }}>
-              {data.program}
-              {data.arguments.map((argument, index) => (
-                <Fragment key={index}>
-                  <br />
-                  <span className="m">{index + 1}</span> {argument.text}
-                </Fragment>
-              ))}
-            </dd>
-          </>
-        ) : (
-          <>
-            <dt>Runs</dt>
-            <dd>inside Toolcrib itself, without a process of its own</dd>
-          </>
-        )}
-        {data.folder && (
-          <>
-            <dt>Folder</dt>
-            <dd><code>{data.folder}</code></dd>
-          </>
-        )}
-        {data.headers.length > 0 && (
-          <>
-            <dt>Headers</dt>
-            <dd><code>{data.headers.join(", ")}</code></dd>
-          </>
-        )}
+        {data.url && <Row name={RUNS.address} mono>{data.url}</Row>}
         {data.program && (
-          <>
-            <dt>Environment</dt>
-            <dd><code>{names.join(", ") || "nothing"}</code> <span className="m">{names.length ? "and nothing else" : ""}</span></dd>
-          </>
+          <Row name={RUNS.command} mono>
+            {tilde(data.program)}
+            {data.arguments.map((argument, index) => (
+              <span key={index} className="arg">
+                <span className="m">{index + 1}</span>
+                <span>{tilde(argument.text)}</span>
+              </span>
+            ))}
+          </Row>
         )}
-        <dt>Process</dt>
-        <dd className="num">{process || "none"}</dd>
+        {!data.url && !data.program && <Row name={RUNS.runs}>{RUNS.inside}</Row>}
+        {data.folder && <Row name={RUNS.folder}><code>{tilde(data.folder)}</code></Row>}
+        {data.headers.length > 0 && <Row name={RUNS.headers}><code>{data.headers.join(", ")}</code></Row>}
+        {data.program && (
+          <Row name={RUNS.environment}>
+            <code>{names.join(", ") || RUNS.nothing}</code> <span className="m">{names.length ? RUNS.nothingElse : ""}</span>
+          </Row>
+        )}
+        {data.program && <Row name={WORDS.sandbox}>{WORDS.noSandbox}</Row>}
+        <Row name={RUNS.process}><span className="num">{process || RUNS.none}</span></Row>
       </dl>
     </section>
+  );
+}
+
+function Row({ name, mono = false, children }: { name: string; mono?: boolean; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd className={mono ? "mono" : ""} style={mono ? { lineHeight: 1.6 } : {}}>{children}</dd>
+    </>
   );
 }

@@ -7,6 +7,7 @@ import { Switch } from "../../ui/Switch";
 import { Trouble } from "../../ui/Trouble";
 import { SETTINGS, valueAt, withValue, type Json, type Setting } from "./settings";
 import { useEntrySaver } from "./useEntry";
+import { keptWords } from "./words";
 
 /** The usual settings as a form, saved on change; the same data as the raw JSON. */
 export function SettingsForm({ name, onReview }: { name: string; onReview: () => void }) {
@@ -32,6 +33,7 @@ export function SettingsForm({ name, onReview }: { name: string; onReview: () =>
         </div>
       ))}
       {trouble !== null && <Trouble error={trouble} />}
+      <p className="m t12" style={{ marginTop: 12 }}>{keptWords(data.unknown.length)}</p>
     </div>
   );
 }

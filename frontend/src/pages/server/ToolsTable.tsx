@@ -6,6 +6,7 @@ import { queries, useOperation } from "../../api/hooks";
 import type { ShelfTool, ToolInfo } from "../../api/types";
 import { notify } from "../../app/notices";
 import { Link } from "../../app/router";
+import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
 import { Glyph } from "../../ui/Status";
 import { Switch } from "../../ui/Switch";
@@ -76,12 +77,12 @@ function ToolRow({ tool, says }: { tool: ShelfTool; says: string }) {
       <td>
         <div className="row" style={{ gap: 8 }}>
           <Link href={`/tools?tool=${encodeURIComponent(tool.name)}`} style={{ color: "inherit" }}>
-            <code className="bb">{tool.tool}</code>
+            <code className="bb">{reveal(tool.tool)}</code>
           </Link>
           {held && <Glyph shape="need" />}
         </div>
-        <div className="m t12 el about" title={tool.description}>
-          {tool.description || "No description."}
+        <div className="m t12 el about" title={reveal(tool.description)}>
+          {reveal(tool.description.trim().split("\n")[0] ?? "") || WORDS.noDescription}
         </div>
       </td>
       <td className="hs">

@@ -1,50 +1,47 @@
 import { useEffect, useState } from "react";
 
-import { run, stream } from "../../api/client";
-import { queries } from "../../api/hooks";
-import type { InstallPlan, InstallStep } from "../../api/types";
-import { notify } from "../../app/notices";
+import { run } from "../../api/client";
+import type { InstallPlan } from "../../api/types";
 import { Dialog } from "../../ui/Dialog";
+import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
-import { Status } from "../../ui/Status";
 import { Trouble } from "../../ui/Trouble";
+import { updateServer } from "../add/setups";
+import { UPDATE } from "./words";
 
-/** A newer version: first exactly what would be done, then the doing. */
-export function UpdateDialog({ name, to, onClose }: { name: string; to: string; onClose: () => void }) {
+/** A newer version: first exactly what would be done; the doing goes on in the host, and is followed elsewhere. */
+export function UpdateDialog({ name, to, onClose, onBegun }: { name: string; to: string; onClose: () => void; onBegun: () => void }) {
   const [plan, setPlan] = useState<InstallPlan | null>(null);
-  const [step, setStep] = useState<InstallStep | null>(null);
+  const [current, setCurrent] = useState(false);
+  const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<unknown>(null);
   useEffect(() => {
     const looking = new AbortController();
     run("update", { name, to, dry_run: true }, looking.signal)
-      .then((answer) => setPlan(answer.plan))
+      .then((answer) => (answer.plan ? setPlan(answer.plan) : setCurrent(true)))
       .catch((error: unknown) => !looking.signal.aborted && setTrouble(error));
     return () => looking.abort();
   }, [name, to]);
 
-  async function update(agreed: InstallPlan) {
+  function update(agreed: InstallPlan) {
     setTrouble(null);
-    try {
-      await stream("update", { name, to, agreed: agreed.digest }, (news) => setStep(news as InstallStep));
-      notify(`“${name}” is ${to} now.`);
-      onClose();
-    } catch (error) {
+    setBusy(true);
+    updateServer(name, to, agreed.digest).then(onBegun, (error: unknown) => {
       setTrouble(error);
-    }
-    setStep(null);
-    void queries.invalidateQueries();
+      setBusy(false);
+    });
   }
 
   return (
-    <Dialog title={`Update ${name} to ${to}?`} onClose={onClose}>
+    <Dialog title={UPDATE.title(name, to)} onClose={onClose}>
       <div style={{ padding: "14px 14px 18px", display: "grid", gap: 12 }}>
-        {!plan && trouble === null && <Loading rows={3} height={28} />}
-        {plan && <pre className="code wrap">{[plan.command.join(" "), ...plan.fetches].join("\n")}</pre>}
-        {step && <Status shape="work" word={`${step.stage} ${step.detail}${step.total ? `, ${step.done} of ${step.total}` : ""}`} />}
+        {!plan && !current && trouble === null && <Loading rows={3} height={28} />}
+        {current && <p className="q">{UPDATE.current}</p>}
+        {plan && <pre className="code wrap">{reveal([plan.command.join(" "), ...plan.fetches].join("\n"))}</pre>}
         {trouble !== null && <Trouble error={trouble} />}
         <div className="row" style={{ justifyContent: "flex-end" }}>
-          <button type="button" className="btn" onClick={onClose}>Leave it</button>
-          <button type="button" className="btn pri" disabled={!plan || step !== null} onClick={() => plan && void update(plan)}>Update</button>
+          <button type="button" className="btn" onClick={onClose}>{UPDATE.leave}</button>
+          <button type="button" className="btn pri" disabled={!plan || busy} onClick={() => plan && update(plan)}>{UPDATE.go}</button>
         </div>
       </div>
     </Dialog>

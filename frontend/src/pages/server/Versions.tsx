@@ -6,6 +6,7 @@ import type { VersionLook } from "../../api/types";
 import { day } from "../../ui/amounts";
 import { Glyph } from "../../ui/Status";
 import { Trouble } from "../../ui/Trouble";
+import { TestDialog } from "../add/TestDialog";
 import { rollBack } from "./RollBack";
 import { UpdateDialog } from "./UpdateDialog";
 import { WORDS } from "./words";
@@ -17,6 +18,9 @@ export function Versions({ name, whole = false }: { name: string; whole?: boolea
   const [looking, setLooking] = useState(false);
   const [trouble, setTrouble] = useState<unknown>(null);
   const [updating, setUpdating] = useState(false);
+  const [followed, setFollowed] = useState(false);
+  const known = useOperation("overview", {}).data?.servers.find((one) => one.name === name)?.newest;
+  const newest = looked ? (looked.outdated ? looked.newest : null) : known;
   if (!kept || (kept.length === 0 && !whole)) return null;
 
   async function look() {
@@ -37,14 +41,14 @@ export function Versions({ name, whole = false }: { name: string; whole?: boolea
       <div className="hd">
         <h2>{WORDS.versions}</h2>
         <span className="m t12 grow">{WORDS.nothingUpdates}</span>
-        {kept.length > 0 && !looked?.outdated && (
+        {kept.length > 0 && !newest && (
           <button type="button" className="btn bare sm" disabled={looking} onClick={() => void look()}>
             {looking ? "Looking…" : looked ? "No newer one" : "Look for a newer one"}
           </button>
         )}
-        {looked?.outdated && (
+        {newest && (
           <button type="button" className="btn sm" onClick={() => setUpdating(true)}>
-            Update to {looked.newest}…
+            Update to {newest}…
           </button>
         )}
       </div>
@@ -62,7 +66,8 @@ export function Versions({ name, whole = false }: { name: string; whole?: boolea
         </div>
       ))}
       {trouble !== null && <div style={{ padding: 12 }}><Trouble error={trouble} /></div>}
-      {updating && looked && <UpdateDialog name={name} to={looked.newest ?? ""} onClose={() => (setUpdating(false), setLooked(null))} />}
+      {updating && newest && <UpdateDialog name={name} to={newest} onClose={() => setUpdating(false)} onBegun={() => (setUpdating(false), setLooked(null), setFollowed(true))} />}
+      {followed && <TestDialog name={name} shown onClose={() => setFollowed(false)} onFix={() => setFollowed(false)} />}
     </section>
   );
 }

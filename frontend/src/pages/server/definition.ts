@@ -4,11 +4,11 @@ export function asJson(part: string, value: unknown): string {
   return `${part}: ${value === undefined || value === null ? "" : JSON.stringify(value, null, 2)}`;
 }
 
-/** A description by its sentences, a schema by its fields; anything else as JSON. */
+/** A description by its lines, a schema by its fields; anything else as JSON. */
 export function asWords(part: string, value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (typeof value === "string") return value.replace(/([.!?])\s+/g, "$1\n");
-  if (/schema/i.test(part) && typeof value === "object") return [`${part}.properties`, ...fields(value)].join("\n");
+  if (typeof value === "string") return value;
+  if (/schema/i.test(part) && typeof value === "object") return schemaWords(part, value as Schema);
   return asJson(part, value);
 }
 
@@ -17,15 +17,21 @@ interface Schema {
   required?: string[];
 }
 
-function fields(schema: Schema): string[] {
-  const names = Object.keys(schema.properties ?? {});
+/** Every field on a line of its own; whatever else a schema says stands below them. */
+function schemaWords(part: string, schema: Schema): string {
+  const { properties = {}, required = [], ...others } = schema as Schema & Record<string, unknown>;
+  const names = Object.keys(properties);
   const width = Math.max(0, ...names.map((name) => name.length));
-  return names.map((name) => `  ${name.padEnd(width)}  ${field(schema.properties?.[name] ?? {}, schema.required?.includes(name) ?? false)}`);
+  const fields = names.map((name) => `  ${name.padEnd(width)}  ${field(properties[name] ?? {}, required.includes(name))}`);
+  const rest = Object.entries(others).filter(([key, value]) => !(key === "type" && value === "object") && key !== "$schema");
+  return [`${part}.properties`, ...fields, ...rest.map(([key, value]) => `${part}.${key}: ${JSON.stringify(value)}`)].join("\n");
 }
 
 function field(schema: Record<string, unknown>, required: boolean): string {
-  const kind = typeof schema["type"] === "string" ? schema["type"] : "any";
-  const rest = required ? "required" : "default" in schema ? `default ${JSON.stringify(schema["default"])}` : "optional";
-  const about = typeof schema["description"] === "string" ? `: ${schema["description"]}` : "";
-  return `${kind}, ${rest}${about}`;
+  const { type, default: usual, description, ...others } = schema;
+  const kind = typeof type === "string" ? type : type === undefined ? "any" : JSON.stringify(type);
+  const rest = required ? "required" : usual !== undefined ? `default ${JSON.stringify(usual)}` : "optional";
+  const about = typeof description === "string" ? `: ${description}` : "";
+  const more = Object.entries(others).filter(([key]) => key !== "title").map(([key, value]) => `, ${key} ${JSON.stringify(value)}`);
+  return `${kind}, ${rest}${more.join("")}${about}`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { added, filtered, MOST, partsOf } from "./logLines";
+import { added, graveWord, filtered, MOST, partsOf } from "./logLines";
 
 test("a line is told apart into when, what and how grave", () => {
   expect(partsOf("2026-11-15T09:41:20.123Z error GET refused")).toEqual({ time: "09:41:20", text: "error GET refused", level: "error" });
@@ -20,4 +20,10 @@ test("all words and the level must fit", () => {
   const rows = added([], ["ERROR robots of a", "robots of b", "error of c"], 0);
   expect(filtered(rows, "robots level:error").map((row) => row.number)).toEqual([0]);
   expect(filtered(rows, "").length).toBe(3);
+});
+
+test("the word that says how grave it is stands apart", () => {
+  expect(graveWord("error GET x refused")).toEqual(["", "error", " GET x refused"]);
+  expect(graveWord("12 ok, 1 Warning")).toEqual(["12 ok, 1 ", "Warning", ""]);
+  expect(graveWord("all is well")).toEqual(["all is well", "", ""]);
 });

@@ -32,6 +32,14 @@ function levelOf(text: string): LogParts["level"] {
   return WARN.test(text) ? "warn" : "info";
 }
 
+/** A text in three: what stands before the word that says how grave it is, that word, and the rest. */
+export function graveWord(text: string): [string, string, string] {
+  const found = ERROR.exec(text) ?? WARN.exec(text);
+  if (!found) return [text, "", ""];
+  const end = found.index + found[0].length;
+  return [text.slice(0, found.index), found[0], text.slice(end)];
+}
+
 /** The old rows and the new lines; the oldest go when there are too many. */
 export function added(rows: LogRow[], lines: readonly string[], from: number): LogRow[] {
   const all = rows.concat(lines.map((line, index) => ({ number: from + index, line })));

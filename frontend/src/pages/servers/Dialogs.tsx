@@ -10,7 +10,7 @@ export type Open =
   | { what: "add"; text?: string; start?: "paste" | "catalog" | "form" }
   | { what: "import" }
   | { what: "review"; name: string }
-  | { what: "test"; name: string; type: string }
+  | { what: "test"; name: string; shown?: boolean }
   | { what: "edit"; name: string }
   | { what: "value"; name: string; missing: readonly string[] }
   | { what: "sign-in"; name: string };
@@ -33,7 +33,7 @@ export function Dialogs({ open, onOpen }: { open: Open | null; onOpen: (open: Op
     case "review":
       return <ReviewDialog key={open.name} name={open.name} onClose={close} onFix={fix} />;
     case "test":
-      return <TestDialog key={open.name} name={open.name} type={open.type} onClose={close} onFix={fix} />;
+      return <TestDialog key={open.name} name={open.name} shown={open.shown ?? false} onClose={close} onFix={fix} />;
     case "edit":
       return <EditDialog key={open.name} name={open.name} onClose={close} onReview={() => onOpen({ what: "review", name: open.name })} />;
     case "value":

@@ -9,9 +9,8 @@ import { plural } from "../../ui/amounts";
 import { Segments } from "../../ui/Segments";
 import { Switch } from "../../ui/Switch";
 import { Trouble } from "../../ui/Trouble";
-import { testServer, useTrials } from "../add/trials";
+import { useSetups } from "../add/setups";
 import * as actions from "./actions";
-import { Announcer } from "./Announcer";
 import { Dialogs, type Open } from "./Dialogs";
 import { AllOff, BadConfig, Empty } from "./Notes";
 import { List } from "./List";
@@ -37,12 +36,14 @@ export default function Page() {
     return () => clearInterval(timer);
   }, [refetch]);
   const [open, setOpen] = useOpen(search);
+  const setups = useSetups();
+  const none = data !== undefined && rowsOf(data, setups).length === 0;
   return (
     <div className="page">
       {!data && !error && <><Title /><Loading rows={8} /></>}
       {error && !data && <><Title /><Trouble error={error} again={() => void refetch()} /></>}
-      {data && data.servers.length === 0 && <><Title /><Empty onOpen={setOpen} /></>}
-      {data && data.servers.length > 0 && <Servers data={data} search={search} onOpen={setOpen} />}
+      {data && none && <><Title /><Empty onOpen={setOpen} /></>}
+      {data && !none && <Servers data={data} search={search} onOpen={setOpen} />}
       <Dialogs open={open} onOpen={setOpen} />
     </div>
   );
@@ -53,10 +54,10 @@ function Title() {
 }
 
 function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchParams; onOpen: (open: Open) => void }) {
-  const trials = useTrials();
+  const setups = useSetups();
   const [words, setWords] = useState("");
   const show = (search.get("show") ?? "all") as Show;
-  const rows = useMemo(() => rowsOf(data, trials), [data, trials]);
+  const rows = useMemo(() => rowsOf(data, setups), [data, setups]);
   const counts = countGroups(rows);
   const wanted = useDeferredValue(words);
   const tools = useToolNames(wanted !== "");
@@ -99,7 +100,6 @@ function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchPa
         <span className="grow">{PAGE.master}</span>
         <Switch label="Master switch" on={data.switched_on} onChange={(on) => void actions.switchAll(on)} />
       </p>
-      <Announcer rows={rows} />
     </>
   );
 }
@@ -156,10 +156,7 @@ function usePageKeys(rows: readonly Row[], onOpen: (open: Open) => void): void {
   const row = useCallback((name: string) => rows.find((one) => one.name === name), [rows]);
   useRowKeys({
     t: (name) => {
-      const type = row(name)?.server?.type;
-      if (type === undefined) return;
-      testServer(name, type);
-      onOpen({ what: "test", name, type });
+      if (row(name)?.server) onOpen({ what: "test", name });
     },
     x: (name) => {
       const server = row(name)?.server;
@@ -175,11 +172,13 @@ function useOpen(search: URLSearchParams): [Open | null, (open: Open | null) => 
   const add = search.get("add");
   const trust = search.get("trust");
   const bring = search.get("import");
+  const setup = search.get("setup");
   useEffect(() => {
     if (add !== null) setOpen({ what: "add" });
     else if (trust !== null) setOpen({ what: "review", name: trust });
     else if (bring !== null) setOpen({ what: "import" });
-    if (add !== null || trust !== null || bring !== null) setSearch({ add: null, trust: null, import: null });
-  }, [add, trust, bring]);
+    else if (setup !== null) setOpen({ what: "test", name: setup, shown: true });
+    if ([add, trust, bring, setup].some((asked) => asked !== null)) setSearch({ add: null, trust: null, import: null, setup: null });
+  }, [add, trust, bring, setup]);
   return [open, setOpen];
 }

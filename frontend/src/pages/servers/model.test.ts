@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 
-import { countGroups, groupOf, rowsOf, wayOf, type Glance, type Overview, type Row } from "./model";
-import { reasonOf, sumWords } from "./words";
+import { countGroups, rowsOf, wayOf, type Glance, type Overview, type Row } from "./model";
+import { reasonOf, setupReason, sumWords } from "./words";
 
 function glance(change: Partial<Glance>): Glance {
   return {
     name: "notes", type: "stdio", enabled: true, state: "ready", reason: "", hint: "", retry_at: null, since: null,
     up_since: null, pid: 1, version: null, restarts: 0, attempt: null, attempts: null,
-    source: { kind: "command", text: "notes-mcp", version: null, imported_from: "" }, tools: 3, tokens: 900, held: [],
+    source: { kind: "command", text: "notes-mcp", version: null, imported_from: "" }, newest: null, touches: [], tools: 3, tokens: 900, held: [],
     missing: [], bars: [], typical_ms: null, in_flight: 0, stale_tools: false, junk_lines: 0, last_failure: null, ...change,
   };
 }
 
-const row = (change: Partial<Glance>): Row => ({ name: "notes", group: groupOf(glance(change)), server: glance(change), trial: null });
+const row = (change: Partial<Glance>): Row => rowsOf({ servers: [glance(change)] } as Overview, [])[0] as Row;
 
 describe("a server of the list", () => {
   it("stands among those that need a person while a definition is held, and counts as up", () => {
@@ -39,7 +39,30 @@ describe("a server of the list", () => {
 
   it("is there while it is being installed", () => {
     const overview = { servers: [] } as unknown as Overview;
-    const trial = { name: "sentry", installing: true, state: "running" };
-    expect(rowsOf(overview, [trial as never])[0]).toMatchObject({ name: "sentry", group: "working" });
+    const setup = { name: "sentry", installing: true, state: "running" };
+    expect(rowsOf(overview, [setup as never])[0]).toMatchObject({ name: "sentry", group: "working" });
+  });
+
+  it("stays in view when it could not be installed, until somebody has seen why", () => {
+    const overview = { servers: [] } as unknown as Overview;
+    const setup = { name: "sentry", kind: "add", steps: [], installing: false, state: "failed", error: { kind: "install_failed", message: "npm failed" } };
+    const [failed] = rowsOf(overview, [setup as never]);
+    expect(failed).toMatchObject({ name: "sentry", group: "trouble" });
+    expect(failed && wayOf(failed)?.words).toBe("See why");
+    expect(setupReason(setup as never)).toBe("sentry could not be installed. Npm failed.");
+  });
+
+  it("says what it reaches, or that an update is known", () => {
+    const now = Date.parse("2026-11-15T09:00:00Z");
+    const up = { up_since: "2026-11-15T08:19:00Z" };
+    expect(reasonOf(glance({ ...up, touches: ["/srv/a", "/srv/b"] }), now)).toBe("Up 41 min. /srv/a, /srv/b");
+    expect(reasonOf(glance({ ...up, newest: "0.0.94" }), now)).toBe("Up 41 min. An update to 0.0.94 is known, nothing is updated by itself.");
+  });
+
+  it("stands in its group by what it waits for", () => {
+    const states = ["ready", "needs-config", "needs-auth", "needs-trust"] as const;
+    const rows = states.map((state) => row({ state, held: state === "ready" ? ["fetch"] : [] }));
+    const sorted = [...rows].sort((one, other) => one.rank - other.rank).map((one) => one.server?.state);
+    expect(sorted).toEqual(["needs-trust", "needs-auth", "needs-config", "ready"]);
   });
 });

@@ -1,7 +1,7 @@
 /** The list of servers as data: which group each belongs to, what can be done with it, what is in view. */
 
 import type { Result } from "../../api/client";
-import type { Trial } from "../add/trials";
+import type { Setup } from "../add/setups";
 
 export type Overview = Result<"overview">;
 export type Glance = Overview["servers"][number];
@@ -14,8 +14,24 @@ export const ORDER: readonly Group[] = ["needs", "trouble", "working", "up", "of
 export interface Row {
   name: string;
   group: Group;
+  /** Where it stands in the list: by group, and in it by what it waits for. */
+  rank: number;
   server: Glance | null;
-  trial: Trial | null;
+  /** What is being installed for it, or could not be and is no server yet. */
+  setup: Setup | null;
+}
+
+/** In each group, in this order; what is not named here comes first. */
+const KINDS: readonly string[] = ["needs-trust", "needs-auth", "needs-config", "ready", "backoff", "failed", "degraded", "installing", "starting"];
+const APART = 100;
+
+function rankOf(group: Group, state: string): number {
+  const kind = group === "up" || group === "off" ? 0 : KINDS.indexOf(state) + 1;
+  return ORDER.indexOf(group) * APART + kind;
+}
+
+export function groupOfRank(rank: number): Group {
+  return ORDER[Math.floor(rank / APART)] ?? "off";
 }
 
 export function groupOf(server: Glance): Group {
@@ -48,18 +64,29 @@ export function countGroups(rows: readonly Row[]): Record<Group, number> {
 }
 
 /** Servers and what is being installed, in the order of the file. */
-export function rowsOf(overview: Overview, trials: readonly Trial[]): Row[] {
+export function rowsOf(overview: Overview, setups: readonly Setup[]): Row[] {
   const rows = overview.servers.map((server): Row => {
-    const trial = trials.find((one) => one.name === server.name && one.installing && one.state === "running");
-    return { name: server.name, group: trial ? "working" : groupOf(server), server, trial: trial ?? null };
+    const setup = setups.find((one) => one.name === server.name && one.installing) ?? null;
+    return rowOf(server.name, setup ? "working" : groupOf(server), server, setup);
   });
   const known = new Set(rows.map((row) => row.name));
-  for (const trial of trials) {
-    if (trial.installing && trial.state === "running" && !known.has(trial.name)) {
-      rows.push({ name: trial.name, group: "working", server: null, trial });
-    }
+  for (const setup of setups) {
+    if (known.has(setup.name)) continue;
+    if (setup.installing) rows.push(rowOf(setup.name, "working", null, setup));
+    else if (isNoServer(setup)) rows.push(rowOf(setup.name, "trouble", null, setup));
   }
   return rows;
+}
+
+/** It was to be added, and came to nothing before it was written down. */
+function isNoServer(setup: Setup): boolean {
+  const at = setup.steps.find((step) => step.state === "fail")?.key ?? "install";
+  return setup.kind === "add" && setup.state === "failed" && (at === "install" || at === "resolve");
+}
+
+function rowOf(name: string, group: Group, server: Glance | null, setup: Setup | null): Row {
+  const state = setup ? (setup.installing ? "installing" : "failed") : (server?.state ?? "");
+  return { name, group, rank: rankOf(group, state), server, setup };
 }
 
 export function isShown(row: Row, show: Show, words: string, tools: ReadonlyMap<string, readonly string[]>): boolean {
@@ -68,15 +95,16 @@ export function isShown(row: Row, show: Show, words: string, tools: ReadonlyMap<
   } else if (show !== "all" && row.group !== show) return false;
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return true;
-  const text = [row.name, row.server?.source.text ?? "", row.server?.source.kind ?? "", ...(tools.get(row.name) ?? [])].join(" ").toLowerCase();
+  const source = row.server?.source ?? row.setup?.source;
+  const text = [row.name, source?.text ?? "", source?.kind ?? "", ...(tools.get(row.name) ?? [])].join(" ").toLowerCase();
   return wanted.every((word) => text.includes(word));
 }
 
-export type Way = "review" | "sign-in" | "value" | "difference" | "try" | "fix" | "cancel" | "log" | "on" | "install";
+export type Way = "why" | "review" | "sign-in" | "value" | "difference" | "try" | "fix" | "cancel" | "log" | "on" | "install";
 
 /** The one button of a row. */
 export function wayOf(row: Row): { way: Way; words: string } | null {
-  if (row.trial) return { way: "cancel", words: "Cancel" };
+  if (row.setup) return row.setup.installing ? { way: "cancel", words: "Cancel" } : { way: "why", words: "See why" };
   const server = row.server;
   if (!server) return null;
   switch (server.state) {

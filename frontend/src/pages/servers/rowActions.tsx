@@ -2,7 +2,7 @@
 
 import { navigate } from "../../app/router";
 import type { MenuEntry } from "../../ui/Menu";
-import { stopTrial, testServer } from "../add/trials";
+import { forgetSetup, stopSetup } from "../add/setups";
 import * as actions from "./actions";
 import type { Open } from "./Dialogs";
 import type { Row, Way } from "./model";
@@ -24,8 +24,10 @@ export function performWay(row: Row, way: Way, onOpen: (open: Open) => void): vo
       return onOpen({ what: "edit", name });
     case "install":
       return onOpen({ what: "review", name });
+    case "why":
+      return onOpen({ what: "test", name, shown: true });
     case "cancel":
-      return stopTrial(name);
+      return void stopSetup(name);
     case "log":
       return navigate(`/servers/${encodeURIComponent(name)}?tab=log`);
     case "on":
@@ -36,7 +38,14 @@ export function performWay(row: Row, way: Way, onOpen: (open: Open) => void): vo
 export function menuOf(row: Row, onOpen: (open: Open) => void): MenuEntry[] {
   const { name, server } = row;
   const address = `/servers/${encodeURIComponent(name)}`;
-  if (!server) return [{ name: "Cancel", onSelect: () => stopTrial(name) }];
+  if (!server) {
+    return [
+      { name: "See how far it is", onSelect: () => onOpen({ what: "test", name, shown: true }) },
+      row.setup?.installing
+        ? { name: "Cancel", onSelect: () => void stopSetup(name) }
+        : { name: "Remove", onSelect: () => forgetSetup(name), danger: true },
+    ];
+  }
   const runs = server.state === "ready" || server.state === "degraded" || server.state === "starting" || server.state === "backoff";
   const remote = server.source.kind === "address";
   const waits = server.state === "needs-trust";
@@ -44,7 +53,7 @@ export function menuOf(row: Row, onOpen: (open: Open) => void): MenuEntry[] {
     { name: "Open", onSelect: () => navigate(address) },
     waits
       ? { name: "Review…", onSelect: () => onOpen({ what: "review", name }) }
-      : { name: "Test connection", onSelect: () => (testServer(name, server.type), onOpen({ what: "test", name, type: server.type })) },
+      : { name: "Test connection", onSelect: () => onOpen({ what: "test", name }) },
     { name: "Open log", onSelect: () => navigate(`${address}?tab=log`) },
     { name: "Restart", onSelect: () => void actions.restart(name), disabled: !runs, apart: true },
     server.enabled

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 
-import { ORDER, type Group, type Row } from "./model";
+import { groupOfRank, type Row } from "./model";
 
 /** How long a state must have held before its row moves. */
 const HELD = 2000;
@@ -17,8 +17,8 @@ export interface Steady {
 
 /** Rows in groups that do not jump: not before a state has held for 2 s, never under a pointer or the focus. */
 export function useSteady(rows: readonly Row[]): Steady {
-  const shown = useRef(new Map<string, Group>());
-  const wanted = useRef(new Map<string, { group: Group; since: number }>());
+  const shown = useRef(new Map<string, number>());
+  const wanted = useRef(new Map<string, { rank: number; since: number }>());
   const [pointed, onPointer] = useState(false);
   const [focused, onFocus] = useState(false);
   const inside = pointed || focused;
@@ -27,17 +27,17 @@ export function useSteady(rows: readonly Row[]): Steady {
   let waits = 0;
   for (const row of rows) {
     const known = wanted.current.get(row.name);
-    if (known?.group !== row.group) wanted.current.set(row.name, { group: row.group, since: known ? now : now - HELD });
-    const want = wanted.current.get(row.name) ?? { group: row.group, since: now };
+    if (known?.rank !== row.rank) wanted.current.set(row.name, { rank: row.rank, since: known ? now : now - HELD });
+    const want = wanted.current.get(row.name) ?? { rank: row.rank, since: now };
     const stands = shown.current.get(row.name);
-    if (stands === undefined) shown.current.set(row.name, row.group);
-    else if (stands !== row.group) {
-      if (!inside && now - want.since >= HELD) shown.current.set(row.name, row.group);
+    if (stands === undefined) shown.current.set(row.name, row.rank);
+    else if (stands !== row.rank) {
+      if (!inside && now - want.since >= HELD) shown.current.set(row.name, row.rank);
       else waits = waits === 0 ? want.since + HELD : Math.min(waits, want.since + HELD);
     }
   }
   forget(shown.current, wanted.current, rows);
-  const changed = inside && rows.some((row) => shown.current.get(row.name) !== row.group && now - (wanted.current.get(row.name)?.since ?? now) >= HELD);
+  const changed = inside && rows.some((row) => shown.current.get(row.name) !== row.rank && now - (wanted.current.get(row.name)?.since ?? now) >= HELD);
   useEffect(() => {
     if (waits === 0 || (inside && changed)) return;
     const timer = setTimeout(() => redraw((count) => count + 1), Math.max(50, waits - Date.now()));
@@ -47,14 +47,14 @@ export function useSteady(rows: readonly Row[]): Steady {
     shown.current.clear();
     redraw((count) => count + 1);
   }, []);
-  const stands = (row: Row): Group => shown.current.get(row.name) ?? row.group;
+  const stands = (row: Row): number => shown.current.get(row.name) ?? row.rank;
   const sorted = rows
-    .map((row) => ({ ...row, group: stands(row) }))
-    .sort((one, other) => ORDER.indexOf(one.group) - ORDER.indexOf(other.group));
+    .map((row) => ({ ...row, rank: stands(row), group: groupOfRank(stands(row)) }))
+    .sort((one, other) => one.rank - other.rank);
   return { rows: sorted, changed, sort, onPointer, onFocus };
 }
 
-function forget(shown: Map<string, Group>, wanted: Map<string, unknown>, rows: readonly Row[]): void {
+function forget(shown: Map<string, number>, wanted: Map<string, unknown>, rows: readonly Row[]): void {
   if (shown.size === rows.length) return;
   const names = new Set(rows.map((row) => row.name));
   for (const name of shown.keys()) {

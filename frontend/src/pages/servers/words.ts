@@ -1,7 +1,10 @@
 /** Every sentence of the list of servers. */
 
-import { clock, day, duration, plural } from "../../ui/amounts";
+import { clock, count, day, duration, plural } from "../../ui/amounts";
+import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
+import type { Setup } from "../add/setups";
+import { failureTitle } from "../add/words";
 import type { Glance, Group } from "./model";
 
 export const GROUPS: Record<Group, string> = {
@@ -64,6 +67,18 @@ export function reasonOf(server: Glance, now: number): string {
   }
 }
 
+/** How far an installation is, or why there is none. */
+export function setupReason(setup: Setup): string {
+  if (!setup.installing) return `${failureTitle(setup.name, setup.error?.kind ?? "", "install")}. ${sentence(setup.error?.message ?? "")}`;
+  if (setup.total > 0) return `${setup.done} of ${plural(setup.total, "package")}`;
+  return sentence(setup.steps.find((step) => step.key === "install")?.detail ?? "").replace(/\.$/, "") || "Getting ready";
+}
+
+/** Tokens in thousands, as in 0.5k: a list of them reads best in one unit. */
+export function kilo(tokens: number): string {
+  return tokens < 1000 ? `${Math.max(0.1, tokens / 1000).toFixed(1)}k` : count(tokens);
+}
+
 function trustReason(server: Glance): string {
   if (/changed since/.test(server.reason)) return "What it runs changed since you agreed to it. Read its command before it starts.";
   if (server.source.imported_from) return "Imported and never run. Read its command before it starts.";
@@ -101,7 +116,9 @@ function readyReason(server: Glance, now: number): string {
   if (first !== undefined && others.length === 0) return `Running. The definition of “${reveal(first)}” differs from the one you approved.`;
   if (first !== undefined) return `Running. ${server.held.length} definitions differ from those you approved.`;
   const up = server.up_since ? `Up ${upFor(now - Date.parse(server.up_since))}.` : "";
-  return [up, sentence(server.reason, server.name)].filter(Boolean).join(" ");
+  const newer = server.newest ? `An update to ${reveal(server.newest)} is known, nothing is updated by itself.` : "";
+  const where = newer ? "" : server.touches.map((path) => tilde(reveal(path))).join(", ");
+  return [up, sentence(server.reason, server.name), newer, where].filter(Boolean).join(" ");
 }
 
 /** In whole seconds: a list that counts tenths would flicker. */
@@ -111,7 +128,10 @@ function upFor(ms: number): string {
 
 /** The host's reason as a sentence; where a program was looked for stands on the server's own page. */
 function sentence(text: string, name = ""): string {
-  const plain = reveal(text.trim()).replace(/ on the PATH \([^)]*\)/, " on the PATH");
+  const plain = reveal(text.trim())
+    .replace(/ on the PATH \([^)]*\)/, " on the PATH")
+    .replace(/^\S+ is not running at https?:\/\/([^\s/:]+(?::\d+)?)\S*: the connection was refused/, "$1 refused the connection")
+    .replace(/'([^']+)'/g, "“$1”");
   if (!plain) return "";
   const upper = name && plain.startsWith(name) ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
   return /[.!?…]$/.test(upper) ? upper : `${upper}.`;
@@ -119,11 +139,14 @@ function sentence(text: string, name = ""): string {
 
 /** "npm · server-postgres 0.6.2", "from Claude Desktop", "in process". */
 export function sourceWords(server: Glance): string {
-  const { kind, text, version, imported_from: from } = server.source;
-  if (server.state === "needs-trust" && from) return `from ${from}`;
+  const from = server.source.imported_from;
+  return server.state === "needs-trust" && from ? `from ${from}` : sourceText(server.source);
+}
+
+export function sourceText({ kind, text, version }: Glance["source"]): string {
   if (kind === "in process") return kind;
   if (kind === "address") return reveal(text.replace(/^https?:\/\//, ""));
-  return reveal([kind, "·", shortPackage(text), version ?? ""].join(" ").trim());
+  return tilde(reveal([kind, "·", shortPackage(text), version ?? ""].join(" ").trim()));
 }
 
 function shortPackage(text: string): string {

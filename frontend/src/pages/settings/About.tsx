@@ -1,19 +1,24 @@
+import { useState } from "react";
+
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
 import { notify } from "../../app/notices";
 import { day } from "../../ui/amounts";
+import { browserName } from "./browsers";
 
 /** What runs here, where its things are, and which pages are let in. */
 export function About({ file }: { file: string }) {
   const info = useOperation("host_info", {}).data;
   const pages = useOperation("pages", {}).data ?? [];
+  const [wrong, setWrong] = useState("");
   async function revoke(id: string) {
+    setWrong("");
     try {
       await run("page_revoke", { id });
       notify("That page is signed out.");
     } catch (error) {
-      notify(sentence(error));
+      setWrong(sentence(error));
     }
     void queries.invalidateQueries({ queryKey: ["pages"] });
   }
@@ -33,9 +38,10 @@ export function About({ file }: { file: string }) {
         <dd className="mono">{info?.log}</dd>
       </dl>
       <h3 style={{ marginTop: 16 }}>Pages that are let in</h3>
+      {wrong && <p className="t12 wrong" role="alert">{wrong}</p>}
       {pages.map((page) => (
         <div key={page.id} className="se">
-          <b className="b">{page.name || "A page"}</b>
+          <b className="b">{browserName(page.name)}</b>
           <p>opened {day(page.made_at)}, last used {day(page.used_at)}</p>
           <span className="v">
             <button type="button" className="btn bare sm" onClick={() => void revoke(page.id)}>

@@ -1,6 +1,7 @@
 import { RadioGroup } from "radix-ui";
 import { useState, type ReactNode } from "react";
 
+import { sentence } from "../../api/errors";
 import { Dialog } from "../../ui/Dialog";
 import { save } from "./saving";
 import { MODES, WORDS } from "./words";
@@ -8,9 +9,14 @@ import { MODES, WORDS } from "./words";
 /** When a person is asked; turning it off is asked about once. */
 export function Asking({ mode, children }: { mode: string; children: ReactNode }) {
   const [sure, setSure] = useState(false);
+  const [wrong, setWrong] = useState("");
+  function put(next: string) {
+    setWrong("");
+    save("approvals.mode", "Mode", next).catch((error: unknown) => setWrong(sentence(error)));
+  }
   function choose(next: string) {
     if (next === "off" && mode !== "off") setSure(true);
-    else void save("approvals.mode", "Mode", next);
+    else put(next);
   }
   return (
     <section className="sg" id="asking">
@@ -27,6 +33,7 @@ export function Asking({ mode, children }: { mode: string; children: ReactNode }
           </div>
         ))}
       </RadioGroup.Root>
+      {wrong && <p className="t12 wrong" role="alert" style={{ marginTop: 8 }}>{wrong}</p>}
       <p className="m t12" style={{ margin: "8px 0 10px" }}>{WORDS.session}</p>
       {children}
       {sure && (
@@ -40,7 +47,7 @@ export function Asking({ mode, children }: { mode: string; children: ReactNode }
                 className="btn"
                 onClick={() => {
                   setSure(false);
-                  void save("approvals.mode", "Mode", "off");
+                  put("off");
                 }}
               >
                 Turn it off

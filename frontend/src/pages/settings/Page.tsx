@@ -1,13 +1,15 @@
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";
 import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
+import { useChosenInView } from "../../ui/strip";
 import { Trouble } from "../../ui/Trouble";
 import { About } from "./About";
+import { AnySetting } from "./AnySetting";
 import { Appearance } from "./Appearance";
 import { Asking } from "./Asking";
-import { GROUPS, matches, type Group } from "./catalogue";
+import { GROUPS, matches, SECTION_WORDS, type Group } from "./catalogue";
 import { Doctor } from "./Doctor";
 import { ModelsSection } from "./ModelsSection";
 import "./page.css";
@@ -35,13 +37,31 @@ export default function SettingsPage() {
   useEffect(() => {
     if (loaded && location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [loaded]);
+  const { pin } = useSectionInView(loaded && !words, setHere);
+  const strip = useChosenInView<HTMLElement>(here);
   const settings = shown.data?.settings ?? {};
 
-  function rows(group: Group): ReactNode {
+  function rows(group: Group): ReactNode[] {
     return group.rows.filter((row) => !words || matches(row, words)).map((row) => <SettingRow key={row.key} row={row} value={settingAt(settings, row.key)} />);
   }
 
+  const sections: Record<keyof typeof SECTION_WORDS, ReactNode> = {
+    models: <ModelsSection key="models">{words ? null : rows(GROUPS.models)}</ModelsSection>,
+    asking: <Asking key="asking" mode={String(settingAt(settings, "approvals.mode"))}>{words ? null : rows(GROUPS.asking)}</Asking>,
+    appearance: <Appearance key="appearance" />,
+    secrets: <Secrets key="secrets" />,
+    doctor: <Doctor key="doctor" />,
+    about: <About key="about" file={shown.data?.file ?? ""} />,
+  };
+
+  /** Those sections that are looked for as a whole. */
+  function special(wanted: string): ReactNode[] {
+    const names = Object.keys(SECTION_WORDS) as (keyof typeof SECTION_WORDS)[];
+    return names.filter((name) => matches({ name: SECTION_WORDS[name], about: "" }, wanted)).map((name) => sections[name]);
+  }
+
   function go(section: Section) {
+    pin();
     setHere(section);
     setWords("");
     history.replaceState(null, "", `#${IDS[section]}`);
@@ -65,7 +85,7 @@ export default function SettingsPage() {
       {shown.isPending && <Loading />}
       {shown.data && (
         <div className="sx">
-          <nav className="sn" aria-label={WORDS.title}>
+          <nav className="sn" aria-label={WORDS.title} ref={strip}>
             {SECTIONS.map((section) => (
               <button key={section} type="button" className={section === here ? "on" : ""} aria-current={section === here ? "true" : undefined} onClick={() => go(section)}>
                 {section}
@@ -73,21 +93,22 @@ export default function SettingsPage() {
             ))}
           </nav>
           {words ? (
-            <Found>{Object.values(GROUPS).flatMap((group) => rows(group))}</Found>
+            <Found rows={Object.values(GROUPS).flatMap((group) => rows(group))} sections={special(words)} />
           ) : (
             <div>
-              <ModelsSection>{rows(GROUPS.models)}</ModelsSection>
-              <Asking mode={String(settingAt(settings, "approvals.mode"))}>{rows(GROUPS.asking)}</Asking>
+              {sections.models}
+              {sections.asking}
               {[GROUPS.limits, GROUPS.folders, GROUPS.terminal, GROUPS.choice].map((group) => (
                 <section key={group.id} className="sg" id={group.id}>
                   <h2>{group.title}</h2>
                   {rows(group)}
+                  {group === GROUPS.limits && <AnySetting shown={shown.data} />}
                 </section>
               ))}
-              <Appearance />
-              <Secrets />
-              <Doctor />
-              <About file={shown.data.file} />
+              {sections.appearance}
+              {sections.secrets}
+              {sections.doctor}
+              {sections.about}
             </div>
           )}
         </div>
@@ -96,7 +117,34 @@ export default function SettingsPage() {
   );
 }
 
-function Found({ children }: { children: ReactNode[] }) {
-  const some = children.flat().length > 0;
-  return <section className="sg">{some ? children : <p className="empty">{WORDS.nothing}</p>}</section>;
+/** Which section is being read, as one scrolls. */
+function useSectionInView(there: boolean, onSection: (section: Section) => void): { pin: () => void } {
+  const pinned = useRef(0);
+  useEffect(() => {
+    if (!there) return;
+    const watcher = new IntersectionObserver(
+      (seen) => {
+        const found = SECTIONS.find((section) => seen.some((one) => one.isIntersecting && one.target.id === IDS[section]));
+        if (found && Date.now() > pinned.current) onSection(found);
+      },
+      { rootMargin: "-12% 0px -80% 0px" },
+    );
+    for (const id of Object.values(IDS)) {
+      const section = document.getElementById(id);
+      if (section) watcher.observe(section);
+    }
+    return () => watcher.disconnect();
+  }, [there, onSection]);
+  // Whoever chose a section has it marked, also where it is too near to the end to come to the top.
+  return useMemo(() => ({ pin: () => (pinned.current = Date.now() + 1000) }), []);
+}
+
+function Found({ rows, sections }: { rows: ReactNode[]; sections: ReactNode[] }) {
+  return (
+    <div>
+      {rows.length > 0 && <section className="sg">{rows}</section>}
+      {sections}
+      {rows.length + sections.length === 0 && <p className="empty">{WORDS.nothing}</p>}
+    </div>
+  );
 }

@@ -3,17 +3,19 @@ import { useState, type FormEvent } from "react";
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
-import type { SecretInfo } from "../../api/types";
+import type { SecretInfo, Vendor } from "../../api/types";
 import { notify } from "../../app/notices";
 import { plural } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Status } from "../../ui/Status";
+import { ownRows } from "./vendors";
 import { WORDS } from "./words";
 
 /** The names of secrets and who uses them. */
 export function Secrets() {
   const { data } = useOperation("secret_list", {});
+  const vendors = useOperation("models", {}).data?.vendors ?? [];
   const [edited, setEdited] = useState<string | null>(null);
   const [removed, setRemoved] = useState<SecretInfo | null>(null);
   return (
@@ -25,7 +27,7 @@ export function Secrets() {
         <div key={secret.name} className="se">
           <b className="b mono">{secret.name}</b>
           <p>
-            {secret.servers.length ? `used by ${plural(secret.servers.length, "server")}: ${secret.servers.join(", ")}` : "used by no server"}
+            {usedBy(secret, vendors)}
             {secret.place ? ` · in the ${secret.place}` : ""}
           </p>
           <span className="v">
@@ -43,6 +45,15 @@ export function Secrets() {
       {removed && <SecretRemoval secret={removed} onClose={() => setRemoved(null)} />}
     </section>
   );
+}
+
+function usedBy(secret: SecretInfo, vendors: readonly Vendor[]): string {
+  const asked = ownRows(vendors).filter((vendor) => vendor.keys.includes(secret.name)).map((vendor) => vendor.vendor);
+  const parts = [
+    secret.servers.length ? `used by ${plural(secret.servers.length, "server")}: ${secret.servers.join(", ")}` : "",
+    asked.length ? `for models of ${asked.join(", ")}` : "",
+  ];
+  return parts.filter(Boolean).join(" · ") || WORDS.unused;
 }
 
 function SecretForm({ name: given, onClose }: { name: string; onClose: () => void }) {
@@ -84,13 +95,15 @@ function SecretForm({ name: given, onClose }: { name: string; onClose: () => voi
 }
 
 function SecretRemoval({ secret, onClose }: { secret: SecretInfo; onClose: () => void }) {
+  const [wrong, setWrong] = useState("");
   async function remove() {
-    onClose();
+    setWrong("");
     try {
       await run("secret_remove", { name: secret.name });
       notify(`Deleted “${secret.name}”.`);
+      onClose();
     } catch (error) {
-      notify(sentence(error));
+      setWrong(sentence(error));
     }
     void queries.invalidateQueries({ queryKey: ["secret_list"] });
   }
@@ -98,6 +111,7 @@ function SecretRemoval({ secret, onClose }: { secret: SecretInfo; onClose: () =>
     <Dialog title={`Delete ${secret.name}?`} onClose={onClose}>
       <div style={{ padding: "14px 14px 18px" }}>
         <p className="q">It cannot come back. {secret.servers.length ? `${secret.servers.join(", ")} will need it again.` : "No server uses it."}</p>
+        {wrong && <p className="t12 wrong" role="alert">{wrong}</p>}
         <div className="row" style={{ justifyContent: "flex-end", marginTop: 16 }}>
           <button type="button" className="btn" onClick={onClose}>Keep it</button>
           <button type="button" className="btn dang" onClick={() => void remove()}>Delete it</button>

@@ -37,7 +37,7 @@ interface ControlProps {
 function Control({ row, value, onChange, onWrong }: ControlProps) {
   if (row.control === "switch") return <Switch label={row.name} on={value === true} onChange={onChange} />;
   if (row.control === "choice") {
-    return <Segments label={row.name} value={String(value)} options={row.choices ?? []} onChange={onChange} />;
+    return <Segments label={row.name} value={String(value ?? row.fallback)} options={row.choices ?? []} onChange={onChange} />;
   }
   return <Field row={row} value={value} onChange={onChange} onWrong={onWrong} />;
 }

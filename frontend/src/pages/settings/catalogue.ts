@@ -9,6 +9,8 @@ export interface Row {
   least?: number;
   most?: number;
   choices?: readonly { value: string; name: string }[];
+  /** What holds where the settings say nothing. */
+  fallback?: string;
 }
 
 export interface Group {
@@ -25,6 +27,19 @@ export const GROUPS: Record<"limits" | "folders" | "terminal" | "choice" | "mode
     id: "asking",
     title: "When to ask",
     rows: [
+      {
+        key: "approvals.modes.gateway",
+        name: "Clients of the gateway",
+        about: "They ask their own person; what is dangerous in itself asks here.",
+        control: "choice",
+        choices: [
+          { value: "on_rule", name: "On a rule" },
+          { value: "on_miss", name: "On a miss" },
+          { value: "always", name: "Always" },
+          { value: "off", name: "Never" },
+        ],
+        fallback: "on_rule",
+      },
       {
         key: "approvals.headless",
         name: "When nobody is there",
@@ -113,6 +128,19 @@ export const GROUPS: Record<"limits" | "folders" | "terminal" | "choice" | "mode
     ],
   },
 };
+
+/** The names of those that have a row, and of the mode, which has its own place. */
+export const ALL_ROWS: ReadonlySet<string> = new Set(["approvals.mode", ...Object.values(GROUPS).flatMap((group) => group.rows.map((row) => row.key))]);
+
+/** Sections that are more than rows, and what else they are looked for by. */
+export const SECTION_WORDS = {
+  models: "Models vendors keys anthropic openai gemini ollama test",
+  asking: "When to ask mode always miss rule plan off approvals",
+  appearance: "Appearance theme light dark system text size keys of one letter",
+  secrets: "Secrets keyring passwords tokens",
+  doctor: "Doctor checks health",
+  about: "About version address home log pages signed in",
+} as const;
 
 /** True for a row that somebody looks for. */
 export function matches(row: { name: string; about: string; key?: string }, words: string): boolean {

@@ -6,9 +6,8 @@ import { notify } from "../../app/notices";
 export async function save(key: string, name: string, value: unknown): Promise<void> {
   const saved = await run("settings_set", { key, value });
   const shown = Array.isArray(saved.value) ? saved.value.join(", ") || "none" : String(saved.value);
-  notify(`Saved: ${name.toLowerCase()} ${shown}. ${saved.command}`, () => {
-    void run("settings_set", { key, value: saved.before }).then(refresh);
-  });
+  const undo = () => void run("settings_set", { key, value: saved.before }).then(refresh);
+  notify(`Saved: ${name === key ? name : name.toLowerCase()} ${shown}.`, undo, saved.command);
   refresh();
 }
 

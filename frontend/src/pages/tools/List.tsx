@@ -29,6 +29,7 @@ export function List({ tools, ranking, selected, onOpen, onPin, onBan }: Props) 
     else if (event.key === "ArrowUp" || event.key === "k") move(row, -1);
     else if (event.key === "p") onPin(tool);
     else if (event.key === "b") onBan(tool);
+    else if (event.key === ".") openActions(tool.name, onOpen);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -54,6 +55,19 @@ export function List({ tools, ranking, selected, onOpen, onPin, onBan }: Props) 
       {below && ranking && rest > tools.length - cut && <p className="m t12" style={{ padding: "12px 0" }}>{WORDS.farther(rest - (tools.length - cut))}</p>}
     </div>
   );
+}
+
+/** The menu of its panel, where there is one beside the list. */
+function openActions(name: string, onOpen: (name: string) => void): void {
+  onOpen(name);
+  let tries = 40; // The panel comes with the answer of the host.
+  const look = () => {
+    const menu = document.querySelector<HTMLElement>(`.p-tools [data-shown="${CSS.escape(name)}"] [data-actions]`);
+    menu?.focus();
+    if (menu) menu.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    else if (tries-- > 0) setTimeout(look, 50);
+  };
+  look();
 }
 
 function lastOffered(ranking: Ranking): number {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 
-import type { Tried } from "../../api/types";
+import type { Call, Tried } from "../../api/types";
 import { clock, day, duration } from "../../ui/amounts";
 import { Copy } from "../../ui/Copy";
 import { reveal } from "../../ui/hidden";
@@ -12,9 +12,10 @@ import { ResultText } from "../chat/ResultText";
 import type { Ended, Trial } from "./trying";
 import { WORDS } from "./words";
 
-export function Outcome({ trial }: { trial: Trial }) {
+/** `last` is what the record has of the last try, for when its answer is not there any more. */
+export function Outcome({ trial, last }: { trial: Trial; last: Call | undefined }) {
   if (trial.running) return <Running trial={trial} />;
-  if (!trial.ended) return null;
+  if (!trial.ended) return last ? <Recorded call={last} /> : null;
   const { ended } = trial;
   const state = callState(ended.outcome === "tool_error" ? "failed" : ended.outcome);
   return (
@@ -29,6 +30,20 @@ export function Outcome({ trial }: { trial: Trial }) {
         {ended.outcome === "cancelled" && <p className="q">{WORDS.stopped}</p>}
         {ended.result && <Contents result={ended.result} failed={ended.outcome !== "ok"} />}
       </div>
+    </section>
+  );
+}
+
+function Recorded({ call }: { call: Call }) {
+  const state = callState(call.outcome === "tool_error" ? "failed" : call.outcome);
+  return (
+    <section aria-label={WORDS.lastResult} data-outcome={call.outcome}>
+      <div className="row">
+        <h3 className="grow">{WORDS.lastResult}</h3>
+        <span className="t12"><Status shape={state.shape} word={state.word} /></span>
+        <span className="m t12 num">{duration(call.ms)} · {when(new Date(call.time))}</span>
+      </div>
+      <p className="q t12" style={{ marginTop: 8 }}>{call.error ? reveal(call.error.replace(/^[a-z_]+: /, "")) : WORDS.notKept}</p>
     </section>
   );
 }

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useState } from "react";
 
+import { run } from "../../api/client";
 import { refreshOn, useOperation } from "../../api/hooks";
+import { useRightPanel } from "../../app/panels";
 import { Link, navigate, setSearch, useRest, useSearch } from "../../app/router";
 import { useTopTitle } from "../../app/title";
 import { plural } from "../../ui/amounts";
@@ -20,9 +22,21 @@ import { heard, summary, WORDS } from "./words";
 
 for (const kind of ["tools", "server", "server_removed", "config"]) refreshOn(kind, "rank", "find_tools", "tool_show");
 
+let warmed = false;
+
+/** The first question would wait until the host has read all tools; so that happens while somebody types. */
+function useWarmRanking(): void {
+  useEffect(() => {
+    if (warmed) return;
+    warmed = true;
+    run("rank", { query: "what can this do", limit: 1 }).catch(() => (warmed = false));
+  }, []);
+}
+
 let remembered = ""; // The question, for whoever comes back from one tool in a narrow window.
 
 export default function ToolsPage() {
+  useWarmRanking();
   const wide = useTwoColumns();
   const search = useSearch();
   const [first] = useRest();
@@ -48,6 +62,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   const by: By = search.get("by") === "name" ? "name" : "question";
   const [text, setText] = useState(search.get("q") ?? remembered);
   const [settings, setSettings] = useState(false);
+  const beside = useRightPanel("tools") && wide;
   const rested = useRested(text.trim());
   useEffect(() => {
     remembered = text;
@@ -70,7 +85,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
     [wide],
   );
   return (
-    <div className="tw">
+    <div className={beside ? "tw" : "tw alone"}>
       <div className="lft">
         <div className="row" style={{ alignItems: "flex-end", marginBottom: 16 }}>
           <div className="grow">
@@ -87,7 +102,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
         {ranking?.note && <p className="m t12" style={{ marginTop: 12 }}>{ranking.note}</p>}
         <Heard text={ranking ? heard(ranking) : data && rested ? plural(tools.length, "tool") : ""} />
       </div>
-      {wide && (
+      {beside && (
         <aside className="rgt" aria-label={selected ? `${WORDS.tryIt}: ${selected}` : WORDS.tryIt}>
           {selected ? <ToolPanel key={selected} name={selected} /> : <p className="q" style={{ padding: "18px 20px" }}>{data ? WORDS.choose : ""}</p>}
         </aside>

@@ -76,7 +76,7 @@ function Setting({ name, label, about, start, long = false, choices, read, shown
     try {
       const saved = await run("settings_set", { key: name, value: read(next) });
       setWrong("");
-      notify(`Saved: ${shown(saved.value)}. ${saved.command}`, () => void run("settings_set", { key: name, value: saved.before }).then(refresh));
+      notify(`Saved: ${shown(saved.value)}.`, () => void run("settings_set", { key: name, value: saved.before }).then(refresh), saved.command);
       refresh();
     } catch (error) {
       setWrong(short(sentence(error)));

@@ -49,7 +49,7 @@ function Head({ tool }: { tool: ToolDetails }) {
           <Icon name="pin" small />
         </button>
         <Menu
-          trigger={<button type="button" className="btn bare sm ic" aria-label={WORDS.more}><Icon name="dots" small /></button>}
+          trigger={<button type="button" className="btn bare sm ic" aria-label={WORDS.more} data-actions><Icon name="dots" small /></button>}
           entries={[
             { name: tool.standing === "off" ? WORDS.turnOn : WORDS.turnOff, onSelect: () => void ban(tool), disabled: !tool.can_switch || tool.standing === "held" },
             { name: WORDS.copyName, onSelect: () => void navigator.clipboard.writeText(tool.name) },

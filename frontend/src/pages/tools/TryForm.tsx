@@ -3,22 +3,25 @@ import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
 import { useOperation } from "../../api/hooks";
 import type { ToolDetails } from "../../api/types";
 import { Copy } from "../../ui/Copy";
+import { MOD_ENTER } from "../../ui/platform";
 import { draftOf, readDrafts } from "../../ui/schema-form/reading";
-import { fieldsOf, type Drafts } from "../../ui/schema-form/schema";
+import { fieldsOf, type Drafts, type Field } from "../../ui/schema-form/schema";
 import { SchemaForm } from "../../ui/schema-form/SchemaForm";
 import { CallAsk } from "../chat/CallAsk";
 import { commandFor } from "./commands";
+import { draftsFrom } from "./earlier";
 import { Outcome } from "./Outcome";
 import { useTrial } from "./trying";
 import { WORDS } from "./words";
 
 const typed = new Map<string, Drafts>();
-const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The form for a tool's arguments; running it goes through the gate, and says so before. */
 export function TryForm({ tool }: { tool: ToolDetails }) {
   const fields = useMemo(() => fieldsOf(tool.inputSchema), [tool.inputSchema]);
-  const [drafts, setDrafts] = useState<Drafts>(() => typed.get(tool.name) ?? Object.fromEntries(fields.map((field) => [field.name, draftOf(field, field.fallback)])));
+  const [own, setOwn] = useState<Drafts | null>(() => typed.get(tool.name) ?? null);
+  const last = useOperation("calls", { words: `tool:${tool.name} who:page`, limit: 1, count: false }).data?.calls[0];
+  const drafts = useMemo(() => own ?? startOf(fields, last?.arguments), [own, fields, last?.arguments]);
   const [tried, setTried] = useState(false);
   const { trial, start, stop } = useTrial(tool.name);
   const { values, wrong } = useMemo(() => readDrafts(fields, drafts), [fields, drafts]);
@@ -27,7 +30,7 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
 
   function change(next: Drafts) {
     typed.set(tool.name, next);
-    setDrafts(next);
+    setOwn(next);
   }
   function go() {
     setTried(true);
@@ -53,7 +56,7 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
           <button type="button" className="btn pri run" onClick={stop}>{WORDS.stop}</button>
         ) : (
           <button type="submit" className="btn pri run" disabled={!callable}>
-            {WORDS.run} <kbd>{APPLE ? "⌘↵" : "⌃↵"}</kbd>
+            {WORDS.run} <kbd>{MOD_ENTER}</kbd>
           </button>
         )}
         <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
@@ -65,10 +68,16 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
           <CallAsk key={trial.question.id} question={trial.question} place="" focused={false} />
         </div>
       )}
-      {(trial.running || trial.ended) && <hr style={{ margin: "20px 0 14px" }} />}
-      <Outcome trial={trial} />
+      {(trial.running || trial.ended || last) && <hr style={{ margin: "20px 0 14px" }} />}
+      <Outcome trial={trial} last={last} />
     </form>
   );
+}
+
+/** Nobody has typed yet: what was given the last time, else the defaults. */
+function startOf(fields: readonly Field[], recorded: string | undefined): Drafts {
+  const defaults = Object.fromEntries(fields.map((field) => [field.name, draftOf(field, field.fallback)]));
+  return recorded === undefined ? defaults : { ...defaults, ...draftsFrom(fields, recorded) };
 }
 
 interface NoteProps {

@@ -1,10 +1,11 @@
-/** Tries of tools: each goes through the gate, can be stopped, and its result stays while the page is open. */
+/** Tries of tools: each goes through the gate, can be stopped, and its result stays while the tab is open. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { stream } from "../../api/client";
 import { ApiError } from "../../api/errors";
 import type { CallProgress, CallQuestion, Tried } from "../../api/types";
+import { keepResult, keptResult } from "./results";
 
 export type Outcome = "ok" | "tool_error" | "denied" | "failed" | "timeout" | "cancelled" | "invalid";
 
@@ -26,13 +27,12 @@ export interface Trial {
 }
 
 const IDLE: Trial = { running: false, since: 0, progress: null, question: null, ended: null };
-const kept = new Map<string, Ended>();
 
 export function useTrial(tool: string): { trial: Trial; start: (values: Record<string, unknown>) => void; stop: () => void } {
-  const [trial, setTrial] = useState<Trial>(() => ({ ...IDLE, ended: kept.get(tool) ?? null }));
+  const [trial, setTrial] = useState<Trial>(() => ({ ...IDLE, ended: keptResult(tool) }));
   const control = useRef<AbortController | null>(null);
   useEffect(() => {
-    setTrial({ ...IDLE, ended: kept.get(tool) ?? null });
+    setTrial({ ...IDLE, ended: keptResult(tool) });
     return () => control.current?.abort();
   }, [tool]);
 
@@ -44,7 +44,7 @@ export function useTrial(tool: string): { trial: Trial; start: (values: Record<s
       const change = (change: Partial<Trial>) => mine === control.current && setTrial((before) => ({ ...before, ...change }));
       const end = (ended: Omit<Ended, "at" | "ms">, ms = performance.now() - began) => {
         const whole = { ...ended, ms, at: new Date() };
-        kept.set(tool, whole);
+        keepResult(tool, whole);
         change({ running: false, question: null, progress: null, ended: whole });
       };
       setTrial((before) => ({ ...before, running: true, since: Date.now(), progress: null, question: null }));

@@ -38,6 +38,7 @@ export const WORDS = {
   gate: { allow: "Runs without asking", ask: "The gate will ask", deny: "The gate will refuse" },
   lastResult: "Last result",
   result: "Result",
+  notKept: "How it went is on record. What it answered is kept only while this tab is open.",
   pin: "Always on: offer it for every question",
   unpin: "No longer always on",
   more: "More",

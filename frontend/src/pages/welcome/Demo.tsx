@@ -35,6 +35,8 @@ export function Demo() {
             </dd>
             <dt>answered</dt>
             <dd>{error ? error.message : (data?.answer ?? "…")}</dd>
+            <dt>{WORDS.allowedBy}</dt>
+            <dd style={{ fontFamily: "var(--sans)" }}>{data?.allowed ?? "…"}</dd>
           </dl>
         </div>
         <p className="t15" style={{ lineHeight: 1.6, minHeight: "3.2em" }}>

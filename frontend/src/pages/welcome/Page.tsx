@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState, type KeyboardEvent as Pressed } from "react";
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
@@ -35,6 +35,21 @@ export default function WelcomePage() {
     }
   }
 
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key === "Enter" && event.target === document.body && !event.defaultPrevented) void start();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+
+  /** Enter on a choice starts with it. */
+  function enter(event: Pressed) {
+    if (event.key !== "Enter" || (event.target as HTMLElement).getAttribute("role") !== "radio") return;
+    event.preventDefault();
+    void start();
+  }
+
   function skip() {
     localStorage.setItem(WELCOMED, "yes");
     navigate("/chat");
@@ -42,7 +57,7 @@ export default function WelcomePage() {
 
   return (
     <div className="wl">
-      <section aria-labelledby="welcome">
+      <section aria-labelledby="welcome" onKeyDown={enter}>
         <h1 id="welcome">{WORDS.title}</h1>
         <p className="ld">{WORDS.lead}</p>
         <ol>

@@ -3,12 +3,21 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { run } from "../../api/client";
+import type { Call } from "../../api/types";
+import { allowedBy } from "../activity/callWords";
 
 export const ASKED = { a: 17, b: 23 } as const;
 
 export interface Sample {
   answer: string;
   ms: number;
+  /** What let it run. */
+  allowed: string;
+}
+
+function allowedWords(call: Call | undefined): string {
+  if (!call?.gate?.rule || call.gate.number !== null) return call ? allowedBy(call) : "";
+  return `built-in rule “${allowedBy(call)}”`;
 }
 
 export function useSample() {
@@ -16,9 +25,9 @@ export function useSample() {
     queryKey: ["welcome sample"],
     queryFn: async () => {
       const result = await run("call", { tool: "demo__add", arguments: ASKED, principal: "page" });
-      const recorded = await run("audit", { limit: 1, tool: "demo__add" });
+      const { calls } = await run("calls", { limit: 1, words: "server:demo who:page", count: false });
       const [first] = result.content;
-      return { answer: String(first?.["text"] ?? ""), ms: recorded[0]?.ms ?? 0 };
+      return { answer: String(first?.["text"] ?? ""), ms: calls[0]?.ms ?? 0, allowed: allowedWords(calls[0]) };
     },
     staleTime: Infinity,
   });

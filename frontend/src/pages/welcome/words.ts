@@ -25,6 +25,7 @@ export const WORDS = {
   works: "It already works",
   real: "a real call, made just now",
   tryAnother: "Try another",
+  allowedBy: "allowed by",
 } as const;
 
 export const SAMPLES = [

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.approvals.facts import Facts, code_argument, shell_argument
 from toolcrib.schema.approvals import Finding
 from toolcrib.schema.tools import ToolCall
-from toolcrib.serverkit.confined.protected import FOLDERS, NAMES, protected_part
+from toolcrib.serverkit.confined.protected import protected_part
 
-_WORDS = sorted({*NAMES, *(name for pair in FOLDERS for name in pair)})
-_HINT = re.compile("|".join(map(re.escape, _WORDS)), re.IGNORECASE)
 _MOST_VALUES = 1000
 _LONGEST_PATH = 4096
 
@@ -22,7 +19,7 @@ def check(call: ToolCall, facts: Facts) -> Finding | None:
     """Ask for a call that names such a file and does not say of itself that it only reads."""
     if call.tool.definition.read_only:
         return None
-    if shell_argument(call.tool, ours=facts.ours) or code_argument(call.tool, ours=facts.ours):
+    if facts.ours and (shell_argument(call.tool, ours=True) or code_argument(call.tool, ours=True)):
         return None  # judged as a whole
     for value in _strings(call.arguments):
         found = _protected(value, facts)
@@ -35,8 +32,8 @@ def check(call: ToolCall, facts: Facts) -> Finding | None:
 def _protected(value: str, facts: Facts) -> str:
     if len(value) > _LONGEST_PATH or "\n" in value or "\0" in value:
         return ""
-    if not _HINT.search(value) and not value.startswith(("/", "file:")):
-        return ""  # most values are no paths at all, and this is asked of every call
+    if "." not in value and "/" not in value and "_" not in value:
+        return ""  # no protected name is without these; many values are, and this is asked of every call
     path = os.path.normpath(value.removeprefix("file://"))
     part = protected_part([name for name in path.split("/") if name not in ("", "..")])
     if part is not None:
@@ -44,14 +41,16 @@ def _protected(value: str, facts: Facts) -> str:
     return next((own for own in map(str, facts.protected) if path == own or path.startswith(f"{own}/")), "")
 
 
-def _strings(arguments: Any) -> Iterator[str]:
-    left, seen = [arguments], 0
+def _strings(arguments: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    left, seen = list(arguments.values()), 0
     while left and seen < _MOST_VALUES:
         value = left.pop()
         seen += 1
         if isinstance(value, str):
-            yield value
+            found.append(value)
         elif isinstance(value, dict):
             left.extend(value.values())
         elif isinstance(value, list | tuple):
             left.extend(value)
+    return found

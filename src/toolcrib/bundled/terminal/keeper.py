@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 GRACE = 0.3
 """Seconds between asking and insisting."""
+LEAST_LOOKS = 15
+"""Looks in that time, at least: where the machine stood still meanwhile, nobody has had the time to end."""
 PATIENCE = 7.0
 CHECK_EVERY = 0.25
 LOOK_EVERY = 0.02
@@ -66,10 +68,12 @@ def main() -> None:
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)  # the command alone holds its output open
     code, why = _keep(child, control, alarm, spec)
+    running = sum(not _is_wall(pid) for pid in _descendants()) if _LINUX and why == "stopped" else 0
     left = _end_all(asked=why == "stopped")  # what broke a limit is not given time to break it further
     if spec.get("within"):
         left = 0  # what is left in a namespace ends with it: who that was, cannot be told
-    _tell(status, {"code": _reaped(child) if code is None else code, "why": why, "left": left})
+    told = {"code": _reaped(child) if code is None else code, "why": why, "left": left, "running": running}
+    _tell(status, told)
 
 
 def _keep(child: int, control: int, alarm: int, spec: Spec) -> tuple[int | None, str]:
@@ -270,8 +274,9 @@ def _end_all(asked: bool) -> int:
             if not _is_wall(pid):
                 _signal(pid, signal.SIGTERM)
                 _signal(pid, signal.SIGCONT)
-        until = time.monotonic() + GRACE
-        while _descendants() and time.monotonic() < until:
+        until, looks = time.monotonic() + GRACE, 0
+        while _descendants() and (time.monotonic() < until or looks < LEAST_LOOKS):
+            looks += 1
             _reap(0)
             time.sleep(0.01)
     stopped: set[int] = set()

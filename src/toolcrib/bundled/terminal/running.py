@@ -31,7 +31,7 @@ MARK = "TOOLCRIB_COMMAND"
 MOST_PRINTED = 256 * 1024 * 1024
 """A command that prints more is ended."""
 _SWEEP_EVERY = 0.05
-_INSIST_AFTER = 1.0
+_INSIST_AFTER = 3.0
 """Seconds for a keeper to end everything; it needs a fraction of that. Then we kill too what we know of."""
 _PATIENCE = 8.0
 """Seconds until a keeper is given up."""
@@ -49,6 +49,8 @@ class Running:
         self.why = ""
         """What ended it, when it did not end by itself."""
         self.left = 0
+        self.ended = 0
+        """How many processes ran when it was stopped; 0 when nobody could tell, or it ended by itself."""
         """How many processes it left behind; they were ended."""
         self._mark = mark
         self._control = -1
@@ -204,6 +206,7 @@ class Running:
         self.code = told.get("code")
         self.why = self.why or told.get("error", "") or told.get("why", "")
         self.left = told.get("left", 0)
+        self.ended = told.get("running", 0)
         self._close()
         self.done.set()
 

@@ -152,7 +152,7 @@ def _bubblewrap() -> tuple[str, str]:
         "/proc",
     ]
     try:
-        done = subprocess.run([*words, "true"], capture_output=True, timeout=5, check=False)
+        done = subprocess.run([*words, "true"], capture_output=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return found, f"it cannot be run ({type(error).__name__})"
     if done.returncode == 0:

@@ -13,6 +13,7 @@ from toolcrib.bundled.terminal import reading_git
 from toolcrib.bundled.terminal.running import Running
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.surroundings import SHELL, environment
+from toolcrib.serverkit import behalf
 from toolcrib.serverkit.failure import ToolFailure
 
 CEILING = 120.0
@@ -80,7 +81,11 @@ async def finished(running: Running, seconds: float) -> bool:
         await _stopped(running)
         return False
     except asyncio.CancelledError:
-        await _stopped(running)
+        try:
+            await _stopped(running)
+        finally:
+            if (tell := behalf.ended.get()) is not None:
+                tell(running.ended)
         raise
     return True
 

@@ -77,6 +77,9 @@ async def explain(
 @click.option(
     "--is", "values", multiple=True, metavar="KEY=JSON", help="An argument is just this; repeatable."
 )
+@click.option(
+    "--in", "folders", multiple=True, metavar="KEY=DIR", help="An argument is a path in DIR; repeatable."
+)
 @click.option("--project", default="", metavar="DIR", help="Only in this project's folder.")
 @click.option("--why", default="", metavar="TEXT", help="Shown when the rule decides.")
 @click.option(
@@ -97,7 +100,7 @@ async def add(surface: Surface, effect: str, tool: str, **given: Any) -> None:
         "effect": effect,
         "server": server if "/" in tool else "*",
         "tool": name,
-        "arguments": _read_patterns(given["likes"], given["values"]),
+        "arguments": _read_patterns(given["likes"], given["values"], given["folders"]),
         "scope": "project" if folder else "always",
         "within": folder,
         "why": given["why"],
@@ -144,7 +147,9 @@ async def _switch(surface: Surface, rule: str, enabled: bool) -> None:
         say(f"{rule} is {'in force' if enabled else 'off'}.")
 
 
-def _read_patterns(likes: tuple[str, ...], values: tuple[str, ...]) -> dict[str, Any]:
+def _read_patterns(
+    likes: tuple[str, ...], values: tuple[str, ...], folders: tuple[str, ...]
+) -> dict[str, Any]:
     import json
 
     from toolcrib.errors import UsageError
@@ -153,6 +158,9 @@ def _read_patterns(likes: tuple[str, ...], values: tuple[str, ...]) -> dict[str,
     for one in likes:
         key, _, pattern = one.partition("=")
         patterns[key] = {"like": pattern}
+    for one in folders:
+        key, _, folder = one.partition("=")
+        patterns[key] = {"under": _folder(folder or ".")}
     for one in values:
         key, _, text = one.partition("=")
         try:
@@ -173,15 +181,19 @@ def _target(rule: dict[str, Any]) -> str:
 
 
 def _patterns(rule: dict[str, Any]) -> str:
+    return ", ".join(revealed(_pattern(name, pattern)) for name, pattern in rule.get("arguments", {}).items())
+
+
+def _pattern(name: str, pattern: dict[str, Any]) -> str:
     import json
 
-    shown = [
-        f"{name} like {revealed(pattern['like'])}"
-        if "like" in pattern
-        else f"{name} = {revealed(json.dumps(pattern['equals'], ensure_ascii=False))}"
-        for name, pattern in rule.get("arguments", {}).items()
-    ]
-    return ", ".join(shown)
+    if "under" in pattern:
+        return f"{name} in {pattern['under']}/**"
+    if "any" in pattern:
+        return f"any {name}"
+    if "like" in pattern:
+        return f"{name} like {pattern['like']}"
+    return f"{name} = {json.dumps(pattern['equals'], ensure_ascii=False)}"
 
 
 def _use(rule: dict[str, Any]) -> str:

@@ -79,14 +79,14 @@ async def token(surface: Surface, name: str, revoke: bool) -> None:
 
     Only a hash of it is kept. A new one makes the old one void, and cuts its clients off.
     """
-    from toolcrib.config.tokens import hash_token, new_token
+    from toolcrib.config.tokens import hash_token, new_token, tail_of
 
     made = "" if revoke else new_token()
     async with surface.reach() as crib:
         before = _find(await crib.run("profile_list"), name)
         if before["token"]:
             surface.ask(_question(before, revoke), refused="The token stays as it is.")
-        params = {"name": name, "token_hash": hash_token(made) if made else ""}
+        params = {"name": name, "token_hash": hash_token(made) if made else "", "tail": tail_of(made)}
         view = await crib.run("profile_token", params)
     if surface.answer({"name": view["name"], "path": view["path"], "token": made or None}):
         return

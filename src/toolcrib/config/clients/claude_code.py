@@ -28,6 +28,13 @@ def _by_address(name: str, address: Address) -> Entry:
     return {"type": "http", "url": address.url, **address.headers("${NAME}")}
 
 
+def _command(name: str, gateway: Program | Address) -> list[str]:
+    begins = ["claude", "mcp", "add", "--scope", "user"]
+    if isinstance(gateway, Address):
+        return [*begins, "--transport", "http", name, gateway.url]
+    return [*begins, name, "--", gateway.command, *gateway.args]
+
+
 client = Client(
     title="Claude Code",
     syntax=jsonc,
@@ -37,6 +44,7 @@ client = Client(
     by_address=_by_address,
     expands=True,
     sign=_sign,
+    own_command=_command,
     afterwards="It takes effect in new sessions of Claude Code.",
     dialect=Dialect(
         types={"stdio": "stdio", "http": "http", "sse": "sse"},

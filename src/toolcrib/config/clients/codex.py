@@ -30,6 +30,12 @@ def _by_address(name: str, address: Address) -> Entry:
     return {"url": address.url, **({"http_headers": headers["headers"]} if headers else {})}
 
 
+def _command(name: str, gateway: Program | Address) -> list[str]:
+    if isinstance(gateway, Address):
+        return ["codex", "mcp", "add", name, "--url", gateway.url]
+    return ["codex", "mcp", "add", name, "--", gateway.command, *gateway.args]
+
+
 def _read(entry: Entry) -> Entry:
     """Variables and headers by the names of variables, as references."""
     headers = take_table(entry, "http_headers")
@@ -71,6 +77,7 @@ client = Client(
     by_program=_by_program,
     by_address=_by_address,
     expands=True,
+    own_command=_command,
     afterwards="It takes effect in new sessions of Codex.",
     dialect=Dialect(
         fills=False,

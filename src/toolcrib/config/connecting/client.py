@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -58,6 +58,8 @@ class Client:
     """What is there when the client is; the folder of its file unless told otherwise."""
     afterwards: str = ""
     """When a change takes effect."""
+    own_command: Callable[[str, Program | Address], Sequence[str]] | None = None
+    """The client's own command that writes the same entry, where it has one."""
     dialect: Dialect = field(default_factory=Dialect)
     """How it words the servers of others, for import and export."""
     project: tuple[str, ...] = ()

@@ -41,6 +41,9 @@ class GateNote(TypedDict):
     scope: NotRequired[Scope]
     message: NotRequired[str]
     waited_ms: NotRequired[float]
+    """For the person's answer."""
+    judged_ms: NotRequired[float]
+    """What the gate took to read the call and the rules."""
 
 
 class Call(TypedDict):
@@ -96,6 +99,8 @@ class RunningCall(TypedDict):
     question: str | None
     """The id of the question that it waits for."""
     arguments: str
+    gate: GateNote | None
+    """Null while it waits, and where the gate stood open."""
 
 
 class CallPath(TypedDict):

@@ -67,9 +67,9 @@ class BusyEvent(TypedDict):
 
 
 class CallEvent(TypedDict):
-    """A tool is being called."""
+    """A tool is being called; `queued`, it waits for room or for a person's word, and `call` follows."""
 
-    event: Literal["call"]
+    event: Literal["call", "queued"]
     id: str
     tool: str
     server: str | None
@@ -100,6 +100,8 @@ class ResultEvent(TypedDict):
     ms: float
     text: str
     images: int
+    rule: str
+    """The rule of the gate that decided it: its id, or the name of one of ours; empty where none did."""
 
 
 class CallAskingEvent(TypedDict):

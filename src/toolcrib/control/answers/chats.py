@@ -111,6 +111,8 @@ class CallItem(TypedDict):
     images: list[PictureInfo]
     by_hand: bool
     """Run again by the person; the model does not know of it."""
+    rule: str
+    """The rule of the gate that decided it: its id, or the name of one of ours; empty where none did."""
 
 
 class NoteItem(TypedDict):
@@ -141,6 +143,14 @@ class ChatTurn(TypedDict):
     ending: TurnEnding | None
     usage: TokenUsage | None
     cost: float | None
+
+
+class CallStopped(TypedDict):
+    """A call that was stopped; false when it was not running."""
+
+    chat: str
+    call: str
+    stopped: bool
 
 
 class CallWhole(TypedDict):
@@ -209,6 +219,8 @@ class CallExhibit(TypedDict):
     kind: Literal["command", "code", "edit", "arguments"]
     command: NotRequired[str]
     folder: NotRequired[str]
+    limits: NotRequired[list[str]]
+    """What holds a command, and for how long it may run."""
     parts: NotRequired[list[CommandPart]]
     unread: NotRequired[str]
     text: NotRequired[str]
@@ -242,6 +254,8 @@ class CallQuestion(TypedDict):
     flow: bool
     session_mode: bool
     title: str
+    why: str
+    """The reasons, in a sentence."""
     exhibit: CallExhibit
     definition: str
     words: dict[str, RuleWords]

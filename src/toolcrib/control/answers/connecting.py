@@ -30,7 +30,7 @@ class ClientEntry(TypedDict):
     title: str
     form: EntryForm
     command: str
-    """Writes the entry, in a terminal."""
+    """Writes the entry, in a terminal: the client's own command, else ours."""
     file: str
     snippet: str
     """The entry, as it would stand in the file if nothing else did."""

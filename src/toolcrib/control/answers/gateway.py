@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from toolcrib.control.answers.policy import Mode
+
 
 class ProfileShown(TypedDict):
     """A view; the one without a name is the whole crib."""
@@ -19,6 +21,10 @@ class ProfileShown(TypedDict):
     always_on: list[str]
     token: bool
     """Whether one is needed."""
+    token_tail: str
+    """Its last characters, where they are known."""
+    mode: Mode
+    """When a person is asked about what its clients call."""
 
 
 class ProfileRemoved(TypedDict):

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from toolcrib.control.answers.calls import CallRecorded
 from toolcrib.control.answers.chat_events import ChatEvent
 from toolcrib.control.answers.servers import Server
+from toolcrib.control.answers.setups import SetupShown
 from toolcrib.control.answers.waiting import WaitingItem
 
 
@@ -87,6 +88,22 @@ class ConfigNews(TypedDict):
     changed: list[str]
 
 
+class SetupNews(TypedDict):
+    """Work on a server that goes on by itself came further, or ended."""
+
+    seq: int
+    kind: Literal["setup"]
+    setup: SetupShown
+
+
+class SetupForgottenNews(TypedDict):
+    """Its outcome has been seen."""
+
+    seq: int
+    kind: Literal["setup_forgotten"]
+    name: str
+
+
 class WaitingNews(TypedDict):
     """Something else waits for a person now; `waiting` gives the whole."""
 
@@ -127,6 +144,8 @@ News = (
     | CallsNews
     | RunningNews
     | ConfigNews
+    | SetupNews
+    | SetupForgottenNews
     | WaitingNews
     | ChatNews
     | NoticeNews

@@ -10,6 +10,18 @@ from typing_extensions import TypedDict
 from toolcrib.control.answers.calls import Outcome
 
 
+class VendorTrial(TypedDict):
+    """How a vendor answered when it was last tried, since the host began."""
+
+    at: str
+    model: str
+    ms: float | None
+    """None where it did not answer."""
+    refused: bool
+    """It was the key that was not taken."""
+    reason: str
+
+
 class Vendor(TypedDict):
     """A vendor as far as it can be asked from here; `key` is a name, never a value."""
 
@@ -22,6 +34,7 @@ class Vendor(TypedDict):
     ready: bool
     models: list[str]
     """Those that are known without asking."""
+    tried: VendorTrial | None
 
 
 class Models(TypedDict):

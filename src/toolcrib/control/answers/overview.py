@@ -41,6 +41,8 @@ class HostInfo(TypedDict):
     version: str
     pid: int
     home: str
+    user_home: str
+    """The person's own folder, which pages write as `~`."""
     address: str | None
     """Where the page is; None where none is served."""
     gateway: str | None
@@ -92,6 +94,10 @@ class ServerGlance(TypedDict):
     """The try that comes next, of `attempts`, while it is tried again."""
     attempts: int | None
     source: ServerSource
+    newest: str | None
+    """A newer version that was seen when somebody looked; None where none is known."""
+    touches: list[str]
+    """Folders and files that its arguments name."""
     tools: int
     tokens: int | None
     """What its tools cost in a prompt; None while they are not known."""
@@ -106,6 +112,17 @@ class ServerGlance(TypedDict):
     stale_tools: bool
     junk_lines: int
     last_failure: str | None
+
+
+class ServerFacts(TypedDict):
+    """What is measured or counted only when somebody looks at one server."""
+
+    name: str
+    memory: int | None
+    """Bytes that its processes hold; None where nobody can tell, or none runs."""
+    last_used: str | None
+    calls_today: int
+    failed_today: int
 
 
 class BuiltIn(TypedDict):

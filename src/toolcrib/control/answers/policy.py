@@ -13,10 +13,12 @@ Scope = Literal["once", "chat", "project", "always"]
 
 
 class RulePattern(TypedDict):
-    """What an argument must be: just this value, or text like this."""
+    """What an argument must be: just this value, text like this, a path in this folder, or anything."""
 
     equals: NotRequired[Any]
     like: NotRequired[str]
+    under: NotRequired[str]
+    any: NotRequired[Literal[True]]
 
 
 class RuleExamples(TypedDict):

@@ -132,6 +132,8 @@ class ToolSet(TypedDict):
     name: str
     enabled: bool
     always_on: bool
+    timeout: float | None
+    """Seconds that a call of it may take, where that is another time than its server's."""
 
 
 class TryAsking(TypedDict):

@@ -144,6 +144,8 @@ class HeldTool(TypedDict):
 
     tool: str
     hash: str
+    approved_hash: str | None
+    approved_at: str | None
     changed: dict[str, Difference]
     findings: list[str]
 

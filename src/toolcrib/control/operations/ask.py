@@ -9,9 +9,12 @@ from typing import cast
 from pydantic import Field
 
 from toolcrib.agent.agent import agent_principal
+from toolcrib.agent.chat import Chat
 from toolcrib.agent.events import TurnEnded, event_json
+from toolcrib.agent.live import LiveTurn
 from toolcrib.control.answers.models import Answered, AnswerEvent
 from toolcrib.control.chat_shapes import answer_json
+from toolcrib.control.chat_starting import start_turn
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.errors import NoModel
@@ -30,6 +33,10 @@ class Picture(OperationParams):
 
 Event = AnswerEvent
 NOT_FOR_PAGES = "It lends the environment of whoever asks, and ends with the request; pages use `chat_send`."
+
+
+STOPPING = 10.0
+"""Seconds for which a question waits for the end of the one before it in its chat, if that was stopped."""
 
 
 class Params(OperationParams):
@@ -69,7 +76,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
         pass
     if not host.lent:
         host.open_workbench()
-    chat = await host.chats.load(params.chat) if params.chat else None
+    chat = await _free_chat(host, params.chat) if params.chat else None
     name = params.model or (chat.info.model if chat is not None else None)
     models = host.models.lend(params.environ) if params.environ else host.models
     try:
@@ -77,24 +84,52 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
     except NoModel:
         raise await no_model(models) from None
     model = models.get(chosen)
-    person = host.desk.questions if params.person else None
+    person = host.chat_news.person(host.desk.questions) if params.person else None
     agent = host.agent(
         model, person=person, mode=params.mode, project=params.project, max_rounds=params.max_rounds
     )
     images = [Image(one.data, one.mime) for one in params.images]
-    session = chat.id if chat is not None else ""
     try:
-        async with aclosing(agent.run(params.text, chat=chat, images=images)) as events:
-            async for event in events:
-                session = getattr(event, "chat", session)
-                if isinstance(event, TurnEnded):
-                    if event.failure is not None:
-                        raise event.failure
-                    return cast("Answered", answer_json(event))
-                await emit(event_json(event))
+        turn = await start_turn(host, agent, chat, params.text, images)
+        try:
+            return await _follow(turn, emit)
+        finally:
+            if turn.running:
+                await turn.stop()
+            if not params.keep:
+                await host.rest_session(agent_principal(turn.chat))
     finally:
         if models is not host.models:
             await models.close()
-        if not params.keep:
-            await host.rest_session(agent_principal(session))
+
+
+async def _follow(turn: LiveTurn, emit: Emit) -> Answered:
+    """Tell what happens until it ends; a page that has the chat open is told the same."""
+    async with aclosing(turn.follow()) as events:
+        async for _, event in events:
+            if not isinstance(event, TurnEnded):
+                await emit(event_json(event))
+            elif event.failure is not None:
+                raise event.failure
+            else:
+                return cast("Answered", answer_json(event))
     raise AssertionError("a turn ends with its end")
+
+
+async def _free_chat(host: Host, wanted: str) -> Chat:
+    """The chat, once nothing runs in it any more: who stops an answer by hanging up does not see its end."""
+    chat = await host.chats.load(wanted)
+    if not _is_busy(host, chat.id):
+        return chat
+    try:
+        async with asyncio.timeout(STOPPING):
+            while _is_busy(host, chat.id):  # noqa: ASYNC110 - it is over in a moment, or it is not ours
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        return chat
+    return await host.chats.load(chat.id)
+
+
+def _is_busy(host: Host, chat: str) -> bool:
+    latest = host.turns.of(chat)
+    return chat in host.chats.busy or (latest is not None and latest.running)

@@ -6,6 +6,7 @@ from toolcrib.control.answers.activity import RunningCall
 from toolcrib.control.call_shapes import shown_running
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
+from toolcrib.control.policy_shapes import rule_numbers
 from toolcrib.host import Host
 
 
@@ -20,4 +21,5 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> list[RunningCall]:
     """The newest first."""
-    return [shown_running(host, call) for call in reversed(host.caller.under_way())]
+    numbers = rule_numbers(host)
+    return [shown_running(host, call, numbers) for call in reversed(host.caller.under_way())]

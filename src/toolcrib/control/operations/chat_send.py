@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from pydantic import Field
 
 from toolcrib.agent.agent import title_of
 from toolcrib.control.answers.chats import TurnStarted
-from toolcrib.control.chat_starting import agent_for, settled
+from toolcrib.control.chat_starting import agent_for, settled, start_turn
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
-from toolcrib.control.shapes import moment
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-from toolcrib.llm.patience import hearing_of_waits
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.messages import Image
 
@@ -65,17 +61,5 @@ async def run(host: Host, params: Params, emit: Emit) -> TurnStarted:
     if params.pinned is not None or params.banned is not None:
         chat.info = await host.chats.choose_tools(chat.id, pinned=params.pinned, banned=params.banned)
     images = [Image(one.data, one.mime) for one in params.images]
-    told = chat.id
-    with hearing_of_waits(lambda error, seconds: host.chat_news.busy(told, error.message, seconds)):
-        turn = await host.turns.start(agent, params.text, chat=chat, images=images)
-    shown = [{"mime": one.mime, "data": one.data} for one in params.images]
-    now = moment(datetime.now(UTC))
-    first = {
-        "event": "question",
-        "text": params.text,
-        "images": shown,
-        "pictures": len(shown),
-        "time": now,
-    }
-    host.chat_news.follow(turn, first)
+    turn = await start_turn(host, agent, chat, params.text, images)
     return {"chat": turn.chat, "turn": turn.id}

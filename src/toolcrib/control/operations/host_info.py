@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
+from pathlib import Path
 
 from toolcrib import __version__
 from toolcrib.control.answers.overview import HostCounts, HostInfo, Today
@@ -36,6 +37,7 @@ async def run(host: Host, params: Params, emit: Emit) -> HostInfo:
         "version": __version__,
         "pid": os.getpid(),
         "home": str(paths.home or paths.config_file.parent),
+        "user_home": str(Path.home()),
         "address": base,
         "gateway": None if base is None else f"{base}/mcp",
         "started": moment(host.started),
@@ -52,7 +54,7 @@ async def run(host: Host, params: Params, emit: Emit) -> HostInfo:
 async def _counts(host: Host) -> HostCounts:
     states = [status.state for status in host.servers.statuses()]
     return {
-        "servers": len(states),
+        "servers": len(states) + _coming(host),
         "up": sum(state in UP for state in states),
         "trouble": sum(state in _TROUBLE for state in states),
         "off": states.count(ServerState.DISABLED),
@@ -63,6 +65,12 @@ async def _counts(host: Host) -> HostCounts:
             lambda connection: int(connection.execute("SELECT COUNT(*) FROM chats").fetchone()[0])
         ),
     }
+
+
+def _coming(host: Host) -> int:
+    """Those that are being installed and are in no file yet; lists show them among the others."""
+    known = (*host.config.servers, *host.config.broken)
+    return sum(setup.installing and setup.name not in known for setup in host.setups.all())
 
 
 async def _today(host: Host) -> Today:

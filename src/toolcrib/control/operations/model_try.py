@@ -7,12 +7,14 @@ from pydantic import Field
 from toolcrib.control.answers.models import ModelTried
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.errors import ModelError
 from toolcrib.host import Host
+from toolcrib.llm.naming import read_name
 from toolcrib.llm.trial import try_model
 
 
 class Params(OperationParams):
-    """The model, and a key under the name by which its vendor is asked; nothing of it is kept."""
+    """The model, and a key under the name by which its vendor is asked; the key is not kept."""
 
     model: str = Field(min_length=1)
     key_name: str = ""
@@ -29,9 +31,15 @@ async def run(host: Host, params: Params, emit: Emit) -> ModelTried:
     """`{model, answer, ms}`; raises `ModelError` that says what is wrong with it."""
     given = {params.key_name: params.key} if params.key_name and params.key else {}
     models = host.models.lend(given) if given else host.models
+    vendor = read_name(params.model).vendor
     try:
         tried = await try_model(models.get(params.model), timeout=params.timeout)
+    except ModelError as error:
+        if not given:  # A key that is not stored says nothing about the one that is.
+            host.models.trials.failed(vendor, params.model, error)
+        raise
     finally:
         if models is not host.models:
             await models.close()
+    host.models.trials.worked(vendor, tried)
     return {"model": tried.model, "answer": tried.answer, "ms": tried.ms}

@@ -28,4 +28,4 @@ async def run(host: Host, params: Params, emit: Emit) -> Models:
         chosen = host.models.choose()
     except NoModel:
         chosen = None
-    return cast("Models", models_json(chosen, await survey(host.models)))
+    return cast("Models", models_json(chosen, await survey(host.models), host.models.trials))

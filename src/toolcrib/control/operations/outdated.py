@@ -9,6 +9,7 @@ from toolcrib.control.answers.installing import VersionLook
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of, version_json
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
+from toolcrib.control.server_notes import note_newest
 from toolcrib.host import Host
 from toolcrib.servers.installing.installations import Installations
 
@@ -36,7 +37,11 @@ async def run(host: Host, params: Params, emit: Emit) -> list[VersionLook]:
         async with turns:
             return await _look(installations, name)
 
-    return list(await asyncio.gather(*(look(name) for name in names)))
+    found = list(await asyncio.gather(*(look(name) for name in names)))
+    known = {one["name"]: one["newest"] for one in found if one["newest"]}
+    if known:
+        await asyncio.to_thread(note_newest, host, known)
+    return found
 
 
 async def _look(installations: Installations, name: str) -> VersionLook:

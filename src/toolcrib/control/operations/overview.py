@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from toolcrib.control.answers.overview import BuiltIn, ConfigTrouble, Overview, ServerGlance
 from toolcrib.control.dispatch import OperationParams
@@ -13,7 +14,7 @@ from toolcrib.control.needs import EVERYTHING, Configured, Emit, Needs
 from toolcrib.control.secret_use import secrets_of
 from toolcrib.control.server_notes import ALL, Note, read_notes
 from toolcrib.control.shapes import moment
-from toolcrib.control.sources import source_of
+from toolcrib.control.sources import source_of, touched
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
@@ -105,6 +106,8 @@ def _glance(
         "attempt": attempt,
         "attempts": attempts,
         "source": source_of(raw, note.imported_from),
+        "newest": _newest(raw, note),
+        "touches": touched(raw),
         "tools": status.tools or len(tools),
         "tokens": sum(tool.tokens for tool in tools if tool.enabled or tool.stale) if tools else None,
         "held": [tool.definition.name for tool in tools if tool.held],
@@ -127,6 +130,11 @@ def _since(host: Host, status: ServerStatus, note: Note) -> str | None:
         return note.off_at
     since = host.fortunes.since(status.name)
     return None if since is None else moment(since)
+
+
+def _newest(raw: Mapping[str, Any], note: Note) -> str | None:
+    """What was seen, unless it is the one in place."""
+    return note.newest if note.newest and note.newest != raw.get("version") else None
 
 
 def _attempts(host: Host, status: ServerStatus) -> tuple[int | None, int | None]:

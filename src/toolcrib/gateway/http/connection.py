@@ -141,10 +141,9 @@ class Connection(asyncio.Protocol):
     def _recognise(self, head: Head, body: bytes) -> None:
         """Do what the parser would do with a whole request, of which it has seen the head before."""
         self._incoming = request = HttpRequest(self, self._reached)
-        request.method, request.target, request.path, request.headers, length = head
-        request.too_large = length > self._load.max_body_bytes
+        request.method, request.target, request.path, request.headers, _ = head
+        request.add_body(body, self._load.max_body_bytes)
         self._requests.append(request)
-        self.on_body(body)
         self.on_message_complete()
 
     # The parser calls these.

@@ -43,6 +43,14 @@ class Exchange:
     back, and where `keep` is given it finds the rest of its stream. `headers` go with the answer.
     """
 
+    _unsent: deque[Message] | None = None
+    """What is to be said on the stream; None while there is none."""
+    _pouring: asyncio.Task[None] | None = None
+    _answer: Message | None = None
+    _over = False
+    _broken_off = False
+    _pause: asyncio.Future[bool] | None = None
+
     def __init__(
         self,
         request: HttpRequest,
@@ -56,13 +64,6 @@ class Exchange:
         self._modern = questions is None
         self._keep = keep
         self._headers = headers
-        self._unsent: deque[Message] | None = None
-        """What is to be said on the stream; None while there is none."""
-        self._pouring: asyncio.Task[None] | None = None
-        self._answer: Message | None = None
-        self._over = False
-        self._broken_off = False
-        self._pause: asyncio.Future[bool] | None = None
 
     def tell(self, message: Message) -> None:
         """Queue a notification for the stream."""

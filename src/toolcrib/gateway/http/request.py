@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from pydantic_core import to_json
@@ -44,65 +45,42 @@ class Carrier(Protocol):
 
 
 class HttpRequest:
-    """What a client wants. The connection fills it while it arrives; the application answers it once."""
+    """What a client wants. The connection fills it while it arrives; the application answers it once.
 
-    __slots__ = (
-        "_carrier",
-        "_chunked",
-        "_gone",
-        "_parts",
-        "_size",
-        "answered",
-        "contradictory",
-        "expects",
-        "gone",
-        "headers",
-        "keep_alive",
-        "met",
-        "method",
-        "old",
-        "on_gone",
-        "path",
-        "reached",
-        "started",
-        "taken",
-        "target",
-        "task",
-        "too_large",
-        "view",
-        "whole",
-    )
+    What holds for most of them stands in the class: one is made for every call.
+    """
+
+    method = path = ""
+    target = b""
+    """What stands in the request's first line: the path as it was written, and what follows it."""
+    headers: Mapping[str, str] = MappingProxyType({})
+    """By name in small letters. Requests of one connection may share them."""
+    contradictory = False
+    """A header that decides something stands twice."""
+    expects = False
+    """The client waits for our word before it sends the body."""
+    keep_alive = True
+    old = False
+    """HTTP/1.0, which knows no chunks."""
+    whole = too_large = False
+    met = taken = False
+    """The application has seen its head; has got it."""
+    started = answered = False
+    gone = False
+    """The client hung up."""
+    on_gone: Callable[[], object] | None = None
+    view: View | None = None
+    task: asyncio.Task[None] | None = None
+    """Makes the answer, where one has to be waited for."""
+    _size = 0
+    _chunked = False
+    _gone: asyncio.Future[None] | None = None
 
     def __init__(self, carrier: Carrier, reached: str | None) -> None:
         self._carrier = carrier
         self.reached = reached
         """Our own address that the connection came to."""
-        self.method = self.path = ""
-        self.target = b""
-        """What stands in the request's first line: the path as it was written, and what follows it."""
-        self.headers: Mapping[str, str] = {}
-        """By name in small letters. Requests of one connection may share them."""
-        self.contradictory = False
-        """A header that decides something stands twice."""
-        self.expects = False
-        """The client waits for our word before it sends the body."""
-        self.keep_alive = True
-        self.old = False
-        """HTTP/1.0, which knows no chunks."""
-        self.whole = self.too_large = False
-        self.met = self.taken = False
-        """The application has seen its head; has got it."""
-        self.started = self.answered = False
-        self.gone = False
-        """The client hung up."""
-        self.on_gone: Callable[[], object] | None = None
-        self.view: View | None = None
-        self.task: asyncio.Task[None] | None = None
-        """Makes the answer, where one has to be waited for."""
         self._parts: list[bytes] = []
-        self._size = 0
-        self._chunked = False
-        self._gone: asyncio.Future[None] | None = None
 
     # While it arrives.
 

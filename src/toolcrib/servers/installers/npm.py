@@ -264,7 +264,8 @@ def _counter(bench: Bench, total: int) -> Callable[[str], None]:
     seen: set[str] = set()
 
     def count(line: str) -> None:
-        found = re.match(r"npm http (?:fetch GET 200|cache) (\S+)", line)
+        # "cache" is told of every package before npm has looked, so it says nothing.
+        found = re.match(r"npm http fetch GET 200 (\S+)", line)
         if found and found[1].endswith(".tgz") and len(seen) < total:
             seen.add(found[1])
             bench.progress(Step("fetch", found[1].rpartition("/")[2].removesuffix(".tgz"), len(seen), total))

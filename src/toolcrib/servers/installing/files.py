@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -80,6 +81,16 @@ def file_digest(path: Path) -> str:
     """The file's SHA-256."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_size(folder: Path) -> int:
+    """The bytes of all files under a folder; what goes away meanwhile is not counted."""
+    total = 0
+    for current, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                total += Path(current, name).lstat().st_size
+    return total
 
 
 def _walk(folder: Path, skip: frozenset[str]) -> Iterator[Path]:

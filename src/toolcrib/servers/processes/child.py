@@ -108,6 +108,11 @@ class Child:
             os.close(self._descriptor)
             self._descriptor = None
 
+    def has_ended(self) -> bool:
+        """Look whether it ended; if so, the owner has heard of it by now."""
+        self._reap()
+        return self.gone.is_set()
+
     def _reap(self) -> None:
         if self._process.poll() is None or self.gone.is_set():
             return

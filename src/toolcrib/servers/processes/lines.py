@@ -21,9 +21,12 @@ class LineCutter:
 
     def feed(self, data: bytes) -> None:
         """Take the next chunk; raises `LineTooLong`."""
+        end = data.find(b"\n")
+        if 0 < end == len(data) - 1 <= self._limit and not self._partial:
+            self._on_line(data[:end])  # one line and nothing else: most answers
+            return
         start = 0
         if self._partial:
-            end = data.find(b"\n")
             if end < 0:
                 self._grow(data)
                 return

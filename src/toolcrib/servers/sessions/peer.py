@@ -197,12 +197,9 @@ class Peer:
             return NotDelivered(reason.message, hint=reason.hint)
         return _copy_of(reason)
 
-    def _check_link(self) -> None:
+    def _usable_link(self) -> Link:
         if self.lost_with.done():
             raise _copy_of(self.lost_with.result()) from None
-
-    def _usable_link(self) -> Link:
-        self._check_link()
         if self._link is None:
             raise ConnectionLost(f"{self._server} is not connected.")
         return self._link

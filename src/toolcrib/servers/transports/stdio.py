@@ -126,9 +126,7 @@ class StdioLink:
     def closed(self, stream: str) -> None:
         """Without its input or output it is of no use; but an exit that follows tells more."""
         if stream != "errors":
-            self._loop.call_later(
-                EXIT_GRACE, self._lose, ConnectionLost(f"{self._context.server} closed its {stream}.")
-            )
+            self._loop.call_later(EXIT_GRACE, self._stayed, stream)
 
     def exited(self) -> None:
         """What it wrote may still be in the pipes, or a child of its own may hold them open for ever."""
@@ -141,6 +139,11 @@ class StdioLink:
         assert self._child is not None
         code, last_words = self._child.code, self.log.tail(30)
         self._lose(exit_error(self._context.server, code, last_words, ran=self._spoke))
+
+    def _stayed(self, stream: str) -> None:
+        """It closed a pipe a while ago and lives; or it ended, and this came first because we stood still."""
+        if self._child is None or not self._child.has_ended():
+            self._lose(ConnectionLost(f"{self._context.server} closed its {stream}."))
 
     def pause_writing(self) -> None:
         """The pipe is full."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from toolcrib.errors import UnknownServer
@@ -28,21 +28,24 @@ class ServerCalls(Protocol):
 
 
 class McpTools:
-    """The source of all MCP servers' tools."""
+    """The source of all MCP servers' tools; `patience` knows the seconds of single ones."""
 
     id = "mcp"
     origin: Origin = "mcp"
 
-    def __init__(self, servers: ServerCalls) -> None:
+    def __init__(
+        self, servers: ServerCalls, patience: Callable[[Tool], float | None] = lambda tool: None
+    ) -> None:
         self._servers = servers
+        self._patience = patience
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
         """None: servers come and go, and list their tools themselves."""
         return {}
 
     def default_timeout(self, tool: Tool) -> float | None:
-        """Left to the server's own configuration."""
-        return None
+        """That of the tool, where it has one; else it is left to the server's own configuration."""
+        return self._patience(tool)
 
     def call(self, call: ToolCall, on_progress: OnProgress | None) -> Coroutine[Any, Any, ToolResult]:
         """Hand the call to the tool's server, whose coroutine it is; there is nothing to wait for here."""

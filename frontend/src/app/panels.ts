@@ -1,0 +1,25 @@
+/** The panel beside a list, which a key closes and opens. */
+
+import { useMemo, useState } from "react";
+
+import { useKeys } from "./keys";
+
+const closed = new Set<string>();
+
+/** Whether the panel of this page stands open; `]` changes that, and it stays so while the page is loaded. */
+export function useRightPanel(page: string): boolean {
+  const [open, setOpen] = useState(!closed.has(page));
+  useKeys(
+    useMemo(
+      () => ({
+        "]": () => {
+          if (closed.has(page)) closed.delete(page);
+          else closed.add(page);
+          setOpen(!closed.has(page));
+        },
+      }),
+      [page],
+    ),
+  );
+  return open;
+}

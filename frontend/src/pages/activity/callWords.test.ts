@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+
+import type { Call, GateNote, PolicyRule } from "../../api/types";
+import { allowedBy } from "./callWords";
+
+const said = (gate: Partial<GateNote> | null, outcome: Call["outcome"] = "ok", rules: PolicyRule[] = []) =>
+  allowedBy({ outcome, gate: gate && { rule: null, number: null, reason: "", ...gate } }, rules);
+
+test("what let a call through is named: that it reads, a rule, the mode, or nobody was to be asked", () => {
+  expect(said({ rule: "own_reading" })).toBe("reads only");
+  expect(said({ rule: "shell" })).toBe("reads only");
+  expect(said({ mode: "on_rule" })).toBe("no rule asks");
+  expect(said({ mode: "off" })).toBe("nobody is asked");
+  expect(said(null)).toBe("no rule needed");
+});
+
+test("a command that was refused is not said to read", () => {
+  expect(said({ rule: "shell" }, "denied")).toBe("the command");
+});
+
+test("a rule is told with where it holds", () => {
+  const rule = { id: "r1", number: 1, scope: "project" } as PolicyRule;
+  expect(said({ rule: "r1", number: 1 }, "ok", [rule])).toBe("rule 1 · project");
+  expect(said({ rule: "r2", number: 2 }, "ok", [rule])).toBe("rule 2");
+});
+
+test("a person's word comes before the rule that it wrote", () => {
+  expect(said({ rule: "asked", allowed: true, scope: "chat" })).toBe("this chat, by you");
+  expect(said({ rule: "asked", allowed: false }, "denied")).toBe("no, by you");
+});

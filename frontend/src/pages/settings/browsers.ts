@@ -1,0 +1,24 @@
+/** What a browser calls itself, in the words of people. Pure. */
+
+const BROWSERS: readonly [RegExp, string][] = [
+  [/Edg\//, "Edge"],
+  [/Firefox\//, "Firefox"],
+  [/OPR\//, "Opera"],
+  [/Chrom(e|ium)\/|HeadlessChrome\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+const SYSTEMS: readonly [RegExp, string][] = [
+  [/Android/, "Android"],
+  [/iPhone|iPad/, "iOS"],
+  [/Mac OS X|Macintosh/, "macOS"],
+  [/Windows/, "Windows"],
+  [/Linux|X11/, "Linux"],
+];
+
+/** `Firefox on Linux`; what cannot be told stays as it was sent. */
+export function browserName(sent: string): string {
+  const browser = BROWSERS.find(([pattern]) => pattern.test(sent))?.[1];
+  const system = SYSTEMS.find(([pattern]) => pattern.test(sent))?.[1];
+  if (!browser) return sent || "A page";
+  return system ? `${browser} on ${system}` : browser;
+}

@@ -1,0 +1,27 @@
+/** The last result of each tool, for as long as the tab is open: also over a reload, where it is not too large. */
+
+import type { Ended } from "./trying";
+
+const PLACE = "toolcrib.result.";
+const LARGEST = 100_000;
+const kept = new Map<string, Ended>();
+
+export function keepResult(tool: string, ended: Ended): void {
+  kept.set(tool, ended);
+  const text = JSON.stringify(ended);
+  try {
+    if (text.length <= LARGEST) sessionStorage.setItem(PLACE + tool, text);
+    else sessionStorage.removeItem(PLACE + tool);
+  } catch {
+    sessionStorage.removeItem(PLACE + tool); // It is full: then it stays until the page is loaded anew.
+  }
+}
+
+export function keptResult(tool: string): Ended | null {
+  const known = kept.get(tool);
+  if (known) return known;
+  const text = sessionStorage.getItem(PLACE + tool);
+  if (text === null) return null;
+  const read = JSON.parse(text) as Omit<Ended, "at"> & { at: string };
+  return { ...read, at: new Date(read.at) };
+}

@@ -1,0 +1,120 @@
+"""The rule that "always" would write for a call: as narrow as it can be and still be of use the next time.
+
+Everything stays as it is in the call but two things: the text that is written, which is another each time, is
+left free, and a file of the project stands for those beside it. Where nothing else would bind the rule, and
+for commands and code, nothing is left free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolcrib.approvals.facts import code_argument, shell_argument
+from toolcrib.approvals.matching import INERT
+from toolcrib.approvals.places import Ground, at_home, below, lies_in, place_of
+from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.schema.tools import ToolCall
+from toolcrib.serverkit.confined.protected import protected_part
+
+LONG = 200
+"""Characters from which on a text is one that will not come again."""
+_TEXT = frozenset(
+    {"body", "comment", "content", "contents", "description", "html", "markdown", "message", "text"}
+)
+"""Arguments that are words for somebody to read, where they are long or have several lines. What is run or
+looked up (`code`, `sql`, `query`, `patch` …) is no such thing."""
+_EDITS = frozenset(
+    {"content", "contents", "file_text"}
+    | {f"{age}{part}" for age in ("old", "new") for part in ("str", "text", "_str", "_string", "_text")}
+)
+"""Arguments that are what a file is to hold, however short, where the call names the file."""
+_LISTS_OF_EDITS = frozenset({"edits"})
+_PATHS = frozenset({"file", "file_path", "filename", "filepath", "path"})
+_REMOVING = ("delete", "remove", "unlink", "rmdir", "trash", "purge", "erase", "wipe")
+_LONGEST_PATH = 4096
+
+
+def proposed_rule(call: ToolCall, *, ours: bool, ground: Ground, folders: Sequence[str] = ()) -> Rule:
+    """What is offered to be remembered; `folders` are those that the person works in."""
+    exact = exact_rule(call, ours=ours)
+    if shell_argument(call.tool, ours=ours) or code_argument(call.tool, ours=ours):
+        return exact
+    places = _places(call, ground, _usable(folders, ground))
+    names_file = bool(places) or any(name.lower() in _PATHS for name in call.arguments)
+    patterns = {
+        name: places.get(name)
+        or (Pattern(any=True) if _is_text(name, pattern.equals, names_file) else pattern)
+        for name, pattern in exact.arguments.items()
+    }
+    if all(pattern.any for pattern in patterns.values()):
+        return exact  # A rule for whatever the tool does is for the person to write.
+    return exact.model_copy(update={"arguments": patterns})
+
+
+def exact_rule(call: ToolCall, *, ours: bool) -> Rule:
+    """The rule that allows just this call of just this tool, always."""
+    inert = INERT if shell_argument(call.tool, ours=ours) else frozenset[str]()
+    named = {
+        name: Pattern(equals=value)
+        for name, value in call.arguments.items()
+        if name not in inert and value is not None
+    }
+    return Rule(
+        effect="allow",
+        server=call.tool.server or "",
+        tool=call.tool.definition.name,
+        arguments=named,
+        closed=True,
+        definition=call.tool.hash,
+    )
+
+
+def _is_text(name: str, value: Any, names_file: bool) -> bool:
+    plain = name.lower()
+    if isinstance(value, str):
+        if names_file and plain in _EDITS:
+            return True
+        return plain in _TEXT and (len(value) > LONG or "\n" in value.strip())
+    return names_file and plain in _LISTS_OF_EDITS and _are_edits(value)
+
+
+def _are_edits(value: Any) -> bool:
+    """Replacements in the one file that the call names: of texts, and of nothing else."""
+    return isinstance(value, list) and all(
+        isinstance(one, Mapping) and all(key.lower() in _EDITS and isinstance(one[key], str) for key in one)
+        for one in value
+    )
+
+
+def _places(call: ToolCall, ground: Ground, folders: Sequence[str]) -> dict[str, Pattern]:
+    name = call.tool.definition.name.lower()
+    if any(word in name for word in _REMOVING):
+        return {}  # One file that may go says nothing of its neighbours.
+    found = (
+        (argument, _folder(argument, value, ground, folders)) for argument, value in call.arguments.items()
+    )
+    return {argument: Pattern(under=folder) for argument, folder in found if folder is not None}
+
+
+def _folder(argument: str, value: Any, ground: Ground, folders: Sequence[str]) -> str | None:
+    """The folder that stands for a path of the project; None where the path stands for itself."""
+    if not isinstance(value, str) or len(value) > _LONGEST_PATH or "\n" in value:
+        return None
+    if not value.startswith("/") and argument.lower() not in _PATHS:
+        return None
+    place = place_of(value, ground)
+    within = next((one for one in folders if place is not None and lies_in(place, one)), None)
+    if place is None or within is None or place == within:
+        return None
+    if protected_part(below(place, within)):
+        return None
+    return place if ground.disk.is_folder(place) else str(Path(place).parent)
+
+
+def _usable(folders: Sequence[str], ground: Ground) -> list[str]:
+    """Those that a rule may speak of: nobody means all of a home by one file in it."""
+    home = ground.disk.real(at_home("~")) or "/"
+    real = [ground.disk.real(at_home(folder)) for folder in folders if folder]
+    return [folder for folder in real if folder is not None and not lies_in(home, folder)]
