@@ -50,7 +50,7 @@ class Pace:
         self._long: deque[bool] = deque(maxlen=KEPT)
 
     def took(self, seconds: float) -> bool:
-        """An answer came after so long, or did not come in all that time; says whether there is news in it."""
+        """An answer came after so long, or did not come in that time; says whether there is news in it."""
         news = seconds > LONG or True in self._long
         self._long.append(seconds > LONG)
         return news
