@@ -58,7 +58,7 @@ def test_a_port_that_is_taken_is_said(started) -> None:
         text=True,
         check=False,
         env={**os.environ, "TOOLCRIB_KEYRING": "off"},
-        timeout=30,
+        timeout=60,
     )
     assert taken.returncode == 2
     assert "cannot be used" in taken.stderr
@@ -69,7 +69,7 @@ def test_a_second_host_on_the_home_is_refused(started) -> None:
     first = started()
     first.stdout.readline()
     second = started()
-    assert second.wait(timeout=20) == 5
+    assert second.wait(timeout=60) == 5
     assert str(first.pid) in second.stderr.read()
 
 
@@ -82,7 +82,7 @@ def test_a_profile_has_a_path_of_its_own_and_an_unknown_one_is_said(started, tmp
         json.dumps({"mcpServers": {"demo": demo}, "toolcrib": {"profiles": profiles}})
     )
     unknown = started("--profile", "quit")
-    assert unknown.wait(timeout=20) == 3
+    assert unknown.wait(timeout=60) == 3
     assert "quiet" in unknown.stderr.read()
     process = started("--profile", "quiet")
     assert process.stdout.readline().strip().endswith("/mcp/quiet")

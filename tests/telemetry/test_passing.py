@@ -43,13 +43,23 @@ async def serving(crib) -> AsyncIterator[str]:
     try:
         assert process.stdout is not None
         line = await asyncio.wait_for(process.stdout.readline(), DEADLINE)
-        yield json.loads(line)["url"]
+        url = json.loads(line)["url"]
+        await until_ready(url)
+        yield url
         process.send_signal(signal.SIGTERM)
         await asyncio.wait_for(process.wait(), DEADLINE)
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def until_ready(url: str) -> None:
+    """A server that takes long to start keeps a call waiting for a few seconds only."""
+    async with asyncio.timeout(DEADLINE), httpx2.AsyncClient(trust_env=False, timeout=DEADLINE) as client:
+        health = url.replace("/mcp", "/healthz")
+        while (await client.get(health)).json()["servers"] != {"ready": 1}:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 async def call(url: str, tool: str, meta: dict[str, Any]) -> dict[str, Any]:
