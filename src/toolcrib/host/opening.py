@@ -65,9 +65,6 @@ from toolcrib.tools.sources.native import NativeTools
 
 logger = logging.getLogger(__name__)
 
-WITHOUT_PROCESS = ("http", "sse", "inprocess")
-"""The types of servers that this machine need not start."""
-
 
 @asynccontextmanager
 async def open_host(
@@ -116,8 +113,6 @@ async def _assemble(
 ) -> Host:
     store = ConfigStore(paths.config_file, paths.files)
     config: Config = await asyncio.to_thread(store.read)
-    soon = not lazy and _starts_processes(config, only)
-    guard = await stack.enter_async_context(guard_processes(paths.state / "hosts", soon=soon))
     telemetry = await stack.enter_async_context(open_telemetry(os.environ))
     database = await stack.enter_async_context(open_database(paths.database))
     audit = await stack.enter_async_context(AuditLog(database, days=config.settings.audit_days))
@@ -127,6 +122,7 @@ async def _assemble(
     ours = new_document(paths.files)[SERVERS]
     everything = trust_config or os.environ.get(EVERYTHING) == "1"
     trust = await Trust.open(database, ours, clock=clock, everything=everything)
+    guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
     settings = config.settings
     secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
@@ -217,15 +213,6 @@ async def _assemble(
     if settings.terminal.enabled:
         host.open_workbench()
     return host
-
-
-def _starts_processes(config: Config, only: Collection[str] | None) -> bool:
-    """Whether a server that is wanted at once has a process of its own."""
-    return config.settings.global_enabled and any(
-        entry.enabled and not entry.lazy and entry.type not in WITHOUT_PROCESS
-        for entry in config.servers.values()
-        if only is None or entry.name in only
-    )
 
 
 def _find_tool(registry: Registry, name: str) -> Tool | None:

@@ -126,17 +126,6 @@ async def test_without_a_server_there_is_no_watchdog(tmp_path: Path):
         assert guard._watchdog is None
 
 
-async def test_where_servers_will_start_soon_the_watchdog_is_there_before_them(tmp_path: Path):
-    server = subprocess.Popen(["sleep", "300"], start_new_session=True)
-    async with guard_processes(tmp_path, soon=True) as guard:
-        watchdog = guard._watchdog
-        assert watchdog is not None
-        guard.spawned(server.pid)
-        assert guard._watchdog is watchdog
-    # Told of it as if it had been started for it.
-    assert await asyncio.to_thread(server.wait, 20) == -signal.SIGTERM
-
-
 async def test_a_recycled_pid_is_not_mistaken_for_the_host(tmp_path: Path):
     process = marked_process(f"{TOKEN}.1.")
     start = start_time(os.getpid())

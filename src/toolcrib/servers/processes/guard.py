@@ -37,11 +37,6 @@ class ProcessGuard:
         self._count += 1
         return f"{self.token}.{self._count}."
 
-    def expect(self) -> None:
-        """Processes are about to be started: have the watchdog up by then, and not in their way."""
-        with contextlib.suppress(OSError):  # the first process asks for it again
-            self._watchdog = _start_watchdog(self.token)
-
     def spawned(self, group: int) -> None:
         """A server process runs."""
         self._groups.add(group)
@@ -97,16 +92,11 @@ def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
 
 
 @asynccontextmanager
-async def guard_processes(folder: Path, *, soon: bool = False) -> AsyncIterator[ProcessGuard]:
-    """Guard the processes started in this block; `folder` is where hosts note that they are there.
-
-    `soon` says that some will be started at once.
-    """
+async def guard_processes(folder: Path) -> AsyncIterator[ProcessGuard]:
+    """Guard the processes started in this block; `folder` is where hosts note that they are there."""
     guard = ProcessGuard(secrets.token_hex(TOKEN_BYTES))
     note = await asyncio.to_thread(_enter, folder, guard.token)
     try:
-        if soon:
-            guard.expect()
         yield guard
     finally:
         await asyncio.to_thread(guard.close)
