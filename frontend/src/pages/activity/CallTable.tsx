@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
 import type { Call, PolicyRule, RunningCall } from "../../api/types";
+import { tilde } from "../../text/home";
 import { clockSeconds, duration } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { callState } from "../../ui/states";
@@ -102,7 +103,7 @@ function CallRow({ call, row, on, rules, onOpen }: { call: Call; row: Drawn; on:
       <td><Status shape={state.shape} word={state.word} /></td>
       <td>
         <button type="button" className="plain nm" data-row aria-current={on ? "true" : undefined} onClick={() => onOpen(call.call_id)}>
-          <Name server={call.server} name={call.name} text={call.outcome === "ok" ? "" : gist(call.arguments)} />
+          <Name server={call.server} name={call.name} text={call.outcome === "ok" ? "" : tilde(gist(call.arguments))} />
         </button>
       </td>
       <td>{whoWords(call.who)}</td>
@@ -121,9 +122,9 @@ function RunningRow({ call, row, rules, onAsked }: { call: RunningCall; row: Dra
       <td><Status shape={state.shape} word={state.word} /></td>
       <td>
         {asks ? (
-          <button type="button" className="plain nm" data-row onClick={() => onAsked(asks)}><Name server={call.server} name={call.name} text={gist(call.arguments)} /></button>
+          <button type="button" className="plain nm" data-row onClick={() => onAsked(asks)}><Name server={call.server} name={call.name} text={tilde(gist(call.arguments))} /></button>
         ) : (
-          <Name server={call.server} name={call.name} text={gist(call.arguments)} />
+          <Name server={call.server} name={call.name} text={tilde(gist(call.arguments))} />
         )}
       </td>
       <td>{whoWords(call.who)}</td>

@@ -5,6 +5,7 @@ import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
 import type { ClientEntry, KnownClient } from "../../api/types";
 import { notify } from "../../app/notices";
+import { tilde } from "../../text/home";
 import { Copy } from "../../ui/Copy";
 import { Segments } from "../../ui/Segments";
 import { Trouble } from "../../ui/Trouble";
@@ -88,7 +89,7 @@ export function ClientSteps({ client }: { client: KnownClient }) {
             <div>
               <b className="bb">{WORDS.file}</b>
               <p className="q">
-                <code>{entry.data.file}</code>
+                <code>{tilde(entry.data.file)}</code>
               </p>
               <Snippet text={entry.data.snippet} />
             </div>
