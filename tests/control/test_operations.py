@@ -33,10 +33,12 @@ EXAMPLE = {
     "model": "demo",
     "client": "cursor",
     "enabled": True,
+    "call": "c1",
     "call_id": "c1",
     "key": "retrieval.k",
     "queries": "/x/questions.jsonl",
     "mark": "0",
+    "agreed": "0",
 }
 DOCS = Path(__file__).parents[2] / "docs"
 
