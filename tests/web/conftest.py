@@ -13,8 +13,9 @@ from playwright.sync_api import Error as BrowserError
 
 from tests.web.browsing import DEADLINE_MS, WIDE, Complaints, browsing, keep_picture, sign_in
 from tests.web.running import Crib
+from tests.web.vendor import Vendor, vendor
 
-expect.set_options(timeout=DEADLINE_MS)  # five seconds otherwise, in a file that is run alone
+expect.set_options(timeout=DEADLINE_MS)
 
 _OUTCOME = pytest.StashKey[pytest.TestReport]()
 
@@ -97,3 +98,13 @@ def _keep_pictures(pages: list[Page], name: str, complaints: Complaints) -> None
             print("seen last:", keep_picture(page, f"{name}-{number}", complaints))
         except BrowserError as error:
             print("no picture:", error)
+
+
+@pytest.fixture
+def model(crib: Crib) -> Iterator[Vendor]:
+    """A scripted vendor that the host asks; beside the demo there is a server that sleeps and echoes."""
+    with vendor() as found:
+        crib.server("box")
+        crib.setting(agent=found.settings)
+        yield found
+        crib.stop()

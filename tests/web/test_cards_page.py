@@ -6,18 +6,17 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.web.browsing import DEADLINE_MS, sign_in
+from tests.web.browsing import sign_in
+from tests.web.chatting import FIELD, ask, card, choose_mode, question, said
 from tests.web.running import DEADLINE, Crib
-from tests.web.vendor import Say, Vendor, call, vendor
+from tests.web.vendor import Say, Vendor, call
 
-expect.set_options(timeout=DEADLINE_MS)
-FIELD = "Ask something…"
 SLEEP = ("box__sleep", {"seconds": 300})
 WRITE = "filesystem__write_file"
 DRAWING_SERVER = Path(__file__).parent / "programs" / "drawing_server.py"
@@ -35,46 +34,11 @@ def project(crib: Crib, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def model(crib: Crib) -> Iterator[Vendor]:
-    """A scripted vendor that the host asks; beside the demo there is a server that sleeps and echoes."""
-    with vendor() as found:
-        crib.server("box")
-        crib.setting(agent=found.settings)
-        yield found
-        crib.stop()
-
-
-@pytest.fixture
 def chat(crib: Crib, project: Path, model: Vendor, new_page: Callable[[], Page]) -> Page:
     """The page of a new chat in the project."""
     page = sign_in(new_page(), crib.sign_in_address())
     page.goto(f"{crib.base}/chat/new")
     return page
-
-
-def ask(page: Page, text: str) -> None:
-    page.get_by_label(FIELD).fill(text)
-    page.get_by_label(FIELD).press("Enter")
-
-
-def said(page: Page, text: str) -> Locator:
-    return page.get_by_role("log").get_by_text(text)
-
-
-def card(page: Page, name: str) -> Locator:
-    return page.locator("article.tc:not(.ask)", has_text=name)
-
-
-def question(page: Page) -> Locator:
-    found = page.locator("article.tc.ask")
-    expect(found).to_have_attribute("data-deaf", "false")
-    return found
-
-
-def never_ask(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^When to ask")).click()
-    page.get_by_role("menuitem", name="Never ask").click()
-    page.get_by_role("button", name="Turn off asking").click()
 
 
 def test_a_file_that_is_allowed_for_the_project_lets_the_next_one_beside_it_be_written(
@@ -143,7 +107,7 @@ def test_a_command_shows_where_it_would_run_and_what_holds_it(
 
 def test_one_card_is_stopped_and_the_answer_goes_on(crib: Crib, model: Vendor, chat: Page) -> None:
     model.say(call(SLEEP, ("box__echo", {"text": "hi"})), Say("I went on without it."))
-    never_ask(chat)
+    choose_mode(chat, "Never ask")
     ask(chat, "Do both.")
     sleep = card(chat, "sleep")
     expect(sleep.locator(".st")).to_have_text("Running")
@@ -163,7 +127,7 @@ def test_one_card_is_stopped_and_the_answer_goes_on(crib: Crib, model: Vendor, c
 def test_a_command_that_is_stopped_ends_with_its_children(project: Path, model: Vendor, chat: Page) -> None:
     command = {"command": "sleep 300 & sleep 301 & (echo > started); wait"}
     model.say(call(("terminal__run_command", command)), Say("Never mind."))
-    never_ask(chat)
+    choose_mode(chat, "Never ask")
     ask(chat, "Wait.")
     expect(card(chat, "run_command").locator(".st")).to_have_text("Running")
     _wait_for(project / "started")
@@ -180,7 +144,7 @@ def test_a_command_that_is_stopped_ends_with_its_children(project: Path, model: 
 def test_calls_that_find_no_room_wait_for_the_others(crib: Crib, model: Vendor, chat: Page) -> None:
     many = [("box__sleep", {"seconds": 300 + number}) for number in range(10)]
     model.say(call(*many), Say("Stopped."))
-    never_ask(chat)
+    choose_mode(chat, "Never ask")
     ask(chat, "Do very much.")
     cards = card(chat, "sleep")
     expect(cards).to_have_count(10)
@@ -203,7 +167,7 @@ def test_a_tool_that_took_too_long_can_be_given_more_time(crib: Crib, model: Ven
     crib.document["mcpServers"]["box"]["toolTimeouts"] = {"sleep": 0.2}
     crib.write()
     model.say(call(SLEEP), Say("It takes too long."))
-    never_ask(chat)
+    choose_mode(chat, "Never ask")
     ask(chat, "Wait.")
     expect(said(chat, "It takes too long.")).to_be_visible()
     late = card(chat, "sleep")
@@ -243,7 +207,7 @@ def test_a_picture_stands_beside_its_facts_and_on_a_phone_above_them(
     crib.entry("drawing", {"command": sys.executable, "args": [str(DRAWING_SERVER)]})
     expect(chat.get_by_role("contentinfo")).to_contain_text("4 up")
     model.say(call(("drawing__draw", {"element": "Exports per night"})), Say("A picture."))
-    never_ask(chat)
+    choose_mode(chat, "Never ask")
     ask(chat, "Show me.")
     expect(said(chat, "A picture.")).to_be_visible()
     picture = card(chat, "draw").locator(".pic")

@@ -7,40 +7,29 @@ import base64
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.web.axe import look_over
-from tests.web.browsing import DEADLINE_MS, NARROW, WIDE, sign_in
+from tests.web.browsing import NARROW, WIDE, sign_in
+from tests.web.chatting import FIELD, ask, card, choose_mode, question, said
 from tests.web.running import Crib
-from tests.web.vendor import Cut, Refuse, Say, Vendor, call, vendor
+from tests.web.vendor import Cut, Refuse, Say, Vendor, call
 from toolcrib.agent.chat import Said
 from toolcrib.config.paths import find_paths
 from toolcrib.schema.messages import FromModel, FromPerson, Text
 from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
 
-expect.set_options(timeout=DEADLINE_MS)
 ECHO = ("box__echo", {"text": "hi"})
 SLEEP = ("box__sleep", {"seconds": 300})
-FIELD = "Ask something…"
 ASKING_SERVER = Path(__file__).parents[1] / "agent" / "programs" / "asking_server.py"
 LONG = 250
 """Questions of a long chat, each with its answer."""
-
-
-@pytest.fixture
-def model(crib: Crib) -> Iterator[Vendor]:
-    """A scripted vendor that the host asks; beside the demo there is a server that sleeps and echoes."""
-    with vendor() as found:
-        crib.server("box")
-        crib.setting(agent=found.settings)
-        yield found
-        crib.stop()
 
 
 @pytest.fixture
@@ -49,37 +38,6 @@ def chat(crib: Crib, model: Vendor, new_page: Callable[[], Page]) -> Page:
     page = sign_in(new_page(), crib.sign_in_address())
     page.goto(f"{crib.base}/chat/new")
     return page
-
-
-def ask(page: Page, text: str) -> None:
-    """Write and send."""
-    page.get_by_label(FIELD).fill(text)
-    page.get_by_label(FIELD).press("Enter")
-
-
-def said(page: Page, text: str) -> Locator:
-    """What stands in the conversation."""
-    return page.get_by_role("log").get_by_text(text)
-
-
-def card(page: Page, name: str) -> Locator:
-    """The card of a tool."""
-    return page.locator("article.tc:not(.ask)", has_text=name)
-
-
-def question(page: Page) -> Locator:
-    """The question that waits, once it listens."""
-    found = page.locator("article.tc.ask")
-    expect(found).to_have_attribute("data-deaf", "false")
-    return found
-
-
-def choose_mode(page: Page, name: str) -> None:
-    """Choose when to be asked."""
-    page.get_by_role("button", name=re.compile("^When to ask")).click()
-    page.get_by_role("menuitem", name=name).click()
-    if name == "Never ask":
-        page.get_by_role("button", name="Turn off asking").click()
 
 
 def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import DEADLINE_MS, sign_in
+from tests.web.browsing import sign_in
 from tests.web.running import Crib
 from tests.web.screenshots.packages import fetch_wheel
 
-expect.set_options(timeout=DEADLINE_MS)
 WEATHER = Path(__file__).parents[1] / "trust" / "weather_server.py"
 
 

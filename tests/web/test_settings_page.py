@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import DEADLINE_MS, Complaints, sign_in
+from tests.web.browsing import Complaints, sign_in
 from tests.web.running import Crib
 from tests.web.vendor import Refuse, Say, Vendor, vendor
-
-expect.set_options(timeout=DEADLINE_MS)
 
 
 @pytest.fixture

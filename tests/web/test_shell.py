@@ -8,10 +8,9 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, Request, expect
 
-from tests.web.browsing import DEADLINE_MS, Complaints, sign_in
+from tests.web.browsing import Complaints, sign_in
 from tests.web.running import Crib
 
-expect.set_options(timeout=DEADLINE_MS)
 NewPage = Callable[[], Page]
 BROKEN_OFF = r"ERR_|Failed to load resource|network"
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import DEADLINE_MS, sign_in
+from tests.web.browsing import sign_in
 from tests.web.running import Crib
-
-expect.set_options(timeout=DEADLINE_MS)
 
 
 @pytest.fixture
