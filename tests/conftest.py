@@ -99,14 +99,3 @@ def _no_unheard_failures(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         if record.name == "asyncio" and "never retrieved" in record.getMessage()
     ]
     assert not unheard
-
-
-TESTS = Path(__file__).parent
-LONG = ("web", "servers/installers", "real_servers", "conformance", "gateway/clients")
-"""Folders whose tests take long: they begin first, so that none of them is left alone at the end."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long ones first; otherwise as they were found."""
-    folders = [TESTS / folder for folder in LONG]
-    items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in folders))

@@ -204,6 +204,7 @@ async def test_the_event_loop_stays_responsive_while_servers_misbehave(crib):
 
         measuring = asyncio.ensure_future(measure())
         await host.servers["storm"].ready()
+        await host.servers["rubbish"].ready()
         for _ in range(20):
             await host.call("storm__echo", {"text": "x"})
             await host.call("rubbish__echo", {"text": "x"})

@@ -59,7 +59,7 @@ function useSpoken(): [string, (name: string, word: string) => void] {
 
 async function compare(known: { current: Map<string, string> }): Promise<void> {
   const waited = queries.getQueryData<Waiting>(["waiting", {}])?.items ?? [];
-  const before = known.current;
+  const before = new Map(known.current); // A copy: news that comes meanwhile is not how it was.
   try {
     const [servers, waiting] = await Promise.all([run("servers", {}), run("waiting", {})]);
     known.current = statesOf(servers);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any
@@ -90,23 +89,14 @@ class Pool:
         new = [name for name in wanted if name not in self._supervisors]
         newly_broken = self._note_broken(broken)
         self._fingerprints = marks
-        for name in self._by_prospect(new):
+        # Those that are known to have worked go first: what is broken should keep nobody waiting.
+        for name in sorted(new, key=lambda name: self._cache.load(name, marks[name]) is None):
             self._add(wanted[name], switched_on)
             await asyncio.sleep(0)  # the first one may start while the others are being added
         # Each on its own: one that takes long to end keeps no other from being changed.
         await asyncio.gather(*(self._change(name, wanted.get(name), switched_on) for name in changed))
         self._supervisors = {name: self._supervisors[name] for name in wanted}
         return tuple(dict.fromkeys([*changed, *new, *newly_broken]))
-
-    def _by_prospect(self, names: list[str]) -> list[str]:
-        """Those that are known to have worked first: what is broken should keep nobody waiting.
-
-        The rest in any order, for their place in the file says nothing: so the few that are broken are
-        seldom in front, wherever they stand.
-        """
-        known = [name for name in names if self._cache.load(name, self._fingerprints[name]) is not None]
-        unknown = [name for name in names if name not in known]
-        return [*known, *random.sample(unknown, len(unknown))]
 
     def call_tool(
         self,
