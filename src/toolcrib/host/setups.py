@@ -7,7 +7,6 @@ host, and when either returns, nothing that the work started is running any more
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -146,8 +145,7 @@ class Setups:
     async def _end(self, setup: Setup) -> None:
         if setup.task is not None:
             setup.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await setup.task
+            await asyncio.wait([setup.task])
         if setup.status.running:  # It had not begun.
             setup.end("stopped")
 
