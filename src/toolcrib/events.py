@@ -19,28 +19,24 @@ class Subscription(Generic[E]):
     def __init__(self, capacity: int, without: type[E] | None = None) -> None:
         self.without = without
         """What it does not want to hear of."""
-        self._queue: deque[E] = deque(maxlen=capacity)
+        self.unheard: deque[E] = deque(maxlen=capacity)
+        """What has happened since it last listened."""
         self._arrived = asyncio.Event()
         self.dropped = 0
 
     def put(self, event: E) -> None:
         """Add an event, letting the oldest go when full."""
-        if len(self._queue) == self._queue.maxlen:
+        if len(self.unheard) == self.unheard.maxlen:
             self.dropped += 1
-        self._queue.append(event)
+        self.unheard.append(event)
         self._arrived.set()
-
-    @property
-    def behind(self) -> bool:
-        """True while there is something that it has not heard yet."""
-        return bool(self._queue)
 
     async def next(self) -> E:
         """The next event, waiting for one if there is none."""
-        while not self._queue:
+        while not self.unheard:
             self._arrived.clear()
             await self._arrived.wait()
-        return self._queue.popleft()
+        return self.unheard.popleft()
 
     async def __aiter__(self) -> AsyncIterator[E]:
         while True:
@@ -82,6 +78,6 @@ class Bus(Generic[E]):
     def behind(self) -> bool:
         """True while somebody has not heard yet of what happened."""
         for subscription in self._subscriptions:  # noqa: SIM110 - as above
-            if subscription.behind:
+            if subscription.unheard:
                 return True
         return False

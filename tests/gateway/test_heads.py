@@ -99,7 +99,7 @@ def remembered(*headers: tuple[str, str], body: bytes = b"{}", **traits: bool) -
         setattr(request, name, value)
     heads = Heads()
     heads.learn(data, request)
-    return heads.recall(data) is not None
+    return heads.recall(data, 1000) is not None
 
 
 def test_only_a_head_that_says_all_there_is_to_know_is_kept():
@@ -117,10 +117,18 @@ def test_only_a_head_that_says_all_there_is_to_know_is_kept():
     assert not remembered(length, whole=False)
 
 
+def test_a_body_larger_than_allowed_by_now_is_left_to_the_parser():
+    heads, request = Heads(), HttpRequest(None, None)  # type: ignore[arg-type]
+    request.whole, request.headers = True, {"content-length": "2"}
+    heads.learn(b"\r\n\r\n{}", request)
+    assert heads.recall(b"\r\n\r\n{}", 2) is not None
+    assert heads.recall(b"\r\n\r\n{}", 1) is None
+
+
 def test_few_heads_are_kept():
     heads, request = Heads(), HttpRequest(None, None)  # type: ignore[arg-type]
     request.whole, request.headers = True, {"content-length": "0"}
     all_of_them = [b"%d\r\n\r\n" % number for number in range(MOST + 3)]
     for data in all_of_them:
         heads.learn(data, request)
-    assert [heads.recall(data) is not None for data in all_of_them] == [False] * 3 + [True] * MOST
+    assert [heads.recall(data, 1000) is not None for data in all_of_them] == [False] * 3 + [True] * MOST

@@ -15,7 +15,7 @@ from toolcrib.errors import ConnectionLost
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.life import Life
 from toolcrib.servers.ports import Audience, Circumstances
-from toolcrib.servers.starts import StartSlots
+from toolcrib.servers.starts import BREATH, StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -48,6 +48,7 @@ async def test_one_that_died_on_the_probe_waits_its_turn_again_before_it_is_trie
     other = Starter(slots)
     first.let_go.set()
     await _settle()
+    await clock.passes(BREATH)
     assert (program.tried, other.inside) == ([None], True)
     await _end(other)
     error = await dying

@@ -33,11 +33,9 @@ def test_a_server_that_was_given_more_time_is_slow_by_nature():
 def test_what_tells_its_progress_is_at_work():
     now, told = [0.0], []
     watch = Stopwatch(lambda: now[0], lambda *news: told.append(news))
-    assert watch.on_progress is not None
 
     now[0] = 60.0
-    watch.on_progress(1, 2, "half")
+    watch.told(1, 2, "half")
     now[0] = 61.0
 
     assert (watch.seconds, told) == (1.0, [(1, 2, "half")])
-    assert Stopwatch(lambda: 0.0).on_progress is None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.starts import TICK, StartSlots
+from toolcrib.servers.starts import BREATH, HEAD_START, TICK, StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -38,14 +39,30 @@ async def _end(*starters: Starter) -> None:
     await asyncio.gather(*(starter.task for starter in starters))
 
 
-async def test_no_more_than_the_slots_start_at_once():
+async def test_no_more_than_the_slots_start_at_once(clock: LoopClock):
     slots = StartSlots(2, patience=3600, to_spare=lambda: False)
     starters = [Starter(slots) for _ in range(5)]
     await _settle()
     assert [starter.inside for starter in starters] == [True, True, False, False, False]
     starters[0].let_go.set()
     await _settle()
+    await clock.passes(BREATH)
     assert [starter.inside for starter in starters] == [False, True, True, False, False]
+    await _end(*starters)
+
+
+async def test_the_first_that_is_up_can_be_called_before_the_next_one_starts(clock: LoopClock):
+    slots = StartSlots(1, patience=3600, to_spare=lambda: True)
+    starters = [Starter(slots) for _ in range(3)]
+    await _settle()
+    starters[0].let_go.set()
+    await _settle()
+    assert [starter.inside for starter in starters] == [False, False, False]
+    await clock.passes(BREATH)
+    assert [starter.inside for starter in starters] == [False, True, False]
+    starters[1].let_go.set()
+    await _settle()
+    assert starters[2].inside  # this once only
     await _end(*starters)
 
 
@@ -121,3 +138,32 @@ async def test_one_that_fails_or_is_cancelled_gives_its_slot_back():
     await _settle()
     assert last.inside
     await _end(last)
+
+
+async def test_the_host_lets_the_very_first_process_begin_before_it_does_anything_else():
+    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    starter = Starter(slots)
+    waiting = asyncio.ensure_future(slots.first_process())
+    await _settle()
+    assert not waiting.done()
+    starter.start.uses(os.getpid())
+    await waiting
+    await slots.first_process()  # later ones are not waited for
+    await _end(starter)
+
+
+async def test_the_host_waits_neither_for_one_that_cannot_begin_nor_for_long(clock: LoopClock):
+    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    failing = Starter(slots)
+    waiting = asyncio.ensure_future(slots.first_process())
+    await _settle()
+    assert not waiting.done()
+    failing.task.cancel()
+    await waiting
+    slow = Starter(slots)
+    waiting = asyncio.ensure_future(slots.first_process())
+    await _settle()
+    assert not waiting.done()
+    await clock.passes(HEAD_START)
+    await waiting
+    await _end(slow)

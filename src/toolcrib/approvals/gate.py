@@ -130,7 +130,9 @@ class Gate:
 
     def mode_of(self, principal: Principal) -> Mode:
         """When this principal's person is asked."""
-        session = self.sessions.of(principal)
+        return self._mode_in(self.sessions.of(principal), principal)
+
+    def _mode_in(self, session: Session, principal: Principal) -> Mode:
         if session.granted is not None:
             return "session"
         return session.mode or self.modes.get(principal.name.partition(":")[0], self.mode)
@@ -141,9 +143,13 @@ class Gate:
 
     async def check(self, call: ToolCall) -> Decision:
         """Decide, asking a person if need be."""
-        if call.tool.origin == "mcp" and not self.rules.all() and self._is_clear(call):
-            self._note_cheaply(call)
-            return _ALLOWED  # the common case of a person who calls by hand, or of a client, at little cost
+        if call.tool.origin == "mcp" and not self.rules.all():
+            session = self.sessions.of(call.principal)
+            if self._is_clear(call, session):
+                # The common case of a person who calls by hand, or of a client, at little cost.
+                if call.tool.name not in session.untrusted and call.tool.name not in session.private:
+                    self._saw(session, call)
+                return _ALLOWED
         began = time.perf_counter()
         judgement = self._judge(call)
         noted = {**self._noted(call, judgement), "judged_ms": _milliseconds(began)}
@@ -151,16 +157,16 @@ class Gate:
             return await self._ask(call, noted)
         return self._decided(call, judgement, noted)
 
-    def _is_clear(self, call: ToolCall) -> bool:
+    def _is_clear(self, call: ToolCall, session: Session) -> bool:
         """Whether no rule of ours could have a say: those on commands and code are for our own tools."""
-        mode = self.mode_of(call.principal)
+        mode = self._mode_in(session, call.principal)
         if mode != "on_rule" or self._ours(call.tool):
             return mode == "off"
         return protected_files.check(call, self._plain) is None
 
     def _judge(self, call: ToolCall) -> Judgement:
-        mode = self.mode_of(call.principal)
         session = self.sessions.of(call.principal)
+        mode = self._mode_in(session, call.principal)
         theirs = self._findings_of_person(call, session)
         facts = Facts(
             ours=self._ours(call.tool),
@@ -261,12 +267,6 @@ class Gate:
             elif tool.definition.name == session_mode.END:
                 session.granted = None
         self._saw(session, call)
-
-    def _note_cheaply(self, call: ToolCall) -> None:
-        """The same for a call of an MCP server that is made again and again."""
-        session = self.sessions.of(call.principal)
-        if call.tool.name not in session.untrusted and call.tool.name not in session.private:
-            self._saw(session, call)
 
     def _saw(self, session: Session, call: ToolCall) -> None:
         tool, ours = call.tool, self._ours(call.tool)

@@ -94,7 +94,7 @@ class _View:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(TICK):
                         self._hear(await news.next())
-                while news.behind:  # all at once: one for each drawing, a busy host would be seen too late
+                while news.unheard:  # all at once: one for each drawing, a busy host would be seen too late
                     self._hear(await news.next())
                 live.update(self.draw(), refresh=True)
                 await asyncio.sleep(PAUSE)

@@ -18,6 +18,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.schema.servers import ServerEntry
 
 SERVERS = "mcpServers"
+_IN_ORDER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +80,7 @@ def fingerprint(raw: object) -> str:
     """A hash of an entry that does not depend on the order of its keys, nor on which of its tools are off."""
     if isinstance(raw, Mapping):
         raw = {key: value for key, value in raw.items() if key not in FILTERS}
-    text = json.dumps(raw, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_IN_ORDER.encode(raw).encode()).hexdigest()
 
 
 def _servers(document: Document) -> Mapping[str, Any]:

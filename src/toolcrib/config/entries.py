@@ -6,8 +6,7 @@ only one transport needs (a stdio server's `command`) is checked for its type he
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import deepcopy
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from toolcrib.config.aliases import URL_KEYS, type_of
@@ -21,8 +20,9 @@ SHORTEST_TIMEOUT = 0.001
 MILLISECONDS_FROM = 1000
 """`timeout` is read as milliseconds from here on: Claude Code, Gemini and LibreChat write those."""
 
-_TEXTS = ("type", "transport", "command", "cwd", "package", "tarballPath", "module", "sourcePath", *URL_KEYS)
-
+_TEXTS = frozenset(
+    ("type", "transport", "command", "cwd", "package", "tarballPath", "module", "sourcePath", *URL_KEYS)
+)
 FILTERS = (
     *("tools", "includeTools", "include_tools", "excludeTools", "exclude_tools"),
     *("disabledTools", "disabled_tools", "toolTimeouts", "tool_timeouts"),
@@ -39,26 +39,11 @@ def parse_entry(name: str, raw: object) -> ServerEntry:
         )
     fields = Fields(name, raw)
     _check_standard_keys(fields)
-    start, call = _timeouts(fields)
-    include, exclude = _tool_filters(fields)
-    return ServerEntry(
-        name=name,
-        type=_type(name, raw),
-        raw=deepcopy(dict(raw)),
-        enabled=fields.flag(True, "enabled") and not fields.flag(False, "disabled"),
-        start_timeout=start,
-        call_timeout=call,
-        tool_timeouts=_tool_timeouts(fields),
-        env_allow=fields.texts("envAllow", "env_allow"),
-        isolation=_isolation(fields),
-        include_tools=include,
-        exclude_tools=exclude,
-        era=_era(fields),
-        lazy=fields.flag(False, "lazy"),
-        watch=_watch(fields),
-        restart=_restart(fields),
-        **_memory(fields),
-    )
+    given: dict[str, Any] = {}
+    for keys, read in _READERS:
+        if not keys.isdisjoint(raw):  # few entries say more than what to run
+            given |= read(fields)
+    return ServerEntry(name=name, type=_type(name, raw), raw=_copied(raw), **given)
 
 
 def check_name(name: str) -> None:
@@ -72,8 +57,9 @@ def check_name(name: str) -> None:
 
 
 def _check_standard_keys(fields: Fields) -> None:
-    for key in _TEXTS:
-        fields.text(key)
+    for key in fields.names():
+        if key in _TEXTS:
+            fields.text(key)
     fields.texts("args")
     fields.mapping("env", numbers=True)
     fields.mapping("headers")
@@ -97,7 +83,22 @@ def _type(name: str, raw: Mapping[str, Any]) -> str:
     )
 
 
-def _timeouts(fields: Fields) -> tuple[float, float]:
+def _copied(value: Any) -> Any:
+    """As deep as JSON goes; several times as fast as a copy of anything."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return value
+
+
+def _enabled(fields: Fields) -> dict[str, Any]:
+    return {"enabled": fields.flag(True, "enabled") and not fields.flag(False, "disabled")}
+
+
+def _timeouts(fields: Fields) -> dict[str, Any]:
     call = fields.number(ServerEntry.call_timeout, "timeout", least=SHORTEST_TIMEOUT)
     if call >= MILLISECONDS_FROM:
         call /= 1000
@@ -105,57 +106,72 @@ def _timeouts(fields: Fields) -> tuple[float, float]:
         fields.fail("timeout", "a number of at most a day")
     own = fields.section("timeouts")
     if own is None:
-        return ServerEntry.start_timeout, call
+        return {"call_timeout": call}
     bounds = {"least": SHORTEST_TIMEOUT, "most": LONGEST_TIMEOUT}
-    return own.number(ServerEntry.start_timeout, "start", **bounds), own.number(call, "call", **bounds)
+    return {
+        "start_timeout": own.number(ServerEntry.start_timeout, "start", **bounds),
+        "call_timeout": own.number(call, "call", **bounds),
+    }
 
 
-def _tool_timeouts(fields: Fields) -> dict[str, float]:
+def _tool_timeouts(fields: Fields) -> dict[str, Any]:
     key = fields.first("toolTimeouts", "tool_timeouts")
     own = None if key is None else fields.section(key)
     if own is None:
         return {}
     bounds = {"least": SHORTEST_TIMEOUT, "most": LONGEST_TIMEOUT}
-    return {tool: own.number(ServerEntry.call_timeout, tool, **bounds) for tool in own.names()}
+    timeouts = {tool: own.number(ServerEntry.call_timeout, tool, **bounds) for tool in own.names()}
+    return {"tool_timeouts": timeouts}
 
 
-def _tool_filters(fields: Fields) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _environment(fields: Fields) -> dict[str, Any]:
+    return {"env_allow": fields.texts("envAllow", "env_allow")}
+
+
+def _tool_filters(fields: Fields) -> dict[str, Any]:
     include = fields.texts("includeTools", "include_tools")
     exclude = fields.texts("excludeTools", "exclude_tools", "disabledTools", "disabled_tools")
     if fields.kind("tools") == "a list":
-        return _merged(fields.texts("tools"), include), exclude
+        return {"include_tools": _merged(fields.texts("tools"), include), "exclude_tools": exclude}
     own = fields.section("tools")
     if own is None:
-        return include, exclude
-    return _merged(own.texts("include"), include), _merged(own.texts("exclude"), exclude)
+        return {"include_tools": include, "exclude_tools": exclude}
+    return {
+        "include_tools": _merged(own.texts("include"), include),
+        "exclude_tools": _merged(own.texts("exclude"), exclude),
+    }
 
 
 def _merged(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _isolation(fields: Fields) -> Isolation:
+def _isolation(fields: Fields) -> dict[str, Any]:
     value = fields.text("isolation") or ServerEntry.isolation
     if value not in ("shared", "session"):
         fields.fail("isolation", 'text: "shared" or "session"')
-    return cast("Isolation", value)
+    return {"isolation": cast("Isolation", value)}
 
 
-def _era(fields: Fields) -> Era | None:
+def _era(fields: Fields) -> dict[str, Any]:
     value = fields.text("era")
     if value not in (None, "legacy", "modern"):
         fields.fail("era", 'text: "legacy" or "modern"')
-    return cast("Era | None", value)
+    return {"era": cast("Era | None", value)}
 
 
-def _watch(fields: Fields) -> tuple[str, ...]:
+def _lazy(fields: Fields) -> dict[str, Any]:
+    return {"lazy": fields.flag(False, "lazy")}
+
+
+def _watch(fields: Fields) -> dict[str, Any]:
     """Patterns; `true` means every file of its folder."""
     if fields.kind("watch") == "true or false":
-        return ("*",) if fields.flag(False, "watch") else ()
-    return fields.texts("watch")
+        return {"watch": ("*",) if fields.flag(False, "watch") else ()}
+    return {"watch": fields.texts("watch")}
 
 
-def _memory(fields: Fields) -> dict[str, int]:
+def _memory(fields: Fields) -> dict[str, Any]:
     own = fields.section("memory")
     if own is None:
         return {}
@@ -165,12 +181,14 @@ def _memory(fields: Fields) -> dict[str, int]:
     }
 
 
-def _restart(fields: Fields) -> RestartPolicy:
+def _restart(fields: Fields) -> dict[str, Any]:
     if fields.kind("restart") == "true or false":
-        return RestartPolicy(enabled=fields.flag(True, "restart"))
+        return {"restart": RestartPolicy(enabled=fields.flag(True, "restart"))}
     own = fields.section("restart")
-    if own is None:
-        return RestartPolicy()
+    return {} if own is None else {"restart": _policy(own)}
+
+
+def _policy(own: Fields) -> RestartPolicy:
     first = own.number(RestartPolicy.first_delay, "firstDelay", "first_delay", most=LONGEST_TIMEOUT)
     return RestartPolicy(
         first_delay=first,
@@ -184,3 +202,19 @@ def _restart(fields: Fields) -> RestartPolicy:
         good_after=own.number(RestartPolicy.good_after, "goodAfter", "good_after"),
         enabled=own.flag(True, "enabled"),
     )
+
+
+_READERS: tuple[tuple[frozenset[str], Callable[[Fields], dict[str, Any]]], ...] = (
+    (frozenset({"timeout", "timeouts"}), _timeouts),
+    (frozenset(FILTERS), _tool_filters),
+    (frozenset({"enabled", "disabled"}), _enabled),
+    (frozenset({"toolTimeouts", "tool_timeouts"}), _tool_timeouts),
+    (frozenset({"envAllow", "env_allow"}), _environment),
+    (frozenset({"isolation"}), _isolation),
+    (frozenset({"era"}), _era),
+    (frozenset({"lazy"}), _lazy),
+    (frozenset({"watch"}), _watch),
+    (frozenset({"restart"}), _restart),
+    (frozenset({"memory"}), _memory),
+)
+"""What an entry may say besides how to reach its server: some keys, and who reads them into fields of it."""

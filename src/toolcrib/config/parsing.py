@@ -21,10 +21,11 @@ MAX_DEPTH = 100
 EXCERPT_REACH = 40
 """Characters shown on either side of the place."""
 
+LONG_NUMBER = 300
+"""Characters from which on a number may be more than can be held."""
 _BLANK = re.compile(r"[ \t\r\n]+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![\w.])")
-_LONG_NUMBER = re.compile(r"[0-9]{300}|[0-9][eE]")
 _WORD = re.compile(r"[A-Za-z]+")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _BLOT = "•"
@@ -116,7 +117,7 @@ class Parser:
         if match is None:
             self._fail("this is no number in JSON")
         whole = match.group(1) is None and match.group(2) is None
-        if whole and len(match.group()) > 300:
+        if whole and len(match.group()) > LONG_NUMBER:
             self._fail("the number is too large")
         value = int(match.group()) if whole else float(match.group())
         if math.isinf(value):
@@ -164,10 +165,16 @@ class Parser:
 
 def parse_plainly(text: str) -> Any:
     """The value of a text that is plain JSON beyond doubt, much faster; None where `Parser` has to decide."""
-    if "\\u" in text or _LONG_NUMBER.search(text):
+    if "\\u" in text:
         return None
     try:
-        value = json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_refuse)
+        value = json.loads(
+            text,
+            object_pairs_hook=_without_doubles,
+            parse_int=_short,
+            parse_float=_finite,
+            parse_constant=_refuse,
+        )
     except (ValueError, RecursionError):
         return None
     return None if _deeper(value, MAX_DEPTH) else value
@@ -184,9 +191,27 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(word)
 
 
+def _short(digits: str) -> int:
+    if len(digits) >= LONG_NUMBER:
+        raise ValueError("a number that is long")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    if len(digits) >= LONG_NUMBER or "e" in digits or "E" in digits:
+        raise ValueError("a number that may have no end")
+    return float(digits)
+
+
 def _deeper(value: Any, levels: int) -> bool:
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels < 0 or any(_deeper(item, levels - 1) for item in items)
+    """Whether anything lies deeper than so many levels; layer by layer, without a call for every item."""
+    layer = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        if not layer:
+            return False
+        items = (item for one in layer for item in (one.values() if isinstance(one, dict) else one))
+        layer = [item for item in items if isinstance(item, dict | list)]
+    return any(layer)
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

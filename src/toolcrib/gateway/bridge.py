@@ -17,7 +17,14 @@ from toolcrib.errors import PeerError, UsageError
 from toolcrib.gateway.seals import seal, unseal
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
-from toolcrib.serverkit.protocol import CLIENT_CAPABILITIES, INVALID_PARAMS, LOG_LEVEL, Request
+from toolcrib.serverkit.protocol import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    INVALID_PARAMS,
+    LOG_LEVEL,
+    PROTOCOL_VERSION,
+    Request,
+)
 from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers, Hook
 
@@ -30,6 +37,8 @@ PARKED_FOR = 600.0
 NO_CAPABILITY = -32021
 _ENVELOPE = "io.modelcontextprotocol/"
 """Begins the keys that belong to one leg of the way alone; so does the token for progress."""
+_USUAL = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, "progressToken"})
+_BROUGHT = frozenset({"inputResponses", "requestState"})
 _NOTHING_BROUGHT: tuple[None, dict[str, Any]] = (None, {})
 CAPABILITY_OF = {
     "sampling/createMessage": "sampling",
@@ -51,19 +60,16 @@ class RelayedCall:
         self._front = front
         self._request = request
         self._modern = modern = request.modern
-        self._asker, self._brought = self._bring(request) if modern else _NOTHING_BROUGHT
-        stated = front.can(request)
+        comes_back = modern and not _BROUGHT.isdisjoint(request.params)
+        self._asker, self._brought = self._bring(request) if comes_back else _NOTHING_BROUGHT
+        stated = request.meta[CLIENT_CAPABILITIES] if modern else front.capabilities
         able = stated and {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
         self._capabilities: dict[str, Any] = able
         self.parks = modern and bool(able)
         """True when the client may have to come back with answers."""
         self.wants_legacy = not modern and bool(able)
         """It speaks the older era, and has something that servers may ask for."""
-        self._meta = request.meta and {
-            key: value
-            for key, value in request.meta.items()
-            if not key.startswith(_ENVELOPE) and key != "progressToken"
-        }
+        self._meta = {} if request.meta.keys() <= _USUAL else _extra(request.meta)
         self._errand: _Errand | None = None
 
     @property
@@ -83,14 +89,10 @@ class RelayedCall:
         """Begin the call in a task of its own, which knows whose it is."""
 
         async def run() -> ToolResult:
-            self.enter()
+            behalf.set(self)
             return await work()
 
         self._errand = _Errand(asyncio.create_task(run()))
-
-    def enter(self) -> None:
-        """What this task does from now on is done for the client."""
-        behalf.set(self)
 
     def stamp(self, server: str, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
         """The parameters as the client sends them to this server."""
@@ -268,3 +270,10 @@ def _relay(method: str) -> Hook:
         return await call.ask(method, params)
 
     return ask
+
+
+def _extra(meta: dict[str, Any]) -> dict[str, Any]:
+    """What a request carries besides what belongs to one leg of the way."""
+    return {
+        key: value for key, value in meta.items() if not key.startswith(_ENVELOPE) and key != "progressToken"
+    }

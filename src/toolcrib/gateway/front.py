@@ -22,10 +22,10 @@ from toolcrib.serverkit.protocol import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    REQUEST_ID,
     Message,
     Refusal,
     Request,
-    is_request_id,
     read_request,
     refuse,
 )
@@ -68,13 +68,18 @@ class Front:
             self._take_notification(message)
             return None
         request_id = message["id"]
-        if not is_request_id(request_id) or request_id in self._running:
+        if type(request_id) not in REQUEST_ID or request_id in self._running:
             return refuse(None, _INVALID)
         try:
             request = read_request(message, opened=self.version is not None)
             if len(self._running) >= MAX_RUNNING:
                 raise Refusal(TOO_MANY, f"{MAX_RUNNING} requests are under way; try again shortly.")
-            result = await self._running.outcome(request.id, self._answer(request, wire))
+            handler = _handlers(request.modern).get(request.method)
+            if handler is None:
+                raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
+            if TRACEPARENT in request.meta:
+                carry(request.meta)
+            result = await self._running.outcome(request.id, handler(self, request, wire))
             if result is None:
                 return None
             if request.modern and type(result) is not Encoded:
@@ -91,15 +96,6 @@ class Front:
         self.gateway.leave(self.channel)
         self._running.cancel_all()
 
-    def _answer(self, request: Request, wire: Wire) -> Awaitable[Mapping[str, Any]]:
-        handler = _handlers().get(request.method)
-        other_era = _LEGACY_ONLY if request.modern else _MODERN_ONLY
-        if handler is None or request.method in other_era:
-            raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
-        if TRACEPARENT in request.meta:
-            carry(request.meta)
-        return handler(self, request, wire)
-
     def _take_notification(self, message: Message) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
@@ -114,11 +110,13 @@ _LEGACY_ONLY = frozenset(
 
 
 @cache
-def _handlers() -> dict[str, Handler]:
-    """Every method of every module in the folder."""
+def _handlers(modern: bool) -> dict[str, Handler]:
+    """Every method of every module in the folder that there is in this era."""
     folder = "toolcrib.gateway.methods"
+    other_era = _LEGACY_ONLY if modern else _MODERN_ONLY
     return {
         method: handler
         for name in plugins.names(folder)
         for method, handler in plugins.find(folder, name).METHODS.items()
+        if method not in other_era
     }

@@ -83,8 +83,11 @@ class Gateway:
 
     def find(self, name: str) -> Tool | None:
         """The tool that clients of this gateway call so, or of this public name, if they see it."""
-        names = self._names()
-        tool = self.host.registry.snapshot.get(name if names is None else names.public(name))
+        names = self._names() if self.profile.plain_names else None
+        if names is not None:
+            name = names.public(name)
+        snapshot = self.host.registry.snapshot
+        tool = snapshot.tools.get(name) or snapshot.get(name)
         if tool is None or not self.profile.shows(tool):
             return None
         return tool if tool.origin == "mcp" or self._lends(tool) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from typing import Any
 
 from toolcrib.errors import ToolcribError
@@ -21,53 +20,30 @@ _SEVERITY: dict[str, int] = {level: number for number, level in enumerate(LOG_LE
 _INFO = _SEVERITY["info"]
 
 
-class _Hearing:
-    """A call among those that hear a server, while a block runs."""
-
-    __slots__ = ("_call", "_calls")
-
-    def __init__(self, calls: dict[RelayedCall, None], call: RelayedCall) -> None:
-        self._calls = calls
-        self._call = call
-
-    def __enter__(self) -> None:
-        self._calls[self._call] = None
-
-    def __exit__(self, *error: object) -> None:
-        self._calls.pop(self._call, None)
-
-
-_DEAF = contextlib.nullcontext()
-
-
 class Logs:
     """Who hears which server now."""
 
     def __init__(self, events: Bus[Event]) -> None:
-        self._events = events
-        self._calls: dict[str, dict[RelayedCall, None]] = {}
-        """By server, in the order in which they began."""
+        self.events = events
+        self._calls: dict[str, set[RelayedCall]] = {}
+        """By server."""
         self._asked: int | None = None
         """How much servers of the legacy era were asked to tell; what a client does not want stays here."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def hearing(self, server: str | None, call: RelayedCall) -> AbstractContextManager[None]:
-        """While the block runs, the client of the call hears the server."""
-        if server is None or call.log_level is None:
-            return _DEAF
+    def join(self, server: str | None, call: RelayedCall) -> set[RelayedCall]:
+        """From now on the client of the call hears the server, until the call is taken out of these."""
+        if server is None:
+            return set()
         calls = self._calls.get(server)
         if calls is None:
-            calls = self._calls[server] = {}
-        return _Hearing(calls, call)
-
-    @property
-    def behind(self) -> bool:
-        """True while something that a server said is still on its way to us."""
-        return self._events.behind
+            calls = self._calls[server] = set()
+        calls.add(call)
+        return calls
 
     async def last_words(self, call: RelayedCall) -> None:
         """What a server says right before its answer comes by another way, which is a step longer."""
-        if self.behind and call.log_level is not None:
+        if self.events.behind and call.log_level is not None:
             await asyncio.sleep(0)
 
     def tell(self, server: str, params: dict[str, Any]) -> None:
@@ -77,7 +53,8 @@ class Logs:
         if severity is None:
             return  # no client could read it
         for call in tuple(self._calls.get(server, ())):
-            if severity >= _SEVERITY[call.log_level or "info"]:
+            wanted = call.log_level
+            if wanted is not None and severity >= _SEVERITY[wanted]:
                 call.wire.tell(notification("notifications/message", params))
 
     async def want(self, level: str, sessions: Iterable[Session]) -> None:

@@ -13,6 +13,7 @@ from toolcrib.gateway.gateway import INFO
 from toolcrib.gateway.seals import is_sealed
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO, Refusal, Request
+from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.tools.answers import ERROR_NOTE
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def relay(
     if call.parks:
         call.start(partial(work, call))
         return _settle(front, call)
-    call.enter()
+    behalf.set(call)
     return work(call)
 
 
@@ -72,9 +73,12 @@ async def pass_on(
     params = {key: value for key, value in request.params.items() if key not in OURS} | (replaced or {})
 
     async def work(call: RelayedCall) -> Result:
-        with front.gateway.logs.hearing(server, call):
+        hearers = front.gateway.logs.join(server, call)
+        try:
             result = await front.gateway.catalog.ask(server, request.method, params)
             await front.gateway.logs.last_words(call)
+        finally:
+            hearers.discard(call)
         return fitted(request, result)
 
     return await relay(front, request, wire, work)
@@ -82,7 +86,8 @@ async def pass_on(
 
 def fitted(request: Request, result: Result) -> Result:
     """A server's result for this client: without what only the server's era knows, or who the server is."""
-    if (request.modern or _MODERN_KEYS.isdisjoint(result)) and not _names_server(result):
+    ours = "_meta" not in result or not _names_server(result)
+    if ours and (request.modern or _MODERN_KEYS.isdisjoint(result)):
         return result
     kept = {key: value for key, value in result.items() if request.modern or key not in _MODERN_KEYS}
     if _names_server(kept):

@@ -160,7 +160,12 @@ async def _assemble(
     )
     fortunes.pool = pool
     native, inline = NativeTools(), InlineTools()
-    sources = (native, inline, McpTools(pool, lambda tool: _patience(host.config, tool)))
+
+    def patience(tool: Tool) -> float | None:
+        entry = host.config.servers.get(tool.server or "")
+        return None if entry is None else entry.tool_timeouts.get(tool.definition.name)
+
+    sources = (native, inline, McpTools(pool, patience))
     approvals, questions, workbench = await open_gate(database, clock, paths, config, lambda: host.config)
     stack.push_async_callback(workbench.close)
     gate = gate or approvals
@@ -222,12 +227,6 @@ def _find_tool(registry: Registry, name: str) -> Tool | None:
 def _server_of(registry: Registry, tool: str) -> str | None:
     found = registry.snapshot.get(tool)
     return None if found is None else found.server
-
-
-def _patience(config: Config, tool: Tool) -> float | None:
-    """Seconds for a call of a tool that has a time of its own."""
-    entry = config.servers.get(tool.server or "")
-    return None if entry is None else entry.tool_timeouts.get(tool.definition.name)
 
 
 def _secret(secrets: SecretStore, masker: Masker, name: str) -> str | None:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from toolcrib.serverkit.context import LOG_LEVELS, LogLevel
 
 Message = dict[str, Any]
+REQUEST_ID = frozenset({int, str})
+"""What an id may be: MCP allows strings and integers, never null."""
 
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Those that open with `initialize`, the newest first."""
@@ -16,6 +18,7 @@ BATCHING_VERSION = "2025-03-26"
 
 PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
 CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
@@ -51,8 +54,12 @@ class Request(NamedTuple):
 def read_request(message: Message, *, opened: bool) -> Request:
     """Check the envelope; `opened` says that the connection has been through `initialize`."""
     method = message["method"]
-    params = _object(message.get("params"), "params")
-    meta = _object(params.get("_meta"), "params._meta")
+    params = message.get("params")
+    if type(params) is not dict:
+        params = _object(params, "params")
+    meta = params.get("_meta")
+    if type(meta) is not dict:
+        meta = _object(meta, "params._meta")
     modern = method != "initialize" and (PROTOCOL_VERSION in meta or method == "server/discover")
     if modern:
         _check_modern(meta)
@@ -92,8 +99,8 @@ def notification(method: str, params: dict[str, Any]) -> Message:
 
 
 def is_request_id(value: Any) -> bool:
-    """MCP allows strings and integers, never null."""
-    return type(value) is int or type(value) is str
+    """True for what a request can be known by."""
+    return type(value) in REQUEST_ID
 
 
 def _object(value: Any, name: str) -> dict[str, Any]:
@@ -105,6 +112,9 @@ def _object(value: Any, name: str) -> dict[str, Any]:
 
 
 def _check_modern(meta: dict[str, Any]) -> None:
+    usual = meta.get(PROTOCOL_VERSION) in MODERN_VERSIONS and type(meta.get(CLIENT_CAPABILITIES)) is dict
+    if usual and LOG_LEVEL not in meta:
+        return
     missing = [key for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if key not in meta]
     if missing:
         raise Refusal(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}.")

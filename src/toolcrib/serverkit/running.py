@@ -15,9 +15,7 @@ RequestId = int | str
 class Running(dict[RequestId, asyncio.Task[Any]]):
     """The task behind each request."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._cancelled: set[RequestId] = set()
+    _cancelled: frozenset[RequestId] = frozenset()
 
     async def outcome(self, request_id: RequestId, work: Awaitable[Result]) -> Result | None:
         """What the work comes to; None when the client cancelled the request meanwhile."""
@@ -39,13 +37,14 @@ class Running(dict[RequestId, asyncio.Task[Any]]):
             return None
         finally:
             del self[request_id]
-            self._cancelled.discard(request_id)
+            if self._cancelled:
+                self._cancelled -= {request_id}
 
     def cancel(self, request_id: Any) -> None:
         """The client no longer wants this one; an unknown one is fine."""
         task = self.get(request_id) if is_request_id(request_id) else None
         if task is not None and request_id not in self._cancelled:
-            self._cancelled.add(request_id)
+            self._cancelled |= {request_id}
             task.cancel()
 
     def cancel_all(self) -> None:

@@ -19,27 +19,22 @@ LONG = 5.0
 
 
 class Stopwatch:
-    """Of one call: how long nothing was heard of it."""
+    """Of one call that tells its progress: how long nothing was heard of it."""
 
-    def __init__(self, monotonic: Callable[[], float], on_progress: OnProgress | None = None) -> None:
+    def __init__(self, monotonic: Callable[[], float], on_progress: OnProgress) -> None:
         self._monotonic = monotonic
         self._heard = monotonic()
         self._tell = on_progress
-
-    @property
-    def on_progress(self) -> OnProgress | None:
-        """To be called with what the server tells; None where nobody wants to hear it."""
-        return None if self._tell is None else self._told
 
     @property
     def seconds(self) -> float:
         """Since it began, or since it last told something."""
         return self._monotonic() - self._heard
 
-    def _told(self, progress: float, total: float | None, message: str | None) -> None:
+    def told(self, progress: float, total: float | None, message: str | None) -> None:
+        """Something was heard; it is passed on."""
         self._heard = self._monotonic()
-        if self._tell is not None:
-            self._tell(progress, total, message)
+        self._tell(progress, total, message)
 
 
 class Pace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any
@@ -89,14 +90,26 @@ class Pool:
         new = [name for name in wanted if name not in self._supervisors]
         newly_broken = self._note_broken(broken)
         self._fingerprints = marks
-        # Those that are known to have worked go first: what is broken should keep nobody waiting.
-        for name in sorted(new, key=lambda name: self._cache.load(name, marks[name]) is None):
+        for name in self._by_prospect(new):
             self._add(wanted[name], switched_on)
-            await asyncio.sleep(0)  # the first one may start while the others are being added
+            if self._supervisors[name].status.state is ServerState.STARTING:
+                await self._with.slots.first_process()
+            await asyncio.sleep(0)
+        self._supervisors = {name: self._supervisors[name] for name in {**wanted, **self._supervisors}}
         # Each on its own: one that takes long to end keeps no other from being changed.
         await asyncio.gather(*(self._change(name, wanted.get(name), switched_on) for name in changed))
         self._supervisors = {name: self._supervisors[name] for name in wanted}
         return tuple(dict.fromkeys([*changed, *new, *newly_broken]))
+
+    def _by_prospect(self, names: list[str]) -> list[str]:
+        """Those that are known to have worked first: what is broken should keep nobody waiting.
+
+        The rest in any order, for their place in the file says nothing: so the few that are broken are seldom
+        in front, wherever they stand, and who has bad luck with one start need not have it with the next.
+        """
+        known = [name for name in names if self._cache.load(name, self._fingerprints[name]) is not None]
+        unknown = [name for name in names if name not in known]
+        return [*known, *random.sample(unknown, len(unknown))]
 
     def call_tool(
         self,
@@ -110,12 +123,12 @@ class Pool:
         repeatable: bool = False,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
         """Call a tool of a server, on the session's own instance where the server is isolated."""
-        supervisor = self[server]
+        supervisor = self._supervisors.get(server) or self[server]
         if timeout is None:
             timeout = supervisor.entry.call_timeout
         if session is not None and supervisor.entry.isolation == "session":
             supervisor = self._instance(supervisor, session)
-        elif self._needs_twin(supervisor):
+        elif supervisor.entry.type == "http" and self._needs_twin(supervisor):
             return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable)
         return supervisor.call(
             tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
@@ -178,7 +191,7 @@ class Pool:
         A server of both eras may ask such a client something only over a connection of the older era.
         """
         client = behalf.get()
-        if client is None or not client.wants_legacy or supervisor.entry.type != "http":
+        if client is None or not client.wants_legacy:
             return False
         return supervisor.session is not None and supervisor.session.agreement.era == "modern"
 

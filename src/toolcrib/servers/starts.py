@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from toolcrib.servers.processes.working import Workload, processor_to_spare
 
@@ -21,14 +21,19 @@ BUSY_FACTOR = 4
 TICK = 0.005
 LOOKS_ASLEEP = 2
 """One look may fall into a short wait for a file."""
+HEAD_START = 0.02
+"""The host's other work waits this long at most for the very first process; a few milliseconds are usual."""
+BREATH = 0.005
+"""Between the first server that is up and the next start: whoever waits for a tool may call it right now."""
 
 
 class Start:
     """One start that counts; tell it which process it `uses` as soon as there is one."""
 
-    def __init__(self, now: float, patience: float) -> None:
+    def __init__(self, now: float, patience: float, on_process: Callable[[], None]) -> None:
         self._began = now
         self._patience = patience
+        self._on_process = on_process
         self._workload: Workload | None = None
         self._asleep = 0
         self._raves = False
@@ -36,6 +41,7 @@ class Start:
     def uses(self, pid: int) -> None:
         """The start goes on in this process."""
         self._workload, self._asleep = Workload(pid), 0
+        self._on_process()
 
     def raves(self) -> None:
         """It writes what is no message: however busy it is, it need not come to anything."""
@@ -59,6 +65,8 @@ class StartSlots:
         self._patience = patience
         self._to_spare = to_spare
         self._one_is_up = False
+        self._one_has_a_process = False
+        self._news = asyncio.Event()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._counted: dict[Start, None] = {}
         self._ticker: asyncio.TimerHandle | None = None
@@ -67,13 +75,39 @@ class StartSlots:
     async def taken(self) -> AsyncIterator[Start]:
         """Wait for a turn, then count while the block runs, or until nothing is gained by it."""
         await self._turn()
-        start = Start(asyncio.get_running_loop().time(), self._patience)
+        start = Start(asyncio.get_running_loop().time(), self._patience, self._has_process)
         self._counted[start] = None
         try:
             yield start
-            self._one_is_up = True
+            self._is_up(start)
         finally:
             self._uncount(start)
+            self._news.set()
+
+    async def first_process(self) -> None:
+        """Wait until any start has had its process, the one now under way is over, or for a moment at most.
+
+        What the host has to do for the other servers would slow the very first one down; it can be done while
+        that one's process loads its program.
+        """
+        if self._one_has_a_process:
+            return
+        self._news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEAD_START):
+                await self._news.wait()
+
+    def _has_process(self) -> None:
+        self._one_has_a_process = True
+        self._news.set()
+
+    def _is_up(self, start: Start) -> None:
+        if self._one_is_up or start not in self._counted:
+            self._one_is_up = True
+            return
+        self._one_is_up = True
+        del self._counted[start]
+        asyncio.get_running_loop().call_later(BREATH, self._give_back)
 
     async def _turn(self) -> None:
         if self._free and not self._waiting:

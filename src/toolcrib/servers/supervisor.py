@@ -159,12 +159,18 @@ class Supervisor:
         repeatable: bool = False,
     ) -> dict[str, Any]:
         """Call a tool; waits briefly for a restarting server, and repeats only what may be repeated."""
-        session = self.session or await self.ready()
-        watch = Stopwatch(self._with.clock.monotonic, on_progress)
+        session = self._session
+        if session is None or session.lost.done():
+            session = await self.ready()
+        monotonic = self._with.clock.monotonic
+        began = monotonic()
+        watch = None if on_progress is None else Stopwatch(monotonic, on_progress)
+        heard = None if watch is None else watch.told
         try:
-            answer = await session.call_tool(tool, arguments, timeout=timeout, on_progress=watch.on_progress)
+            answer = await session.call_tool(tool, arguments, timeout=timeout, on_progress=heard)
         except CallTimeout:
-            self._took(watch)
+            if self._pace.took(monotonic() - began if watch is None else watch.seconds):
+                self._judge()
             raise
         except AuthRequired as error:
             session.lose(error)  # every other call would meet the same refusal
@@ -173,7 +179,8 @@ class Supervisor:
             if not repeatable and not isinstance(error, NotDelivered):
                 raise
         else:
-            self._took(watch)
+            if self._pace.took(monotonic() - began if watch is None else watch.seconds):
+                self._judge()
             return answer
         session = await self.ready(after=session)
         return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
@@ -217,7 +224,8 @@ class Supervisor:
         """From one start to one end; None when the end was asked for."""
         self._last_start = self._with.clock.monotonic()
         self._ready_since = None
-        self._set(ServerState.STARTING)
+        if self.status.state is not ServerState.STARTING:  # mostly, whoever asked for it has said so
+            self._set(ServerState.STARTING)
         life = Life(self.entry, self._connector, self._with, self)
         self._life = asyncio.create_task(life.run(self._era), name=f"life of {self.entry.name}")
         try:
@@ -308,11 +316,6 @@ class Supervisor:
         """Health speaks; None is well."""
         self._health = complaint
         self._judge()
-
-    def _took(self, watch: Stopwatch) -> None:
-        """An answer came; how long it took may say something about the server."""
-        if self._pace.took(watch.seconds):
-            self._judge()
 
     def _judge(self) -> None:
         complaint = self._health or self._pace.complaint

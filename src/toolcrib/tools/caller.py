@@ -79,8 +79,7 @@ class Caller:
         self._masker = masker or Masker()
         self._telemetry = telemetry
         self._checker = ArgumentChecker()
-        host = secrets.token_hex(4)
-        self._ids = (f"{host}-{number:x}" for number in itertools.count(1))
+        self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
         self._under_way: dict[str, _Visit] = {}
 
     def under_way(self) -> list[CallUnderWay]:
@@ -109,7 +108,8 @@ class Caller:
             visit.tally = self.counts.began(tool)
             if self._telemetry is not None:
                 visit.watch = self._telemetry.began(tool, principal)
-            visit.arguments = given = _as_object(name, arguments)
+            given = arguments if type(arguments) is dict else _as_object(name, arguments)
+            visit.arguments = given
             self._checker.check(tool, given)
             source = self._sources[tool.origin]
             if timeout is None:
@@ -169,22 +169,14 @@ class Caller:
 
 
 class _Visit:
-    """One call's way through the door, as far as it got."""
+    """One call's way through the door, as far as it got; what it may never get to stands in the class."""
 
-    __slots__ = (
-        "arguments",
-        "extra",
-        "id",
-        "name",
-        "principal",
-        "size",
-        "started",
-        "tally",
-        "text",
-        "time",
-        "tool",
-        "watch",
-    )
+    tool: Tool | None = None
+    tally: Tally | None = None
+    watch: CallWatch | None = None
+    text: str | None = None
+    extra: Mapping[str, Any] = _NOTHING
+    size = 0
 
     def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
         self.id = id_
@@ -192,12 +184,6 @@ class _Visit:
         known = type(arguments) is dict or isinstance(arguments, Mapping)
         self.arguments: Mapping[str, Any] = arguments if known else {}
         self.principal = principal
-        self.tool: Tool | None = None
-        self.tally: Tally | None = None
-        self.watch: CallWatch | None = None
-        self.text: str | None = None
-        self.extra: Mapping[str, Any] = _NOTHING
-        self.size = 0
         self.time = datetime.now(UTC)
         self.started = time.perf_counter()
 
@@ -226,8 +212,6 @@ def _by_origin(sources: Iterable[ToolSource]) -> dict[Origin, ToolSource]:
 
 
 def _as_object(name: str, arguments: Any) -> dict[str, Any]:
-    if type(arguments) is dict:
-        return arguments
     if arguments is None:
         return {}
     if isinstance(arguments, Mapping):

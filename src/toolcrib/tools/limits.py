@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.schema.tools import ToolResult
-from toolcrib.tools.sizes import result_size, value_size
+from toolcrib.tools.sizes import result_size, short_answer_size, value_size
 
 CUT_NOTE = "toolcrib/cut"
 """The key under `_meta` that tells programs what the note in the text tells people."""
@@ -18,7 +18,7 @@ _ALWAYS_KEPT = 1024
 
 def cap(result: ToolResult, limit: int) -> tuple[ToolResult, int]:
     """The result, or a cut copy of it when it is larger than `limit` bytes; and the size it came with."""
-    size = result_size(result)
+    size = short_answer_size(result) or result_size(result)
     if size <= limit:
         return result, size
     # A hint counts escapes too, which can make six bytes of two: only the measured size decides.

@@ -67,7 +67,7 @@ class Masker:
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._known: tuple[str, ...] = ()
-        self._written: tuple[str, ...] = ()
+        self._suspicious: tuple[str, ...] = _SUSPICIOUS
         self._margin = _MAX_VALUE
         self.learn(known)
 
@@ -76,14 +76,14 @@ class Masker:
         fresh = {value for value in values if len(value) >= _SHORTEST_SECRET}
         # Longest first: one secret may be the beginning of another.
         self._known = tuple(sorted(fresh.union(self._known), key=lambda value: (-len(value), value)))
-        self._written = tuple(_written(value)[1:-1].lower() for value in self._known)
+        self._suspicious = (*_SUSPICIOUS, *(_written(value)[1:-1].lower() for value in self._known))
         self._margin = max((_MAX_VALUE, *map(len, self._known)))
 
     def arguments(self, arguments: Mapping[str, Any]) -> str:
         """The arguments as JSON, masked and cut."""
-        if _is_small(arguments):
+        if type(arguments) is dict and _are_small(arguments.values()):
             text = _written(arguments)
-            if len(text) <= MAX_TEXT and not self._is_suspicious(text):
+            if len(text) <= MAX_TEXT and not _holds_secret(text.lower(), self._suspicious):
                 return text
         text = _encode(self._masked(arguments, 0))
         return text if len(text) <= MAX_TEXT else _encode({"…": text[:MAX_TEXT]})
@@ -94,20 +94,11 @@ class Masker:
         masked = text[: limit + self._margin]
         for value in self._known:
             masked = masked.replace(value, MASK)
-        if _looks_secret(masked.lower()):
+        if _holds_secret(masked.lower(), _SUSPICIOUS):
             masked = _SECRET_VALUE.sub(MASK, masked)
         if len(text) <= limit:
             return masked
         return f"{masked[:limit]}… ({len(text):,} characters)"
-
-    def _is_suspicious(self, text: str) -> bool:
-        lowered = text.lower()
-        if _looks_secret(lowered):
-            return True
-        for value in self._written:  # noqa: SIM110
-            if value in lowered:
-                return True
-        return False
 
     def _masked(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -153,20 +144,17 @@ def is_secret_key(name: str) -> bool:
     return _SECRET_KEY.search(spaced) is not None
 
 
-def _looks_secret(lowered: str) -> bool:
-    if _holds_one(lowered, _SUSPICIOUS):
-        return True
-    for sign, pieces in _MORE_SUSPICIOUS:  # noqa: SIM110 - as below
-        if sign in lowered and _holds_one(lowered, pieces):
-            return True
-    return False
-
-
-def _holds_one(lowered: str, pieces: Iterable[str]) -> bool:
-    # A plain loop: `any` with a generator takes three times as long on the short texts of a usual call.
-    for piece in pieces:  # noqa: SIM110
+def _holds_secret(lowered: str, suspicious: tuple[str, ...]) -> bool:
+    """Whether a text may hold something to hide: one of these, or of those that always count."""
+    # Plain loops: `any` with a generator takes three times as long on the short texts of a usual call.
+    for piece in suspicious:
         if piece in lowered:
             return True
+    for sign, pieces in _MORE_SUSPICIOUS:
+        if sign in lowered:
+            for piece in pieces:
+                if piece in lowered:
+                    return True
     return False
 
 
@@ -174,12 +162,8 @@ def _holds_something(value: Any) -> bool:
     return not (value is None or isinstance(value, bool) or value == "")
 
 
-def _is_small(arguments: Mapping[str, Any]) -> bool:
+def _are_small(values: Collection[Any], *, lists: bool = True) -> bool:
     """True for a few plain values, short texts and lists of them, which need no second look."""
-    return type(arguments) is dict and _are_small(arguments.values(), lists=True)
-
-
-def _are_small(values: Collection[Any], *, lists: bool) -> bool:
     if len(values) > _MAX_ITEMS:
         return False
     for value in values:

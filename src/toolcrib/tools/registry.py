@@ -67,7 +67,7 @@ class Registry:
 
     def resolve(self, name: str) -> Tool:
         """The callable tool of this public name; raises an error that says why there is none."""
-        tool = self.snapshot.get(name)
+        tool = self.snapshot.tools.get(name) or self.snapshot.get(name)
         if tool is not None and tool.enabled:
             return tool
         raise explain_unknown(name, self.snapshot, self._absent)

@@ -18,22 +18,20 @@ _SCALAR = 5
 
 def result_size(result: Any) -> int:
     """The bytes of a result: as its source received it where known, else close to its size as JSON."""
-    if type(result) is dict:
-        return _short_answer_size(result) or value_size(result)
     hint = getattr(result, "wire_bytes", None)
     return hint if isinstance(hint, int) else value_size(result)
 
 
-def _short_answer_size(result: dict[str, Any]) -> int:
-    """The size of the most usual answer, one plain text; 0 for any other."""
+def short_answer_size(result: dict[str, Any]) -> int:
+    """The size of the most usual answer, one plain text; 0 for any other. Cheaper than `result_size`."""
     content = result.get("content")
     if len(result) > 2 or type(content) is not list or len(content) != 1:
         return 0
+    if len(result) == 2 and "isError" not in result:
+        return 0
     block = content[0]
     text = block.get("text") if type(block) is dict and len(block) == 2 else None
-    if type(text) is not str or not text.isascii() or (len(result) == 2 and "isError" not in result):
-        return 0
-    return len(text) + _SHORT_ANSWER
+    return len(text) + _SHORT_ANSWER if type(text) is str and text.isascii() else 0
 
 
 def value_size(value: Any) -> int:

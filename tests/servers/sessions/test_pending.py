@@ -8,18 +8,29 @@ from typing import Any
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.sessions.pending import Deadlines, Pending, Timer
+from toolcrib.servers.sessions.pending import Deadlines, Pending
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
 
-def pending(patience: float, longest: float = 1000.0, deadlines: Deadlines | None = None) -> Pending:
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    request = Pending(future, patience, None)
-    request.deadline = (deadlines or Deadlines(loop)).begin(future, patience)
-    request.latest = loop.time() + longest
-    return request
+class Requests(dict[int, Pending]):
+    """Those on their way, and their deadlines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.get_running_loop()
+        self.deadlines = Deadlines(self.loop, self)
+
+    def add(self, patience: float, longest: float = 1000.0) -> Pending:
+        future: asyncio.Future[Any] = self.loop.create_future()
+        request = self[len(self)] = Pending(future, patience, None)
+        request.begin(self.deadlines, patience)
+        request.latest = self.loop.time() + longest
+        return request
+
+
+def pending(patience: float, longest: float = 1000.0) -> Pending:
+    return Requests().add(patience, longest)
 
 
 def now() -> float:
@@ -85,8 +96,8 @@ async def test_time_spent_held_does_not_bring_the_last_moment_nearer(clock: Loop
 
 
 async def test_of_many_with_one_timer_each_expires_in_its_own_time(clock: LoopClock):
-    deadlines = Deadlines(asyncio.get_running_loop())
-    long, short, middle = (pending(seconds, deadlines=deadlines) for seconds in (30, 10, 20))
+    requests = Requests()
+    long, short, middle = (requests.add(seconds) for seconds in (30, 10, 20))
     await clock.passes(9)
     assert not short.future.done()
     await clock.passes(2)
@@ -99,20 +110,19 @@ async def test_of_many_with_one_timer_each_expires_in_its_own_time(clock: LoopCl
     assert await expired(long)
 
 
-async def test_one_that_was_cancelled_never_expires_and_the_others_do(clock: LoopClock):
-    deadlines = Deadlines(asyncio.get_running_loop())
-    kept, late = pending(10, deadlines=deadlines), pending(20, deadlines=deadlines)
-    assert isinstance(kept.deadline, Timer)
-    kept.deadline.cancel()
+async def test_one_that_is_over_never_expires_and_the_others_do(clock: LoopClock):
+    requests = Requests()
+    kept, late = requests.add(10), requests.add(20)
+    del requests[0]
     await clock.passes(21)
     assert not kept.future.done()
     assert await expired(late)
 
 
 async def test_closed_they_leave_no_timer_running(clock: LoopClock):
-    deadlines = Deadlines(asyncio.get_running_loop())
-    request = pending(10, deadlines=deadlines)
-    deadlines.close()
+    requests = Requests()
+    request = requests.add(10)
+    requests.deadlines.close()
     await clock.passes(11)
     assert not request.future.done()
 
@@ -122,7 +132,6 @@ async def test_an_answered_request_leaves_no_timer_running():
     request.hold(now())
     request.future.set_result({})
     request.release(now())
-    assert request.deadline is not None
-    assert request.deadline.when() is None
+    assert request.at is None
     request.progressed(now())
-    assert request.deadline.when() is None
+    assert request.at is None

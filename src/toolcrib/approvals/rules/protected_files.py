@@ -22,6 +22,8 @@ def check(call: ToolCall, facts: Facts) -> Finding | None:
     if facts.ours and (shell_argument(call.tool, ours=True) or code_argument(call.tool, ours=True)):
         return None  # judged as a whole
     for value in _strings(call.arguments):
+        if "." not in value and "/" not in value and "_" not in value:
+            continue  # no protected name is without these; many values are, and this is asked of every call
         found = _protected(value, facts)
         if found:
             reason = f"{found} decides what runs on this machine."
@@ -32,8 +34,6 @@ def check(call: ToolCall, facts: Facts) -> Finding | None:
 def _protected(value: str, facts: Facts) -> str:
     if len(value) > _LONGEST_PATH or "\n" in value or "\0" in value:
         return ""
-    if "." not in value and "/" not in value and "_" not in value:
-        return ""  # no protected name is without these; many values are, and this is asked of every call
     path = os.path.normpath(value.removeprefix("file://"))
     part = protected_part([name for name in path.split("/") if name not in ("", "..")])
     if part is not None:

@@ -54,6 +54,10 @@ class Connection(asyncio.Protocol):
         self._alarm = Alarm(self._loop)
         self._parser: Any = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self.write: Callable[[bytes], None]
+        """Sends this."""
+        self.remind = self._alarm.set
+        """Does this after so many seconds, unless the request that is being answered is answered before."""
         self._reached: str | None = None
         self._url = b""
         self._incoming = HttpRequest(self, None)
@@ -80,6 +84,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self.write = self._transport.write
         place = transport.get_extra_info("sockname")
         self._reached = str(place[0]) if place else None
         self._opened.add(self)
@@ -100,7 +105,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
-        known = None if self._partial else self._heads.recall(data)
+        known = None if self._partial else self._heads.recall(data, self._load.max_body_bytes)
         if known is None:
             self._parse(data)
         else:
@@ -141,10 +146,17 @@ class Connection(asyncio.Protocol):
     def _recognise(self, head: Head, body: bytes) -> None:
         """Do what the parser would do with a whole request, of which it has seen the head before."""
         self._incoming = request = HttpRequest(self, self._reached)
-        request.method, request.target, request.path, request.headers, _ = head
-        request.add_body(body, self._load.max_body_bytes)
+        request.head = head
+        request.method = head.method
+        request.target = head.target
+        request.path = head.path
+        request.headers = head.headers
+        request.body = body
+        request.whole = True
         self._requests.append(request)
-        self.on_message_complete()
+        if self._arriving:
+            self._arriving = False
+            self._alarm.clear()
 
     # The parser calls these.
 
@@ -185,7 +197,7 @@ class Connection(asyncio.Protocol):
         self._overhead -= 2 * len(body)
 
     def on_message_complete(self) -> None:
-        self._incoming.whole = True
+        self._incoming.complete()
         self._partial = False
         self._overhead = 0
         if self._arriving:
@@ -194,21 +206,18 @@ class Connection(asyncio.Protocol):
 
     # A request calls these.
 
-    def write(self, data: bytes) -> None:
-        """Send this."""
-        self._transport.write(data)
-
     async def drained(self) -> None:
         """Wait until the client has read so much that more can be sent."""
         if self._writable is not None:
             await asyncio.shield(self._writable)
 
-    def remind(self, seconds: float, action: Callable[[], object]) -> None:
-        """Do this after so many seconds, unless the request that is being answered is answered before."""
-        self._alarm.set(seconds, action)
-
     def answered(self, request: HttpRequest) -> None:
         """The turn of the next one."""
+        elsewhere = self._proceeding or self._over or self._partial or self._paused
+        if request.keep_alive and not elsewhere and len(self._requests) == 1:
+            self._requests.popleft()  # nothing came meanwhile, as nearly always
+            self._alarm.set(IDLE, self._close)
+            return
         if not self._arriving:
             self._alarm.clear()
         if not request.keep_alive:
@@ -250,7 +259,7 @@ class Connection(asyncio.Protocol):
                 break
             requests.popleft()
         self._proceeding = False
-        if not self._over:
+        if not self._over and (len(requests) != 1 or self._partial or self._paused):
             self._await_more()
 
     def _advance(self, request: HttpRequest) -> None:

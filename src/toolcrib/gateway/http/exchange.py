@@ -8,6 +8,7 @@ takes long, where the client can ask for the rest of a stream that was cut.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -18,6 +19,8 @@ from toolcrib.gateway.http.request import JSON, Header, HttpRequest
 from toolcrib.gateway.questions import Questions
 from toolcrib.gateway.wire import encode
 from toolcrib.serverkit.protocol import METHOD_NOT_FOUND, Message
+
+logger = logging.getLogger(__name__)
 
 KEEP_ALIVE = 15.0
 STREAM_AFTER = 2.0
@@ -37,7 +40,8 @@ SILENCE = b":\n\n"
 
 
 class Exchange:
-    """The wire of one request over HTTP; the answers to `questions` come with requests of their own.
+    """The wire of one request over HTTP; the answers to `questions` come with requests of their own. Its task
+    is among `tasks` until it ends.
 
     A modern client can be asked nothing, and to hang up is to cancel. A legacy client that hangs up may come
     back, and where `keep` is given it finds the rest of its stream. `headers` go with the answer.
@@ -54,12 +58,14 @@ class Exchange:
     def __init__(
         self,
         request: HttpRequest,
+        tasks: set[asyncio.Task[None]],
         questions: Questions | None = None,
-        *,
         keep: Callable[[], KeptStream] | None = None,
+        *,
         headers: tuple[Header, ...] = (),
     ) -> None:
         self._request = request
+        self._tasks = tasks
         self._questions = questions
         self._modern = questions is None
         self._keep = keep
@@ -94,20 +100,20 @@ class Exchange:
     async def run(self, answering: Coroutine[Any, Any, Message | None]) -> None:
         """Send what is said and then the answer, in the request's task."""
         request = self._request
-        if self._modern:
-            if request.gone:
+        try:
+            if self._modern and request.gone:
                 answering.close()
                 return
-            request.on_gone = request.cancel
-        else:
-            request.on_gone = self._wake
+            request.on_gone = request.cancel if self._modern else self._wake
             if self._keep is not None:
                 request.remind(STREAM_AFTER, self.stream)
-        try:
             self._answer = answer = await answering
             self._over = True
-            if self._pouring is None:
-                self._answer_plainly(answer)
+            if self._pouring is None and answer is not None:
+                status = 200 if "result" in answer else status_of(answer, modern=self._modern)
+                request.answer(status, encode(answer), JSON, self._headers)
+            elif self._pouring is None:
+                request.answer(202, headers=self._headers)
             else:
                 self._wake()
                 await self._pouring
@@ -115,13 +121,11 @@ class Exchange:
             if self._pouring is not None:
                 self._pouring.cancel()
             raise
-
-    def _answer_plainly(self, answer: Message | None) -> None:
-        if answer is None:
-            self._request.answer(202, headers=self._headers)
-        else:
-            status = status_of(answer, modern=self._modern)
-            self._request.answer(status, encode(answer), JSON, self._headers)
+        except Exception:
+            logger.exception("a request could not be answered")
+            request.fail()
+        finally:
+            request.ended(self._tasks)
 
     async def _pour(self, unsent: deque[Message]) -> None:
         request = self._request

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.schema.tools import Tool
-from toolcrib.serverkit.protocol import MODERN_VERSIONS, Message, Refusal
+from toolcrib.serverkit.protocol import Message, Refusal
 from toolcrib.servers.remote.headers import (
     InvalidMark,
     Path,
     marked_parameters,
-    modern_version,
     parameter_headers,
     standard_headers,
 )
@@ -26,18 +25,6 @@ _MOST_KNOWN = 10_000
 _known_marks: dict[str, Mapping[Path, str]] = {}
 """What each definition, by its hash, wants to be mirrored: too much to look for with every call."""
 _PLAIN = re.compile(r"[\x20-\x7e\t]*")
-
-
-def version_of(message: Message, headers: Mapping[str, str]) -> str | None:
-    """The modern version that a request is made in, by its body or else by its header; None for a legacy one.
-
-    A body that lacks what the header promises is then refused as the modern request that it is.
-    """
-    version = modern_version(message)
-    if version is not None:
-        return version
-    stated = headers.get("mcp-protocol-version", "").strip()
-    return stated if stated in MODERN_VERSIONS else None
 
 
 def check_headers(message: Message, version: str, headers: Mapping[str, str]) -> None:
@@ -63,11 +50,12 @@ def _are_plainly_right(message: Message, version: str, headers: Mapping[str, str
     return headers.get("mcp-name") == name and headers.get("mcp-protocol-version") == version
 
 
-def check_parameters(tool: Tool, arguments: Any, headers: Mapping[str, str]) -> None:
-    """Raise a refusal when the headers that mirror a tool's arguments contradict them, or one is missing."""
+def check_parameters(tool: Tool, arguments: Any, headers: Mapping[str, str]) -> bool:
+    """Raise a refusal when headers that mirror a tool's arguments contradict them, or one is missing; tell
+    whether there are any."""
     marks = _marks_of(tool)
     if not marks:
-        return
+        return False
     expected = {name.lower(): value for name, value in parameter_headers(marks, arguments).items()}
     for mark in marks.values():
         name = f"{PARAMETER}{mark.lower()}"
@@ -76,6 +64,7 @@ def check_parameters(tool: Tool, arguments: Any, headers: Mapping[str, str]) -> 
             raise _mismatch(name)
         if given is not None and not _is_same(given.strip(), expected[name]):
             raise _mismatch(name)
+    return True
 
 
 def _marks_of(tool: Tool) -> Mapping[Path, str]:

@@ -8,9 +8,12 @@ ends, the next one begins, and the parser has not missed anything that would mat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from toolcrib.gateway.http.request import HttpRequest
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.http.standing import Standing
 
 MOST = 8
 """Heads kept of one connection; they differ in the length of the body, if in anything."""
@@ -20,15 +23,20 @@ _TELLING = frozenset({"connection", "expect", "transfer-encoding", "upgrade"})
 """Headers that change how a request is read, or what follows it."""
 
 
-class Head(NamedTuple):
+class Head:
     """What was read."""
 
-    method: str
-    target: bytes
-    path: str
-    headers: Mapping[str, str]
-    length: int
-    """Bytes of the body."""
+    __slots__ = ("headers", "length", "method", "path", "standing", "target")
+
+    def __init__(self, request: HttpRequest, length: int) -> None:
+        self.method = request.method
+        self.target = request.target
+        self.path = request.path
+        self.headers: Mapping[str, str] = request.headers
+        self.length = length
+        """Bytes of the body."""
+        self.standing: Standing | None = None
+        """What the application found out about it; it would find the same again."""
 
 
 class Heads:
@@ -39,11 +47,11 @@ class Heads:
     def __init__(self) -> None:
         self._known: dict[bytes, Head] = {}
 
-    def recall(self, data: bytes) -> tuple[Head, bytes] | None:
-        """The head and the body of what is one whole request, if its head was seen before."""
+    def recall(self, data: bytes, most: int) -> tuple[Head, bytes] | None:
+        """The head and the body, of at most so many bytes, of a whole request whose head came before."""
         end = data.find(_END) + len(_END)
         head = self._known.get(data[:end])
-        if head is None or len(data) - end != head.length:
+        if head is None or len(data) - end != head.length or head.length > most:
             return None
         return head, data[end:]
 
@@ -57,7 +65,7 @@ class Heads:
             return
         if len(self._known) >= MOST:
             del self._known[next(iter(self._known))]
-        self._known[data[:end]] = Head(request.method, request.target, request.path, request.headers, length)
+        request.head = self._known[data[:end]] = Head(request, length)
 
 
 def _is_plain(request: HttpRequest) -> bool:

@@ -18,8 +18,9 @@ class Load:
         self.calls = 0
         self.ending = False
         """Nothing new is taken on any more."""
-        self._quiet: asyncio.Event | None = None
-        """Made by whoever waits for it."""
+        self.awaited = False
+        """Somebody waits until nothing is under way."""
+        self._quiet = asyncio.Event()
 
     def adopt(self, limits: GatewaySettings) -> None:
         """These hold from now on; those that every request meets are kept at hand."""
@@ -35,30 +36,20 @@ class Load:
         return self.clients < self.limits.max_sessions
 
     @property
-    def has_room_for_call(self) -> bool:
-        """True while one more request may be under way."""
-        return self.calls < self.max_calls
-
-    @property
     def most_connections(self) -> int:
         """Never more than half of the files that this process may have open: servers need theirs."""
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         allowed = self.limits.max_connections
         return allowed if soft == resource.RLIM_INFINITY else min(allowed, max(16, soft // 2))
 
-    def begin_call(self) -> None:
-        """One more is under way."""
-        self.calls += 1
-
-    def end_call(self) -> None:
-        """One less."""
-        self.calls -= 1
-        if not self.calls and self._quiet is not None:
+    def look(self) -> None:
+        """Let whoever waits know when nothing is under way."""
+        if not self.calls:
             self._quiet.set()
 
     async def quiet(self) -> None:
         """Wait until nothing is under way."""
+        self.awaited = True
         while self.calls:
-            self._quiet = self._quiet or asyncio.Event()
             self._quiet.clear()
             await self._quiet.wait()

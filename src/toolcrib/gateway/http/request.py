@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from pydantic_core import to_json
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.http.view import View
+    from toolcrib.gateway.http.heads import Head
+    from toolcrib.gateway.http.standing import Standing
 
 Header = tuple[bytes, bytes]
 JSON = b"application/json"
@@ -28,8 +29,9 @@ NAMES: dict[bytes, str] = {}
 class Carrier(Protocol):
     """The connection that a request came by."""
 
-    def write(self, data: bytes) -> None:
-        """Send this."""
+    @property
+    def write(self) -> Callable[[bytes], None]:
+        """Sends this."""
 
     async def drained(self) -> None:
         """Wait until the client has read so much that more can be sent."""
@@ -37,8 +39,9 @@ class Carrier(Protocol):
     def answered(self, request: HttpRequest) -> None:
         """The answer is complete; without `keep_alive` the connection ends with it."""
 
-    def remind(self, seconds: float, action: Callable[[], object]) -> None:
-        """Do this after so many seconds, unless the request that is being answered is answered before."""
+    @property
+    def remind(self) -> Callable[[float, Callable[[], object]], None]:
+        """Does this after so many seconds, unless the request that is being answered is answered before."""
 
     def abort(self) -> None:
         """Hang up at once."""
@@ -55,6 +58,10 @@ class HttpRequest:
     """What stands in the request's first line: the path as it was written, and what follows it."""
     headers: Mapping[str, str] = MappingProxyType({})
     """By name in small letters. Requests of one connection may share them."""
+    head: Head | None = None
+    """Shared by all requests of one connection that begin so, where one is kept of them."""
+    body = b""
+    """What has arrived, once all of it has."""
     contradictory = False
     """A header that decides something stands twice."""
     expects = False
@@ -69,9 +76,11 @@ class HttpRequest:
     gone = False
     """The client hung up."""
     on_gone: Callable[[], object] | None = None
-    view: View | None = None
+    standing: Standing | None = None
+    """What the gateway knows of it, once it was let in there."""
     task: asyncio.Task[None] | None = None
     """Makes the answer, where one has to be waited for."""
+    _parts: list[bytes] | None = None
     _size = 0
     _chunked = False
     _gone: asyncio.Future[None] | None = None
@@ -80,7 +89,6 @@ class HttpRequest:
         self._carrier = carrier
         self.reached = reached
         """Our own address that the connection came to."""
-        self._parts: list[bytes] = []
 
     # While it arrives.
 
@@ -89,15 +97,16 @@ class HttpRequest:
         self._size += len(part)
         if self._size > most:
             self.too_large = True
-            self._parts.clear()
+            self._parts = None
         elif not self.answered:
+            self._parts = self._parts or []
             self._parts.append(part)
 
-    @property
-    def body(self) -> bytes:
-        """What has arrived of it."""
-        parts = self._parts
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def complete(self) -> None:
+        """That was all of it."""
+        self.whole = True
+        self.body = b"".join(self._parts or ())
+        self._parts = None
 
     def lose(self) -> None:
         """The client hung up."""
@@ -139,7 +148,7 @@ class HttpRequest:
                 # Nothing is of no kind: clients read what calls itself JSON.
                 b"content-type: %b\r\n" % kind if body else b"",
                 len(body),
-                self._lines(headers),
+                self._lines(headers) if headers or not self.keep_alive else b"",
             )
             self._carrier.write(head if self.method == "HEAD" else head + body)
         self._carrier.answered(self)
@@ -180,6 +189,12 @@ class HttpRequest:
         """Make no answer any more."""
         if self.task is not None:
             self.task.cancel()
+
+    def ended(self, tasks: set[asyncio.Task[None]]) -> None:
+        """Its task, one of these, has nothing more to do."""
+        if self.task is not None:
+            tasks.discard(self.task)
+            self.task = None  # whose context leads back here: a cycle that only the collector would undo
 
     def remind(self, seconds: float, action: Callable[[], object]) -> None:
         """Do this after so many seconds, unless the request is answered before."""

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import secrets
 import time
+from collections.abc import Callable
 
 from toolcrib.gateway.front import Front
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.http.kept import SINCE, KeptStreams
+from toolcrib.gateway.http.kept import SINCE, KeptStream, KeptStreams
 from toolcrib.gateway.http.load import Load
 from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal
@@ -52,14 +53,15 @@ class HttpSession:
         """What servers asked the client."""
         self.kept = KeptStreams()
         """Answers that the client may ask for again."""
+        self.keep: Callable[[], KeptStream] | None = None
+        """Begins such an answer; None where the client cannot come back for the rest of one."""
         self.last_used = time.monotonic()
         self.calls = 0
         """Requests under way."""
 
-    @property
-    def resumes(self) -> bool:
-        """Whether the client can come back for the rest of an answer."""
-        return (self.front.version or "") >= SINCE
+    def opened(self) -> None:
+        """The client's version is agreed on."""
+        self.keep = self.kept.open if (self.front.version or "") >= SINCE else None
 
     def is_idle(self, now: float, limit: float) -> bool:
         """True when nothing connects the client with us any more."""
@@ -83,16 +85,11 @@ class Sessions:
         self._load.clients += 1
         return session
 
-    def find(self, session_id: str) -> HttpSession | None:
-        """The session of this id, which is now in use."""
-        session = self._sessions.get(session_id)
-        if session is None:
-            return None
-        now = time.monotonic()
-        if session.is_idle(now, self._load.session_idle):
-            self.close(session)
-            return None
-        session.last_used = now
+    def find(self, session_id: str | None) -> HttpSession | None:
+        """The session of this id, if there is one, which is now in use."""
+        session = self._sessions.get(session_id) if session_id is not None else None
+        if session is not None:
+            session.last_used = time.monotonic()
         return session
 
     def close(self, session: HttpSession) -> None:

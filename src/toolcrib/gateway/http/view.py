@@ -54,15 +54,37 @@ class View:
         """The answer to one message, counted while it is under way."""
         if "id" not in message:
             return await front.respond(message, wire)
-        listens = message.get("method") == LISTEN
-        self._begin(front, session, listens)
+        if message.get("method") == LISTEN:
+            return await self._listen(front, message, wire)
+        load = self.load
+        load.calls += 1
+        if session is None:
+            self._standing[front] = False
+        else:
+            session.calls += 1
         try:
             answer = await front.respond(message, wire)
         finally:
-            self._finish(front, session, listens)
-        if answer is None and self._ended and not listens:
+            if session is None:
+                self._standing.pop(front, None)
+            else:
+                session.calls -= 1
+            load.calls -= 1
+            if load.awaited:
+                load.look()
+        if answer is None and self._ended:
             return refuse(message["id"], ENDED)
         return answer
+
+    async def _listen(self, front: Front, message: Message, wire: Wire) -> Message | None:
+        """A request that lasts until the client goes: it counts as a client."""
+        self.load.clients += 1
+        self._standing[front] = True
+        try:
+            return await front.respond(message, wire)
+        finally:
+            self._standing.pop(front, None)
+            self.load.clients -= 1
 
     def stop_streams(self) -> None:
         """End what would never end by itself; requests go on."""
@@ -81,23 +103,3 @@ class View:
         """End, and let go of what was begun for clients."""
         self.end()
         await self.gateway.close()
-
-    def _begin(self, front: Front, session: HttpSession | None, listens: bool) -> None:
-        if session is None:
-            self._standing[front] = listens
-        else:
-            session.calls += 1
-        if listens:
-            self.load.clients += 1
-        else:
-            self.load.begin_call()
-
-    def _finish(self, front: Front, session: HttpSession | None, listens: bool) -> None:
-        if session is None:
-            self._standing.pop(front, None)
-        else:
-            session.calls -= 1
-        if listens:
-            self.load.clients -= 1
-        else:
-            self.load.end_call()

@@ -33,7 +33,7 @@ class Views:
 
     def __init__(self, host: Host, offer: Offer, *, public: bool = False) -> None:
         self.load = Load(host.settings.gateway)
-        self._host = host
+        self.host = host
         self._offer = offer
         self._public = public
         self._views: dict[str, View] = {}
@@ -42,7 +42,7 @@ class Views:
 
     def find(self, path: str) -> View | None:
         """The view at this path, as the config is at this moment."""
-        if self._host.config is not self._config:
+        if self.host.config is not self._config:
             self._apply()
         place = path.rstrip("/")
         if place == ENDPOINT:
@@ -57,7 +57,7 @@ class Views:
 
     def check(self) -> None:
         """Refuse to be public while a view needs no token; raises `UsageError`."""
-        offered = self._offer(self._host.settings)
+        offered = self._offer(self.host.settings)
         open_ones = [name for name, one in offered.items() if not one.token_hash]
         if self._public and open_ones:
             which = ", ".join(name or ENDPOINT for name in open_ones)
@@ -99,22 +99,22 @@ class Views:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(PAUSE)
-            if self._host.config is not self._config:
+            if self.host.config is not self._config:
                 self._apply()
             for view in self._views.values():
                 view.sessions.sweep()
 
     async def _listen(self) -> None:
         """One listener for all views, which does not wake for every call."""
-        with self._host.events.subscribe(without=CallFinished) as events:
+        with self.host.events.subscribe(without=CallFinished) as events:
             async for event in events:
                 for view in self._views.values():
                     view.gateway.take(event)
 
     def _apply(self) -> None:
-        self._config = self._host.config
-        self.load.adopt(self._host.settings.gateway)
-        offered = self._offer(self._host.settings)
+        self._config = self.host.config
+        self.load.adopt(self.host.settings.gateway)
+        offered = self._offer(self.host.settings)
         for name, view in tuple(self._views.items()):
             if _is_outdated(view, offered.get(name)):
                 self._end(self._views.pop(name))
@@ -133,7 +133,7 @@ class Views:
     def _made(self, name: str, one: Offered) -> View:
         if self._public and not one.token_hash:
             logger.warning("a view without a token is served to nobody", extra={"profile": name})
-        gateway = Gateway(self._host, one.profile)
+        gateway = Gateway(self.host, one.profile)
         return View(gateway, self.load, token_hash=one.token_hash, closed=self._public)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.gateway.bridge import RelayedCall
 from toolcrib.gateway.relaying import completed, fitted, relay
-from toolcrib.gateway.search import SearchMode
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
@@ -42,7 +40,8 @@ async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any
         raise Refusal(INVALID_PARAMS, "The name of the tool is missing.")
 
     try:
-        work = partial(_work, front, request, name, arguments)
+        call = _visible_call if front.gateway.search is None else _searched_call
+        work = partial(call, front, request, name, arguments)
         return fitted(request, await relay(front, request, wire, work))
     except PeerError as error:
         raise Refusal(error.code, error.message, error.data) from None
@@ -50,53 +49,43 @@ async def call_tool(front: Front, request: Request, wire: Wire) -> dict[str, Any
         return as_result(error)
 
 
-def _work(
+async def _searched_call(
     front: Front, request: Request, name: str, arguments: Any, call: RelayedCall
-) -> Awaitable[ToolResult]:
-    on_progress = _progress(request, call)
-    search = front.gateway.search
-    if search is None:
-        return _visible_call(front, name, arguments, on_progress, call)
-    return _searched(search, front, name, arguments, on_progress, call)
-
-
-async def _searched(
-    search: SearchMode,
-    front: Front,
-    name: str,
-    arguments: Any,
-    on_progress: OnProgress | None,
-    call: RelayedCall,
 ) -> ToolResult:
     """Through the tools to search with, or one of those that are listed beside them."""
 
     async def through_the_door(tool: str, given: Any) -> ToolResult:
-        return await _visible_call(front, tool, given, on_progress, call)
+        return await _visible_call(front, request, tool, given, call)
 
-    found = await search.call(name, arguments or {}, through_the_door)
+    search = front.gateway.search
+    found = None if search is None else await search.call(name, arguments or {}, through_the_door)
     return await through_the_door(name, arguments) if found is None else found
 
 
 async def _visible_call(
-    front: Front, name: str, arguments: Any, on_progress: OnProgress | None, call: RelayedCall
+    front: Front, request: Request, name: str, arguments: Any, call: RelayedCall
 ) -> ToolResult:
     gateway = front.gateway
     tool = gateway.find(name) or await gateway.find_soon(name)
     if tool is None:
         raise gateway.missing(name)
+    on_progress = _progress(request, call) if "progressToken" in request.meta else None
     logs = gateway.logs
-    with logs.hearing(tool.server, call):
+    hearers = logs.join(tool.server, call)
+    try:
         result = await gateway.host.caller.call(
             tool.name, arguments, principal=front.principal, on_progress=on_progress
         )
-        if logs.behind:
+        if logs.events.behind:
             await logs.last_words(call)
+    finally:
+        hearers.discard(call)
     return result
 
 
 def _progress(request: Request, call: RelayedCall) -> OnProgress | None:
     """Passes progress on to a client that gave a token for it."""
-    token = request.meta.get("progressToken")
+    token = request.meta["progressToken"]
     if not is_request_id(token):
         return None
 

@@ -58,7 +58,8 @@ class InvalidMark(ValueError):
 
 def modern_version(message: Message) -> str | None:
     """The protocol version a modern request carries in its `_meta`; None for a legacy one."""
-    meta = _params_of(message).get("_meta")
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
     version = meta.get(PROTOCOL_VERSION_KEY) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else None
 

@@ -44,7 +44,9 @@ def decode(line: bytes | bytearray) -> list[Message]:
         value = from_json(line)
     except ValueError:
         return _second_chance(bytes(line))
-    if type(value) is dict and _is_message(value):
+    if type(value) is dict and (
+        ("jsonrpc" in value and "result" in value and "id" in value) or _is_message(value)
+    ):
         return [value]
     return _messages_among(value)
 

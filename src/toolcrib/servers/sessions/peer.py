@@ -66,7 +66,7 @@ class Peer:
         self._incoming: dict[Any, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
-        self._deadlines = Deadlines(self._loop)
+        self._deadlines = Deadlines(self._loop, self._pending)
         self.lost_with: asyncio.Future[ToolcribError] = self._loop.create_future()
         """Resolves with the reason once the link is gone for good."""
 
@@ -90,7 +90,9 @@ class Peer:
         cancellable: bool = True,
     ) -> dict[str, Any]:
         """Send a request and wait for its result. `timeout` in seconds; None waits until the link is lost."""
-        link = self._usable_link()
+        link = self._link
+        if link is None or self.lost_with.done():
+            link = self._usable_link()
         request_id = self._next_id
         self._next_id = request_id + 1
         future = self._loop.create_future()
@@ -103,14 +105,12 @@ class Peer:
             message["params"] = {**(params or {}), "_meta": meta}
             pending.latest = self._loop.time() + max(LONGEST_EXTENDED_CALL, timeout or 0)
         self._pending[request_id] = pending
+        result = None
         try:
             if timeout is not None and self._post is not None and self._post(message):
-                # A link that takes the message at once needs only a timer.
-                pending.deadline = timer = self._deadlines.begin(future, timeout)
-                try:
-                    result = await future
-                finally:
-                    timer.cancel()
+                # A link that takes the message at once needs no more than that.
+                pending.begin(self._deadlines, timeout)
+                result = await future
             else:
                 async with asyncio.timeout(timeout) as pending.deadline:
                     await link.send(message)
@@ -128,7 +128,7 @@ class Peer:
             raise await self._explained(error) from None
         finally:
             del self._pending[request_id]
-            if future.done() and not future.cancelled():
+            if result is None and future.done() and not future.cancelled():
                 future.exception()  # the sender may have failed first; this one is then not news
         if type(result) is not dict:
             raise PeerError(
@@ -205,7 +205,8 @@ class Peer:
         return self._link
 
     def _settle(self, message: Message) -> None:
-        pending = self._pending_for(message.get("id"))
+        request_id = message.get("id")
+        pending = self._pending.get(request_id) if type(request_id) is int else self._pending_for(request_id)
         if pending is None:
             return
         future, error = pending.future, message.get("error")

@@ -37,15 +37,12 @@ class McpTools:
         self, servers: ServerCalls, patience: Callable[[Tool], float | None] = lambda tool: None
     ) -> None:
         self._servers = servers
-        self._patience = patience
+        self.default_timeout = patience
+        """That of the tool, where it has one; else it is left to the server's own configuration."""
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
         """None: servers come and go, and list their tools themselves."""
         return {}
-
-    def default_timeout(self, tool: Tool) -> float | None:
-        """That of the tool, where it has one; else it is left to the server's own configuration."""
-        return self._patience(tool)
 
     def call(self, call: ToolCall, on_progress: OnProgress | None) -> Coroutine[Any, Any, ToolResult]:
         """Hand the call to the tool's server, whose coroutine it is; there is nothing to wait for here."""
