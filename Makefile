@@ -19,6 +19,7 @@ run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
 test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests

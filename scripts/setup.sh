@@ -86,7 +86,8 @@ share_pip_index() {
 
 install() {
     if [ -n "$uv" ]; then
-        "$uv" pip install --quiet --python "$python" "$@" && return
+        # Compiled now, as pip does, and not at the first start; or at every one, where nothing may be written then.
+        "$uv" pip install --quiet --compile-bytecode --python "$python" "$@" && return
         say "uv could not do it; trying pip."
     fi
     with_pip "$@"
@@ -120,6 +121,7 @@ share_pip_index
 say "Installing what requirements/$kind.txt pins."
 install --require-hashes -r "requirements/$kind.txt"
 install --no-deps --no-build-isolation --editable .
+"$python" -m compileall -q src
 pwd >"$folder/.toolcrib-place"
 fingerprint "$kind" >"$(stamp "$kind")"
 # Everything of `runtime` is in `dev`, at the same versions.

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
 from benchmarks.gateway.contract import HERE
 from tests.real_servers.node import ROOT, find_node
-from tests.real_servers.npm_tree import InstallFailed, Mark, install_tree, lock_tree, run_installer
+from tests.real_servers.npm_tree import InstallFailed, install_tree, lock_tree, run_installer
+from tests.real_servers.python_tree import FORM, find_uv, install_environment
 
 CACHE = ROOT / ".cache" / "bench" / "gateways"
 PINS = HERE / "pins"
@@ -22,14 +22,7 @@ __all__ = ["InstallFailed", "node_program", "npm_package", "python_environment"]
 
 def python_environment(name: str) -> Path:
     """The folder of programs of an environment with what `pins/python/NAME.txt` says."""
-    folder, pins = CACHE / name, PINS / "python" / f"{name}.txt"
-    mark = Mark(folder, sys.version, [pins])
-    if not mark.is_current():
-        uv = _uv()
-        run_installer([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-        run_installer([uv, "pip", "sync", "--quiet", "--python", str(folder / "bin/python"), str(pins)])
-        mark.set()
-    return folder / "bin"
+    return install_environment(PINS / "python" / f"{name}.txt", CACHE / name) / "bin"
 
 
 def npm_package(name: str, package: str) -> Path:
@@ -55,22 +48,15 @@ def node_program(script: Path) -> list[str]:
     return [str(find_node().program), "--require", str(HERE / "loopback.cjs"), str(script)]
 
 
-def _uv() -> str:
-    beside = (str(Path(sys.executable).parent), str(ROOT / ".venv" / "bin"), None)
-    found = next((uv for place in beside if (uv := shutil.which("uv", path=place))), None)
-    if found is None:
-        raise InstallFailed("There is no uv. Run `make setup`.")
-    return found
-
-
 def lock() -> None:
     """Resolve everything again that has a lock; no pin says where it was fetched."""
     for locked in (PINS / "npm").glob("*/package-lock.json"):
         lock_tree(locked.parent)
-    form = ["--universal", "--python-version", "3.11", "--no-header", "--no-annotate", "--no-emit-index-url"]
     for wanted in (PINS / "python").glob("*.in"):
         target = wanted.with_suffix(".txt")
-        run_installer([_uv(), "pip", "compile", "--quiet", *form, "--output-file", str(target), str(wanted)])
+        run_installer(
+            [find_uv(), "pip", "compile", "--quiet", *FORM, "--output-file", str(target), str(wanted)]
+        )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from tests.real_servers.node import ROOT
 from tests.real_servers.npm_tree import InstallFailed, Mark, alone, run_installer
 
 FORM = ("--universal", "--python-version", "3.11", "--no-header", "--no-annotate", "--no-emit-index-url")
@@ -19,7 +20,7 @@ def install_environment(pins: Path, folder: Path) -> Path:
     with alone(folder):
         if mark.is_current():
             return folder
-        uv = _uv()
+        uv = find_uv()
         run_installer([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
         into = ("--quiet", "--compile-bytecode", "--python", str(folder / "bin/python"))
         run_installer([uv, "pip", "sync", *into, str(pins)])
@@ -33,12 +34,13 @@ def lock_environment(requirements: tuple[str, ...], pins: Path, scratch: Path) -
     scratch.mkdir(parents=True, exist_ok=True)
     wanted.write_text("\n".join(requirements))
     target = ("--generate-hashes", "--output-file", str(pins))
-    run_installer([_uv(), "pip", "compile", "--quiet", *FORM, *target, str(wanted)])
+    run_installer([find_uv(), "pip", "compile", "--quiet", *FORM, *target, str(wanted)])
 
 
-def _uv() -> str:
-    """The one beside this Python, which `make setup` put there, before one of the system's."""
-    found = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
+def find_uv() -> str:
+    """The one beside this Python, or that `make setup` put in place, before one of the system's."""
+    places = (str(Path(sys.executable).parent), str(ROOT / ".venv" / "bin"), None)
+    found = next((uv for place in places if (uv := shutil.which("uv", path=place))), None)
     if found is None:
         raise InstallFailed("There is no uv. Run `make setup`.")
     return found

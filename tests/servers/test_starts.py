@@ -166,4 +166,5 @@ async def test_the_host_waits_neither_for_one_that_cannot_begin_nor_for_long(clo
     assert not waiting.done()
     await clock.passes(HEAD_START)
     await waiting
+    await slots.first_process()  # nor a second time
     await _end(slow)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import logging.handlers
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -15,9 +14,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 def keep_log(path: Path) -> None:
     """Write what this process logs from now on to a file."""
-    handler = _PrivateFile(
-        path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", errors="backslashreplace", delay=True
-    )
+    handler = _PrivateFile(path, encoding="utf-8", errors="backslashreplace", delay=True)
     handler.setFormatter(_Lines())
     root = logging.getLogger()
     root.addHandler(handler)
@@ -25,13 +22,32 @@ def keep_log(path: Path) -> None:
         root.setLevel(logging.INFO)
 
 
-class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """A file that only this user can read, also after it was rotated."""
+class _PrivateFile(logging.FileHandler):
+    """A file that only this user can read, and older ones beside it. (`logging.handlers` would bring half a
+    megabyte of other things.)"""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it, to a new file when the last one is large."""
+        try:
+            if self.stream is not None and self.stream.tell() >= LARGEST:
+                self.close()
+                _set_aside(Path(self.baseFilename))
+        except OSError:
+            self.handleError(record)
+        super().emit(record)
 
     def _open(self) -> TextIOWrapper:
         stream = super()._open()
         Path(self.baseFilename).chmod(0o600)
         return stream
+
+
+def _set_aside(path: Path) -> None:
+    """Make room for a new file: `host.log.1` is the newest of the older ones."""
+    for number in range(KEPT - 1, -1, -1):
+        older = path.with_name(f"{path.name}.{number}") if number else path
+        if older.exists():
+            older.replace(path.with_name(f"{path.name}.{number + 1}"))
 
 
 class _Lines(logging.Formatter):

@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib import __version__
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
@@ -22,7 +22,6 @@ from toolcrib.gateway.listing import Listing
 from toolcrib.gateway.logs import Logs
 from toolcrib.gateway.names import PlainNames
 from toolcrib.gateway.profile import Profile
-from toolcrib.gateway.search import SearchMode
 from toolcrib.gateway.watches import UPDATED, Watches
 from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
@@ -31,6 +30,9 @@ from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
 from toolcrib.tools.naming import BORDER, PREFIX
 from toolcrib.tools.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.search import SearchMode
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +76,8 @@ class Gateway:
         profile = self.profile
         if not profile.search:
             return None
+        from toolcrib.gateway.search import SearchMode
+
         return SearchMode(self.tools, limit=profile.k, always_on=profile.always_on, meaning=self.host.meaning)
 
     def tools(self) -> list[Tool]:

@@ -29,11 +29,11 @@ from toolcrib.host.chat_words import ChatWords
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.removals import Removals
 from toolcrib.host.room import ToolRoom
+from toolcrib.host.searching import Searching
 from toolcrib.host.setups import Setups
 from toolcrib.host.shelf import Shelf
 from toolcrib.host.workbench import Workbench
 from toolcrib.llm.opening import Models
-from toolcrib.retrieval import Finder, Index, Meaning
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Principal, Tool, ToolResult
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import Person
     from toolcrib.llm.model import Model
+    from toolcrib.retrieval import Finder, Index, Meaning
     from toolcrib.schema.approvals import Mode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -120,6 +121,7 @@ class Host:
     """Questions that are being answered by themselves, for whoever follows."""
     credentials: CredentialStore = field(repr=False)
     """What sign-ins to remote servers left behind."""
+    searching: Searching = field(repr=False)
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
     only: frozenset[str] | None = None
@@ -128,12 +130,18 @@ class Host:
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
     lent: bool = False
     """True while a gateway lends the tools to others: what is for this person alone is then not opened."""
-    meaning: Meaning = field(default_factory=lambda: Meaning(None), repr=False)
-    """Vectors of texts, for whoever searches."""
-    finder: Finder = field(default_factory=Finder, repr=False)
-    """The tools, ready to be searched; whoever searches lets it follow the registry first."""
     _forms: Forms = field(default_factory=Forms, repr=False)
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    @property
+    def meaning(self) -> Meaning:
+        """Vectors of texts, for whoever searches."""
+        return self.searching.meaning
+
+    @property
+    def finder(self) -> Finder:
+        """The tools, ready to be searched; whoever searches lets it follow the registry first."""
+        return self.searching.finder
 
     @property
     def index(self) -> Index:

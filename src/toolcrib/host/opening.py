@@ -30,12 +30,11 @@ from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.gating import is_ours, open_gate
 from toolcrib.host.host import Host
 from toolcrib.host.lock import sole_host
-from toolcrib.host.meaning import open_meaning
 from toolcrib.host.removals import Removals
+from toolcrib.host.searching import Searching
 from toolcrib.host.setups import Setups
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.opening import Models
-from toolcrib.retrieval import Finder
 from toolcrib.schema.events import Event, WaitingChanged
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.connecting import Workshop
@@ -170,8 +169,8 @@ async def _assemble(
     stack.push_async_callback(workbench.close)
     gate = gate or approvals
     caller = Caller(registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry)
-    meaning = open_meaning(settings.retrieval.embedder, paths.cache / "vectors", secrets.get)
-    stack.push_async_callback(meaning.close)
+    searching = Searching(settings.retrieval.embedder, paths.cache / "vectors", secrets.get)
+    stack.push_async_callback(searching.close)
     tool_of = partial(_find_tool, registry)
     known = QuestionWords(tool_of, lambda tool: is_ours(tool, host.config, workbench), workbench.holds)
     words = ChatWords(tool_of, lambda: len(host.tools()), known)
@@ -208,10 +207,9 @@ async def _assemble(
         desk=desk,
         turns=turns,
         credentials=credentials,
+        searching=searching,
         workshop=workshop,
         fortunes=fortunes,
-        meaning=meaning,
-        finder=Finder(meaning),
         only=frozenset(only) if only is not None else None,
     )
     questions.on_change = desk.questions.on_change = lambda: bus.publish(WaitingChanged())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from toolcrib.agent.ports import Found
 from toolcrib.config.settings import RetrievalSettings
-from toolcrib.retrieval import Pick
-from toolcrib.retrieval.finder import Finder
 from toolcrib.schema.tools import Tool
+
+if TYPE_CHECKING:
+    from toolcrib.retrieval import Finder, Pick
 
 
 class ToolRoom:

@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from toolcrib.retrieval import Finder, Meaning
 from toolcrib.schema.servers import CachedTools
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from toolcrib.retrieval import Meaning
 
 
 class Shelf:
@@ -19,6 +22,8 @@ class Shelf:
     def __init__(
         self, registry: Registry, last_known: Callable[[], Mapping[str, CachedTools]], meaning: Meaning
     ) -> None:
+        from toolcrib.retrieval import Finder
+
         self.finder = Finder(meaning)
         self._registry = registry
         self._last_known = last_known

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from toolcrib.servers.processes.working import Workload, processor_to_spare
 
@@ -65,7 +65,7 @@ class StartSlots:
         self._patience = patience
         self._to_spare = to_spare
         self._one_is_up = False
-        self._one_has_a_process = False
+        self._head_start_given = False
         self._news = asyncio.Event()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._counted: dict[Start, None] = {}
@@ -88,26 +88,26 @@ class StartSlots:
         """Wait until any start has had its process, the one now under way is over, or for a moment at most.
 
         What the host has to do for the other servers would slow the very first one down; it can be done while
-        that one's process loads its program.
+        that one's process loads its program. A server that has no process is waited for no more than once.
         """
-        if self._one_has_a_process:
+        if self._head_start_given:
             return
         self._news.clear()
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(HEAD_START):
                 await self._news.wait()
+        except TimeoutError:
+            self._head_start_given = True
 
     def _has_process(self) -> None:
-        self._one_has_a_process = True
+        self._head_start_given = True
         self._news.set()
 
     def _is_up(self, start: Start) -> None:
-        if self._one_is_up or start not in self._counted:
-            self._one_is_up = True
-            return
-        self._one_is_up = True
-        del self._counted[start]
-        asyncio.get_running_loop().call_later(BREATH, self._give_back)
+        first, self._one_is_up = not self._one_is_up, True
+        if first and start in self._counted:
+            del self._counted[start]
+            asyncio.get_running_loop().call_later(BREATH, self._give_back)
 
     async def _turn(self) -> None:
         if self._free and not self._waiting:

@@ -1,4 +1,4 @@
-"""Finding what was left behind, and the watchdog as the program that it is."""
+"""Finding what was left behind, and ending it."""
 
 from __future__ import annotations
 
@@ -109,38 +109,7 @@ def test_a_name_with_brackets_does_not_confuse(tmp_path: Path):
     end(process)
 
 
-def watchdog(token: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-I", "-S", orphans.__file__, token], stdin=subprocess.PIPE)
-
-
-def test_the_watchdog_ends_what_is_on_its_list_and_what_is_marked(token: str):
-    listed, struck, carrying = sleeper(), sleeper(), sleeper(env={MARKER: f"{token}.3."})
-    deaf = subprocess.Popen(
-        ["sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"],
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-    )
-    assert deaf.stdout is not None
-    deaf.stdout.readline()
-    dog = watchdog(token)
-    lines = f"+ {listed.pid}\nrubbish\n+ x\n\n+ {struck.pid}\n+ {deaf.pid}\n- {struck.pid}\n"
-    dog.communicate(lines.encode(), timeout=20)
-    assert dog.returncode == 0
-    assert listed.wait(20) == -signal.SIGTERM
-    assert deaf.wait(20) == -signal.SIGKILL
-    assert carrying.wait(20) == -signal.SIGKILL
-    assert struck.poll() is None
-    deaf.stdout.close()
-    end(struck)
-
-
-def test_the_watchdog_with_nothing_to_do_simply_ends(token: str):
-    dog = watchdog(token)
-    dog.communicate(b"", timeout=20)
-    assert dog.returncode == 0
-
-
-def test_the_watchdog_imports_next_to_nothing():
+def test_the_program_imports_next_to_nothing():
     script = f"import sys; sys.path.insert(0, {str(Path(orphans.__file__).parent)!r}); import orphans\n"
     script += "print(sorted(name for name in sys.modules if name in ('pathlib', 'asyncio', 'json', 're')))"
     output = subprocess.check_output([sys.executable, "-I", "-S", "-c", script])

@@ -12,13 +12,12 @@ import json
 import os
 import secrets
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from toolcrib.config.atomic import write_atomic
-from toolcrib.servers.processes import orphans
+from toolcrib.servers.processes import orphans, watchdog
 
 TOKEN_BYTES = 12
 
@@ -53,9 +52,11 @@ class ProcessGuard:
             self._tell(f"- {group}\n")
 
     def close(self) -> None:
-        """Let the watchdog go; it finds nothing left to do."""
+        """Let the watchdog go, which ends what is left."""
         if self._watchdog is None or self._watchdog.stdin is None:
             return
+        if not self._groups:
+            self._tell(watchdog.DONE)
         with contextlib.suppress(OSError):
             self._watchdog.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -77,10 +78,9 @@ def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
     Nor does it carry our own marker: where this host is itself a server of another one, it is not killed
     along with us before it has done its work.
     """
-    command = [sys.executable, "-I", "-S", str(Path(orphans.__file__)), token]
     environment = {name: value for name, value in os.environ.items() if name != orphans.MARKER}
     return subprocess.Popen(
-        command,
+        watchdog.command(token),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

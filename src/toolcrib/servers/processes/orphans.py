@@ -1,13 +1,11 @@
-"""Finds and ends what a host left behind; run as a program, it is the watchdog that outlives a killed host.
+"""Finds and ends what a host left behind; as a program, `orphans.py TOKEN GROUP…` ends these groups and then
+everything that carries the token.
 
-It imports next to nothing, so that the watchdog starts in milliseconds and weighs little. Each server carries
-a marker in its environment that begins with its host's token: even a daemon that left its group has it.
-
-As a program it reads lines from stdin — `+ GROUP` and `- GROUP` — and at the end of the input, which is when
-the host is gone, ends the groups still listed and everything that carries the token given as its argument.
+Each server carries a marker in its environment that begins with its host's token: even a daemon that left its
+group has it. The program imports next to nothing: it runs when the machine may be in trouble.
 """
 
-# pathlib would double the start time, and so would contextlib and signal together
+# pathlib, or contextlib and signal together, would double the start time
 # ruff: noqa: PTH123, PTH208, SIM105
 
 import os
@@ -99,17 +97,8 @@ def start_time(pid: int) -> int | None:
     return int(fields[19]) if fields is not None else None
 
 
-def watch(token: str) -> None:
-    """Wait for the host's end, then end its servers."""
-    groups: set[int] = set()
-    for line in sys.stdin:
-        sign, _, group = line.strip().partition(" ")
-        if not group.isdigit():
-            continue
-        if sign == "+":
-            groups.add(int(group))
-        elif sign == "-":
-            groups.discard(int(group))
+def end(token: str, groups: list[int]) -> None:
+    """End what a host had: first it is asked, then it is killed."""
     for group in groups:
         signal_group(group, ASK)
     until = time.monotonic() + GRACE
@@ -121,4 +110,4 @@ def watch(token: str) -> None:
 
 
 if __name__ == "__main__":
-    watch(sys.argv[1])
+    end(sys.argv[1], [int(group) for group in sys.argv[2:]])
