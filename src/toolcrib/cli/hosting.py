@@ -4,7 +4,6 @@ closes it in order."""
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 from collections.abc import Callable
@@ -34,7 +33,6 @@ class Page:
 
 def run_host(surface: Surface, page: Page | None = None) -> int:
     """Until a signal ends it; returns the exit code."""
-    collect_rarely()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_run(surface, page or Page()))
     return 0
@@ -47,14 +45,6 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-def collect_rarely() -> None:
-    """Look for unreachable cycles every ten thousand new objects instead of seven hundred.
-
-    With calls under way that many are alive at any time, and a tenth of the CPU went into looking at them.
-    """
-    gc.set_threshold(10_000, *gc.get_threshold()[1:])
 
 
 async def _run(surface: Surface, page: Page) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from toolcrib.cli.ending import Ending, heeding
 from toolcrib.cli.host_log import keep_log
-from toolcrib.cli.hosting import collect_rarely, loop_factory
+from toolcrib.cli.hosting import loop_factory
 from toolcrib.cli.surface import Surface
 from toolcrib.config.profiles import unknown_profile
 from toolcrib.config.settings import Settings
@@ -37,7 +37,6 @@ class Place:
 
 def serve_gateway(surface: Surface, profile: Profile, place: Place | None) -> int:
     """Until a signal, or the end of the client, ends it; over stdio where there is no place."""
-    collect_rarely()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_over_stdio(surface, profile) if place is None else _over_http(surface, profile, place))
     return 0

@@ -23,14 +23,14 @@ _MAX_DEPTH = 8
 _SHORTEST_SECRET = 6
 """Shorter known values would blank out ordinary words."""
 
-_SECRET_KEY = re.compile(
+_KEYS_OF_SECRETS = (
     r"pass(?:word|wd|phrase|code)?$|^pwd$|secret|token(?!s)|api[-_]?key|access[-_]?key|private[-_]?key|"
     r"signing[-_]?key|encryption[-_]?key|auth(?:orization|entication)?$|credential|cookie|^jwt$|bearer|"
-    r"session[-_]?(?:id|key)$|^otp$|^pin$|^cvv$|signature$",
-    re.IGNORECASE,
+    r"session[-_]?(?:id|key)$|^otp$|^pin$|^cvv$|signature$"
 )
+"""In any case. These are compiled when one is first needed, which in most hosts is never."""
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_SECRET_VALUE = re.compile(
+_LOOKS_OF_SECRETS = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}"
     r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}"
@@ -38,8 +38,7 @@ _SECRET_VALUE = re.compile(
     r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{20,}|\bpypi-[A-Za-z0-9_-]{20,}|\bhf_[A-Za-z0-9]{20,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}"
     r"|\beyJ[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]+)*"
-    r"|(?<=://)[^/\s:@]*:[^/\s:@]+(?=@)",
-    re.DOTALL,
+    r"|(?<=://)[^/\s:@]*:[^/\s:@]+(?=@)"
 )
 _SUSPICIOUS = (
     *("pwd", "auth", "cookie", "basic", "jwt", "otp", "pin", "cvv"),
@@ -95,7 +94,7 @@ class Masker:
         for value in self._known:
             masked = masked.replace(value, MASK)
         if _holds_secret(masked.lower(), _SUSPICIOUS):
-            masked = _SECRET_VALUE.sub(MASK, masked)
+            masked = re.sub(_LOOKS_OF_SECRETS, MASK, masked, flags=re.DOTALL)
         if len(text) <= limit:
             return masked
         return f"{masked[:limit]}… ({len(text):,} characters)"
@@ -141,7 +140,7 @@ def _written(value: Any) -> str:
 def is_secret_key(name: str) -> bool:
     """True when a key of this name usually holds a secret."""
     spaced = _WORD_BORDER.sub("_", name[:_MAX_VALUE])
-    return _SECRET_KEY.search(spaced) is not None
+    return re.search(_KEYS_OF_SECRETS, spaced, re.IGNORECASE) is not None
 
 
 def _holds_secret(lowered: str, suspicious: tuple[str, ...]) -> bool:
