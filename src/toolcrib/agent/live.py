@@ -11,9 +11,8 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolcrib.agent.agent import BUSY, Agent, title_of
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.events import (
     AgentEvent,
@@ -25,6 +24,9 @@ from toolcrib.agent.events import (
 )
 from toolcrib.errors import CallFailed, NotFound, ToolcribError, UsageError
 from toolcrib.schema.messages import Image, Usage
+
+if TYPE_CHECKING:
+    from toolcrib.agent.agent import Agent
 
 MOST_KEPT = 5000
 """Events of one turn; then what is said at once elsewhere is dropped."""
@@ -141,6 +143,8 @@ class Turns:
     ) -> LiveTurn:
         """Begin to answer a question; raises `UsageError` while the chat is busy."""
         if chat is None:
+            from toolcrib.agent.agent import title_of
+
             chat = await agent.chats.create(agent.model.name, title=title_of(text))
         return self._begin(agent, chat, agent.run(text, chat=chat, images=images))
 
@@ -170,6 +174,8 @@ class Turns:
     def _begin(self, agent: Agent, chat: Chat, events: Events) -> LiveTurn:
         latest = self.of(chat.id)
         if (latest is not None and latest.running) or chat.id in agent.chats.busy:
+            from toolcrib.agent.agent import BUSY
+
             raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
         turn = LiveTurn(agent, chat.id)
         self._turns[turn.id] = turn

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolcrib.cli.ending import Ending, heeding
 from toolcrib.cli.host_log import keep_log
@@ -16,14 +17,13 @@ from toolcrib.config.profiles import unknown_profile
 from toolcrib.config.settings import Settings
 from toolcrib.control.server import serve
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.http.serving import serve_http
-from toolcrib.gateway.http.views import Views, path_of
 from toolcrib.gateway.offer import offer_all, offer_one
 from toolcrib.gateway.profile import Profile
-from toolcrib.gateway.stdio import serve_stdio
 from toolcrib.host import open_host
 from toolcrib.serverkit.stdio import claim_streams
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.http.views import Views
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,8 @@ async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
             host.lent = True
             keep_log(host.paths.state / "host.log")
             _check_profile(host.settings, asked.name)
+            from toolcrib.gateway.http.serving import serve_http  # while the servers load their programs
+
             serving = serve_http(
                 host, offer, address=place.host, port=place.port, allowed_hosts=place.allowed_hosts
             )
@@ -71,6 +73,8 @@ async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
 
 
 def _announce(surface: Surface, base: str, views: Views) -> None:
+    from toolcrib.gateway.http.views import path_of
+
     first, *others = (f"{base}{path_of(name)}" for name in views.names)
     if surface.json:
         sys.stdout.write(json.dumps({"url": first, "pid": os.getpid()}) + "\n")
@@ -90,6 +94,9 @@ async def _over_stdio(surface: Surface, asked: Profile) -> None:
             ending.host = host
             host.lent = True
             _check_profile(host.settings, asked.name)
+            from toolcrib.gateway.gateway import Gateway
+            from toolcrib.gateway.stdio import serve_stdio
+
             gateway = Gateway(host, offer_one(asked)(host.settings)[asked.name].profile)
             serving = asyncio.create_task(serve_stdio(gateway, incoming, outgoing))
             waiting = asyncio.create_task(ending.wait())
