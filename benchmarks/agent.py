@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 ROUNDS = 30
@@ -65,7 +66,7 @@ async def toolcrib(url: str, stack: AsyncExitStack) -> Ask:
         host.tool(name=one["function"]["name"], description=DESCRIPTION)(add)
 
     agent = host.agent(f"openai:rounds-{ROUNDS}", max_rounds=ROUNDS + 5)
-    agent.settings = agent.settings.model_copy(update={"offer_all": TOOLS})
+    agent.settings = replace(agent.settings, offer_all=TOOLS)
     return lambda: agent.ask("go")
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from toolcrib.errors import NotFound
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 
 @cache
@@ -23,7 +26,7 @@ def names(folder: str) -> tuple[str, ...]:
     ours = {
         module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
     }
-    theirs = {entry.name for entry in entry_points(group=folder)}
+    theirs = {entry.name for entry in _offered(folder)}
     return tuple(sorted(ours | theirs))
 
 
@@ -32,9 +35,16 @@ def find(folder: str, name: str) -> ModuleType:
     package = importlib.import_module(folder)
     if name in {module.name for module in pkgutil.iter_modules(package.__path__)}:
         return importlib.import_module(f"{folder}.{name}")
-    for entry in entry_points(group=folder, name=name):
+    for entry in _offered(folder).select(name=name):
         module = entry.load()
         if isinstance(module, ModuleType):
             return module
     kind = folder.rpartition(".")[2]
     raise NotFound(f"There is no {name!r} among {kind}.", hint=f"Known: {', '.join(names(folder))}.")
+
+
+def _offered(folder: str) -> EntryPoints:
+    # Ours are found without it, and it takes a while to load.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=folder)

@@ -65,3 +65,14 @@ def test_what_stands_low_in_the_tree_is_light(package: str) -> None:
     loaded = modules_after(f"import toolcrib.{package}")
 
     assert not packages(loaded) & (HEAVY - {"pydantic"})
+
+
+def test_what_starts_the_servers_is_loaded_before_the_rest() -> None:
+    """The first process of a host waits for all of this; what is not needed for it is loaded beside it."""
+    loaded = modules_after(
+        "import toolcrib.cli.serving, toolcrib.cli.hosting, toolcrib.servers.transports.stdio"
+    )
+
+    assert not packages(loaded) & HEAVY
+    later = ("agent.events", "approvals", "control", "gateway.http", "host.host", "llm", "retrieval", "web")
+    assert not loaded & {f"toolcrib.{module}" for module in later}

@@ -87,7 +87,7 @@ def test_what_holds_and_what_the_file_says_are_told_apart(path: Path) -> None:
 
 
 def test_neither_hashes_of_tokens_nor_keys_are_shown_around() -> None:
-    settings = Settings.model_validate(
+    settings = Settings.read(
         {"gateway": {"tokenHash": "abc"}, "retrieval": {"embedder": {"apiKey": "sk-123"}}}
     )
 

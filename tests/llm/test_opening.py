@@ -33,7 +33,7 @@ def models(
     environ: dict[str, str] | None = None, secrets: dict[str, str] | None = None, **settings: object
 ) -> Models:
     context = ModelContext(environ=environ or {}, secret=(secrets or {}).get)
-    return Models(context, AgentSettings.model_validate(settings))
+    return Models(context, AgentSettings.read(settings))
 
 
 async def answer(model: Model) -> str:

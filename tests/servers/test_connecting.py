@@ -78,13 +78,13 @@ async def test_secrets_never_reach_the_log(workshop: Workshop, tmp_path: Path):
     [
         ({"command": "${secret:NONE}"}, MissingSecret, "NONE"),
         ({"command": "x", "args": ["${NOT_SET}"]}, MissingVariable, "NOT_SET"),
-        ({"command": "x", "args": "not a list"}, ConfigError, "srv: args is not right"),
-        ({"command": ""}, ConfigError, "srv: command is not right"),
-        ({}, ConfigError, "srv: command is not right"),
-        ({"command": "x", "env": {"A": ["${HOME"]}, "cwd": 5}, ConfigError, "srv: cwd is not right"),
+        ({"command": "x", "args": "not a list"}, ConfigError, "srv: args must be a list of text, not text"),
+        ({"command": ""}, ConfigError, "srv: command must be text that is not empty"),
+        ({}, ConfigError, "srv: command is missing"),
+        ({"command": "x", "env": {"A": ["${HOME"]}, "cwd": 5}, ConfigError, "srv: cwd must be text, not 5"),
         ({"type": "carrier-pigeon"}, ConfigError, "srv has the unknown type 'carrier-pigeon'"),
-        ({"type": "npm", "package": "p", "args": [1]}, ConfigError, r"srv: args\.0 is not right"),
-        ({"type": "python"}, ConfigError, "srv: module is not right"),
+        ({"type": "npm", "package": "p", "args": [1]}, ConfigError, r"srv: args\.0 must be text, not 1"),
+        ({"type": "python"}, ConfigError, "srv: module is missing"),
     ],
 )
 async def test_an_entry_that_cannot_be_used_names_what_is_wrong(

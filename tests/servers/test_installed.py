@@ -38,7 +38,7 @@ def install(context: LinkContext, content: Any) -> Path:
 def test_what_is_installed_is_started_as_the_installer_noted(transport: Any, spec: Any, context: LinkContext):
     install(context, LAUNCH)
     entry = {**spec, "args": ["--flag"], "env": {"B": "entry"}, "cwd": "/work"}
-    assert transport.resolve(transport.Spec.model_validate(entry), context) == stdio.Spec(
+    assert transport.resolve(transport.Spec.read(entry), context) == stdio.Spec(
         command="/opt/node",
         args=("/opt/server.js", "--flag"),
         env={"A": "launch", "B": "entry"},
@@ -53,7 +53,7 @@ def test_what_is_installed_is_started_as_the_installer_noted(transport: Any, spe
 @pytest.mark.parametrize("transport", [npm, python, custom])
 def test_a_damaged_installation_is_named(transport: Any, content: Any, context: LinkContext):
     install(context, content)
-    spec = transport.Spec.model_validate({"module": "m", "package": "p"})
+    spec = transport.Spec.read({"module": "m", "package": "p"})
     with pytest.raises(ConfigError, match="The installation of srv is damaged") as caught:
         transport.resolve(spec, context)
     assert caught.value.hint == "Install srv again."

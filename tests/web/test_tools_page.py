@@ -187,7 +187,7 @@ def test_how_many_tools_are_offered_is_saved_at_once(
     field = page.get_by_label("Tools for a question")
     field.fill("90")
     page.get_by_role("dialog").get_by_label("Always on").focus()
-    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("less than or equal to 50")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("a whole number between 1 and 50")
 
     field.fill("4")
     field.press("Enter")

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolcrib.agent.ports import Question
 from toolcrib.errors import NotFound
+
+if TYPE_CHECKING:
+    from toolcrib.agent.ports import Question
 
 Reply = Mapping[str, Any]
 

@@ -7,9 +7,12 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from toolcrib.host import Host
 from toolcrib.servers.processes.orphans import signal_group
+
+if TYPE_CHECKING:
+    from toolcrib.host import Host
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

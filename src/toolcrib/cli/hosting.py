@@ -6,19 +6,21 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolcrib.cli.browser import can_show, show
 from toolcrib.cli.ending import Ending, heeding
+from toolcrib.cli.event_loop import loop_factory
 from toolcrib.cli.host_log import keep_log
-from toolcrib.cli.plain_view import announce_json, plain_view
 from toolcrib.cli.surface import Surface
-from toolcrib.control.server import serve
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.host import open_host
-from toolcrib.web.serving import Served, serve_page
+from toolcrib.loading import preload
+
+if TYPE_CHECKING:
+    from toolcrib.web.serving import Served
 
 View = AbstractAsyncContextManager[None]
 
@@ -38,21 +40,16 @@ def run_host(surface: Surface, page: Page | None = None) -> int:
     return 0
 
 
-def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """The faster event loop, where it is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
-
-
 async def _run(surface: Surface, page: Page) -> None:
     ending = Ending()
     with heeding(ending):
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log")
+            await preload("toolcrib.cli.plain_view", "toolcrib.control.server", "toolcrib.web.serving")
+            from toolcrib.control.server import serve
+            from toolcrib.web.serving import serve_page
+
             async with serve_page(host, port=page.port) as served, serve(host):
                 if page.browser and not surface.json and can_show():
                     show(served.sign_in_address())
@@ -61,6 +58,8 @@ async def _run(surface: Surface, page: Page) -> None:
 
 
 def _view(surface: Surface, served: Served, ending: Ending) -> View:
+    from toolcrib.cli.plain_view import announce_json, plain_view
+
     if surface.json:
         return announce_json(served)
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.cli.ending import Ending, heeding
+from toolcrib.cli.event_loop import loop_factory
 from toolcrib.cli.host_log import keep_log
-from toolcrib.cli.hosting import loop_factory
 from toolcrib.cli.surface import Surface
 from toolcrib.config.profiles import unknown_profile
 from toolcrib.config.settings import Settings
-from toolcrib.control.server import serve
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.offer import offer_all, offer_one
 from toolcrib.gateway.profile import Profile
 from toolcrib.host import open_host
-from toolcrib.serverkit.stdio import claim_streams
+from toolcrib.loading import preload
 
 if TYPE_CHECKING:
     from toolcrib.gateway.http.views import Views
@@ -62,7 +61,9 @@ async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
             host.lent = True
             keep_log(host.paths.state / "host.log")
             _check_profile(host.settings, asked.name)
-            from toolcrib.gateway.http.serving import serve_http  # while the servers load their programs
+            await preload("toolcrib.control.server", "toolcrib.gateway.http.serving")
+            from toolcrib.control.server import serve
+            from toolcrib.gateway.http.serving import serve_http
 
             serving = serve_http(
                 host, offer, address=place.host, port=place.port, allowed_hosts=place.allowed_hosts
@@ -87,6 +88,8 @@ def _announce(surface: Surface, base: str, views: Views) -> None:
 
 async def _over_stdio(surface: Surface, asked: Profile) -> None:
     """Beside a host that may be running: the client's servers are its own, and end with it."""
+    from toolcrib.serverkit.stdio import claim_streams
+
     incoming, outgoing = claim_streams()
     ending = Ending()
     with heeding(ending):
@@ -94,6 +97,7 @@ async def _over_stdio(surface: Surface, asked: Profile) -> None:
             ending.host = host
             host.lent = True
             _check_profile(host.settings, asked.name)
+            await preload("toolcrib.gateway.gateway", "toolcrib.gateway.stdio")
             from toolcrib.gateway.gateway import Gateway
             from toolcrib.gateway.stdio import serve_stdio
 

@@ -59,7 +59,7 @@ class Fields:
         value = self._raw[key]
         if not isinstance(value, bool) and isinstance(value, int | float) and least <= value <= most:
             return value
-        return self.fail(key, _range(least, most))
+        return self.fail(key, range_words(least, most))
 
     def texts(self, *keys: str) -> tuple[str, ...]:
         """The lists of text under all of these keys, one after the other, each text once."""
@@ -121,7 +121,7 @@ def describe(value: object) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def _range(least: float, most: float) -> str:
+def range_words(least: float, most: float) -> str:
     if most == math.inf:
         return f"a number of at least {least:g}"
     return f"a number between {least:g} and {most:g}"

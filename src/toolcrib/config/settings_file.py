@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_origin
+from typing import Any
 
-from pydantic import BaseModel
-
+from toolcrib.config.kinds import Named, Part
+from toolcrib.config.reading import KIND, Section, declared, in_json
 from toolcrib.config.settings import Settings
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UsageError
@@ -46,7 +46,7 @@ def change_settings(store: ConfigStore, changes: Mapping[str, Any]) -> None:
 
 def value_of(settings: Settings, key: str) -> Any:
     """A setting as it holds now; None for one of a free name that is not there."""
-    found: Any = settings.model_dump(mode="json", by_alias=True)
+    found: Any = settings.written()
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     return found
@@ -61,7 +61,7 @@ def given_keys(document: Mapping[str, Any]) -> list[str]:
 
 def shown(settings: Settings) -> dict[str, Any]:
     """All settings as they hold, as the file would say them; what guards a door is left out."""
-    return _cleaned(settings.model_dump(mode="json", by_alias=True))
+    return _cleaned(settings.written())
 
 
 def _cleaned(section: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,18 +104,18 @@ def _snake(key: str) -> str:
     return other if other != key else ""
 
 
-def _keys(model: type[BaseModel], before: str = "") -> list[str]:
+def _keys(section: type[Section], before: str = "") -> list[str]:
     found: list[str] = []
-    for field in model.model_fields.values():
-        name = f"{before}{field.alias}"
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            found += _keys(kind, f"{name}.")
-        elif get_origin(kind) is dict:
-            (_, inner) = kind.__args__  # type: ignore[union-attr]
-            free = isinstance(inner, type) and issubclass(inner, BaseModel)
-            found += [name, *(_keys(inner, f"{name}.*.") if free else [f"{name}.*"])]
-        elif field.alias not in _HIDDEN:
+    for field in declared(section):
+        key = in_json(field.name)
+        name, kind = f"{before}{key}", field.metadata[KIND]
+        if isinstance(kind, Part):
+            found += _keys(kind.section, f"{name}.")
+        elif isinstance(kind, Named):
+            inner = kind.kind
+            free = _keys(inner.section, f"{name}.*.") if isinstance(inner, Part) else [f"{name}.*"]
+            found += [name, *free]
+        elif key not in _HIDDEN:
             found.append(name)
     return found
 

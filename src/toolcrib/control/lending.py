@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from toolcrib import plugins
 from toolcrib.config.aliases import canonical
+from toolcrib.config.reading import Unfit
 from toolcrib.errors import ConfigError
 from toolcrib.servers.connecting import TRANSPORTS
 from toolcrib.servers.link import LinkContext
@@ -49,10 +48,8 @@ def as_command(name: str, raw: Mapping[str, Any], installs: Path) -> dict[str, A
 def _installed(name: str, kind: str, values: dict[str, Any], installs: Path) -> dict[str, Any]:
     transport = plugins.find(TRANSPORTS, kind)
     try:
-        spec = transport.resolve(
-            transport.Spec.model_validate(values), LinkContext(server=name, installs=installs)
-        )
-    except (ConfigError, ValidationError):
+        spec = transport.resolve(transport.Spec.read(values), LinkContext(server=name, installs=installs))
+    except (ConfigError, Unfit):
         return values
     found = {"command": spec.command, "args": list(spec.args), "env": dict(spec.env), "cwd": spec.cwd}
     return {"type": "stdio", **{key: value for key, value in found.items() if value}}

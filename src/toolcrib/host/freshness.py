@@ -11,9 +11,12 @@ import os
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolcrib.host.host import Host
 from toolcrib.schema.servers import ServerEntry, ServerState
+
+if TYPE_CHECKING:
+    from toolcrib.host.host import Host
 
 INTERVAL = 1.0
 MOST_FILES = 5000

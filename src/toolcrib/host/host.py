@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -27,6 +27,7 @@ from toolcrib.events import Bus
 from toolcrib.host.chat_news import ChatNews
 from toolcrib.host.chat_words import ChatWords
 from toolcrib.host.fortunes import Fortunes
+from toolcrib.host.foundation import Foundation
 from toolcrib.host.removals import Removals
 from toolcrib.host.room import ToolRoom
 from toolcrib.host.searching import Searching
@@ -35,12 +36,12 @@ from toolcrib.host.shelf import Shelf
 from toolcrib.host.workbench import Workbench
 from toolcrib.llm.opening import Models
 from toolcrib.schema.approvals import Mode
-from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
+from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import OnProgress
-from toolcrib.servers.signin.credentials import CredentialStore
+from toolcrib.servers.signin.keeping import CredentialStore
 from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.chat_rows import ChatRows
@@ -73,10 +74,10 @@ LOG_READ_BYTES = 256 * 1024
 class Host:
     """A running tool room. `open_host` makes one; it lives as long as that block."""
 
+    foundation: Foundation = field(repr=False)
+    """What the servers rest on."""
     paths: Paths
     config_store: ConfigStore
-    config: Config
-    """What the config file said when it was last good."""
     secrets: SecretStore
     events: Bus[Event]
     registry: Registry
@@ -124,7 +125,6 @@ class Host:
     searching: Searching = field(repr=False)
     workshop: Workshop = field(repr=False)
     fortunes: Fortunes = field(repr=False)
-    only: frozenset[str] | None = None
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file, as it stands, is not what is in force; None when it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
@@ -152,6 +152,11 @@ class Host:
     def shelf(self) -> Shelf:
         """Every tool that is known, those that cannot be called now too."""
         return Shelf(self.registry, self.fortunes.last_known, self.meaning)
+
+    @property
+    def config(self) -> Config:
+        """What the config file said when it was last good."""
+        return self.foundation.config
 
     @property
     def settings(self) -> Settings:
@@ -220,7 +225,7 @@ class Host:
 
         settings = self.settings.agent
         if max_rounds is not None:
-            settings = settings.model_copy(update={"max_rounds": max_rounds})
+            settings = replace(settings, max_rounds=max_rounds)
         return Agent(
             model=self._model(model),
             door=self.caller,
@@ -330,32 +335,16 @@ class Host:
 
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
-        self.config = config
         self.caller.settings = config.settings
         self.approvals.adopt(config.settings.approvals)
         self.models.settings = config.settings.agent
         self.workbench.adopt(config.settings.terminal)
         if config.settings.terminal.enabled:
             self.open_workbench()
-        entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
-        others = self.fortunes.adopt(entries)
-        for name in self.fortunes.entries:
-            self.registry.expect(name)
         before = set(self.servers.names())
-        changed = await self.servers.apply(
-            entries,
-            dict(config.fingerprints),
-            dict(config.broken),
-            switched_on=config.settings.global_enabled,
-        )
+        changed = await self.foundation.apply(config)
         for name in before - set(self.servers.names()):
-            self.registry.forget(name)
-            self.fortunes.forget(name)
             self.caller.counts.forget(name)
-            self.events.publish(ServerRemoved(name))
-        changed = tuple(dict.fromkeys([*changed, *others]))
-        if changed:
-            self.events.publish(ConfigChanged(changed=changed))
         return changed
 
     def log_lines(self, server: str, count: int = 100) -> list[str]:

@@ -11,11 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
 from toolcrib import plugins
 from toolcrib.config.environment import entry_environment
 from toolcrib.config.expansion import Expanded, expand
+from toolcrib.config.reading import Section, Unfit
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.link import MAX_MESSAGE_BYTES, LinkContext
@@ -88,7 +87,7 @@ class Workshop:
         context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned, auth=auth)
         return partial(_open_link, transport, spec, context)
 
-    def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, BaseModel, frozenset[str], Any]:
+    def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, Section, frozenset[str], Any]:
         """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
         raw = expand(entry.raw, self.environ, self.secret)
         transport = find_transport(entry)
@@ -117,19 +116,17 @@ def find_transport(entry: ServerEntry) -> ModuleType:
         raise ConfigError(f"{entry.name} has the unknown type {entry.type!r}.", hint=error.hint) from None
 
 
-def parse_spec(transport: ModuleType, server: str, raw: Expanded) -> BaseModel:
+def parse_spec(transport: ModuleType, server: str, raw: Expanded) -> Section:
     """The transport's part of the entry; raises `ConfigError` that names the key."""
-    model: type[BaseModel] = transport.Spec
+    spec: type[Section] = transport.Spec
     try:
-        return model.model_validate(dict(raw))
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the entry"
+        return spec.read(raw)
+    except Unfit as error:
+        key = ".".join(map(str, error.path))
         raise ConfigError(
-            f"{server}: {key} is not right: {first['msg']}.",
-            hint=f"Correct {key!r} in the entry of {server}.",
+            f"{server}: {key} {error.said}.", hint=f"Correct {key!r} in the entry of {server}."
         ) from None
 
 
-def _open_link(transport: ModuleType, spec: BaseModel, context: LinkContext, inbox: Any) -> Any:
+def _open_link(transport: ModuleType, spec: Section, context: LinkContext, inbox: Any) -> Any:
     return transport.open(spec, inbox, context)

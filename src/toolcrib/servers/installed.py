@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
+from toolcrib.config.kinds import named_texts, text, texts
+from toolcrib.config.reading import Section
 from toolcrib.errors import ConfigError
 from toolcrib.servers.link import LinkContext
 from toolcrib.servers.transports import stdio
@@ -22,15 +22,14 @@ LAUNCH_FILE = "launch.json"
 CURRENT = "current"
 
 
-class InstalledSpec(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class InstalledSpec(Section):
     """The keys that every installed type has."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    cwd: str | None = None
+    command: str | None = text(None)
+    args: tuple[str, ...] = texts()
+    env: dict[str, str] = named_texts()
+    cwd: str | None = text(None)
 
 
 def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
@@ -66,11 +65,10 @@ def not_installed(server: str, what: str) -> ConfigError:
 
 def _read(file: Path, server: str) -> stdio.Spec | None:
     try:
-        content: Any = json.loads(file.read_text())
-        return stdio.Spec.model_validate(content)
+        return stdio.Spec.read(json.loads(file.read_text()))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, ValidationError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(
             f"The installation of {server} is damaged: {error}", hint=f"Install {server} again."
         ) from None

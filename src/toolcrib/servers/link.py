@@ -2,7 +2,7 @@
 
 A transport module (`servers/transports/<type>.py`) offers
 
-* `Spec`, a frozen pydantic model of its part of a config entry, and
+* `Spec`, a `config.reading.Section` with its part of a config entry, and
 * `open(spec, inbox, context)`, an async context manager that yields a `Link`.
 
 Leaving the context closes the channel and ends everything behind it within a bounded time.

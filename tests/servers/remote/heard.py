@@ -48,12 +48,12 @@ class Heard:
     def over_http(self, url: str, **options: Any) -> AbstractAsyncContextManager[Link]:
         """A streamable HTTP link with this inbox."""
         spec, context = self._set_up(url, options)
-        return http.open(http.Spec.model_validate(spec), self, context)
+        return http.open(http.Spec.read(spec), self, context)
 
     def over_sse(self, url: str, **options: Any) -> AbstractAsyncContextManager[Link]:
         """A link of the 2024-11-05 transport with this inbox."""
         spec, context = self._set_up(url, options)
-        return sse.open(sse.Spec.model_validate(spec), self, context)
+        return sse.open(sse.Spec.read(spec), self, context)
 
     def _set_up(self, url: str, options: dict[str, Any]) -> tuple[dict[str, Any], LinkContext]:
         about_context = {key: options.pop(key) for key in ("auth", "max_message_bytes") if key in options}

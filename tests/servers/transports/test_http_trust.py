@@ -10,11 +10,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from pydantic import ValidationError
 
 from tests.servers.remote.certificate import make_certificate
 from tests.servers.remote.heard import Heard, modern, result
 from tests.servers.remote.scripted import Call, Reply, scripted
+from toolcrib.config.reading import Unfit
 from toolcrib.errors import AuthRequired, ConfigError, RemoteUnreachable
 from toolcrib.servers.transports import http
 
@@ -223,8 +223,8 @@ async def test_a_server_that_is_down_is_not_mistaken_for_a_failed_sign_in(unused
     ],
 )
 def test_a_senseless_entry_is_refused_before_anything_is_sent(entry: dict[str, object]):
-    with pytest.raises(ValidationError):
-        http.Spec.model_validate(entry)
+    with pytest.raises(Unfit):
+        http.Spec.read(entry)
 
 
 def test_the_remote_transports_need_no_sdk():

@@ -12,11 +12,13 @@ import re
 import socket
 import ssl
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
-from pydantic import BaseModel, ConfigDict, field_validator
 
+from toolcrib.config.kinds import flag_or_text, named_texts, text
+from toolcrib.config.reading import Section, Unfit
 from toolcrib.errors import AuthRequired, ConfigError, ToolcribError
 from toolcrib.servers.link import LinkContext
 
@@ -37,36 +39,31 @@ _TCP_KEEP_ALIVE = [
 ]
 
 
-class RemoteSpec(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class RemoteSpec(Section):
     """How a remote server is reached."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    url: str
-    headers: dict[str, str] = {}
-    verify: bool | str = True
+    url: str = text()
+    headers: dict[str, str] = named_texts()
+    verify: bool | str = flag_or_text(True)
     """Whether the server's certificate is checked, or the file of the authority that vouches for it."""
 
-    @field_validator("url")
-    @classmethod
-    def _is_web_address(cls, value: str) -> str:
-        try:
-            url = httpx2.URL(value)
-        except httpx2.InvalidURL as error:
-            raise ValueError(f"{value!r} is no address: {error}") from None
-        if url.scheme not in ("http", "https") or not url.host:
-            raise ValueError(f"{value!r} must start with http:// or https:// and name a host")
-        return value
-
-    @field_validator("headers")
-    @classmethod
-    def _are_headers(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, text in value.items():
+    def __post_init__(self) -> None:
+        _check_address(self.url)
+        for name, value in self.headers.items():
             if not _TOKEN.fullmatch(name):
-                raise ValueError(f"{name!r} is no header name")
-            if any(character in text for character in "\r\n\0"):
-                raise ValueError(f"the value of header {name!r} must stand on one line")
-        return value
+                raise Unfit(("headers",), f"must have names of headers, and {name!r} is none")
+            if any(character in value for character in "\r\n\0"):
+                raise Unfit(("headers", name), "must stand on one line")
+
+
+def _check_address(text: str) -> None:
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL as error:
+        raise Unfit(("url",), f"is no address: {error}") from None
+    if url.scheme not in ("http", "https") or not url.host:
+        raise Unfit(("url",), "must start with http:// or https:// and name a host")
 
 
 def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:

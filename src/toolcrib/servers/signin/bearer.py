@@ -15,7 +15,8 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from toolcrib.errors import AuthRequired
-from toolcrib.servers.signin.credentials import Credentials, CredentialStore
+from toolcrib.servers.signin.credentials import Credentials
+from toolcrib.servers.signin.keeping import CredentialStore
 
 
 class _Answer(BaseModel):

@@ -1,13 +1,11 @@
-"""What a sign-in leaves behind, kept among the secrets and bound to the server and to who issued it."""
+"""What a sign-in leaves behind, bound to the server and to who issued it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Protocol
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 EARLY = 30.0
 """Seconds before its end at which a token counts as used up."""
@@ -43,65 +41,6 @@ class Credentials(BaseModel):
     def fits(self, url: str) -> bool:
         """Whether they were issued for this address."""
         return _place(self.url) == _place(url)
-
-
-class Secrets(Protocol):
-    """Where secrets lie."""
-
-    def get(self, name: str) -> str | None:
-        """The secret of this name."""
-
-    def set(self, name: str, value: str) -> object:
-        """Store it."""
-
-    def delete(self, name: str) -> None:
-        """Forget it; raises when there is none."""
-
-    def names(self) -> tuple[str, ...]:
-        """All there are."""
-
-
-class CredentialStore:
-    """The credentials by server. A call may wait for a keyring: in an event loop, use a thread."""
-
-    def __init__(
-        self, secrets: Secrets, learn: Callable[[frozenset[str]], None] = lambda values: None
-    ) -> None:
-        self._secrets = secrets
-        self._learn = learn
-
-    def load(self, server: str) -> Credentials | None:
-        """What was kept of the last sign-in; None when there was none, or it cannot be read."""
-        if _name(server) not in self._secrets.names():
-            return None
-        text = self._secrets.get(_name(server))
-        try:
-            found = Credentials.model_validate_json(text or "")
-        except ValidationError:
-            return None
-        self._learn(_private(found))
-        return found
-
-    def save(self, server: str, credentials: Credentials) -> None:
-        """Keep them in place of earlier ones."""
-        self._learn(_private(credentials))
-        self._secrets.set(_name(server), credentials.model_dump_json())
-
-    def forget(self, server: str) -> bool:
-        """Drop them; False when there were none."""
-        if _name(server) not in self._secrets.names():
-            return False
-        self._secrets.delete(_name(server))
-        return True
-
-
-def _name(server: str) -> str:
-    return f"oauth.{server}"[:100]
-
-
-def _private(credentials: Credentials) -> frozenset[str]:
-    values = (credentials.access_token, credentials.refresh_token, credentials.client_secret)
-    return frozenset(value for value in values if value)
 
 
 def _place(url: str) -> tuple[str, str, str]:

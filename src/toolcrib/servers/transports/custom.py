@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
+from toolcrib.config.kinds import text
 from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
 from toolcrib.servers.link import Inbox, Link, LinkContext
 from toolcrib.servers.transports import stdio
 
 
+@dataclass(frozen=True, kw_only=True)
 class Spec(InstalledSpec):
     """The keys of a `custom` entry."""
 
-    sourcePath: str | None = None  # noqa: N815 - the key as other programs write it
+    source_path: str | None = text(None)
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
@@ -23,7 +26,7 @@ def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
         return launch
     if not spec.command:
         raise not_installed(context.server, "The executable")
-    return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.sourcePath)
+    return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.source_path)
 
 
 @asynccontextmanager

@@ -11,11 +11,12 @@ import importlib
 import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from toolcrib.config.kinds import full_text, texts
+from toolcrib.config.reading import Section
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
@@ -25,14 +26,13 @@ DEFAULT_FACTORY = "create"
 DEFAULT_ATTRIBUTE = "server"
 
 
-class Spec(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Spec(Section):
     """The keys of an `inprocess` entry."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    module: str = Field(min_length=1)
+    module: str = full_text()
     """`package.module`, whose `create(args)` or else `server` is used, or `package.module:attribute`."""
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = texts()
 
 
 class DirectLink:

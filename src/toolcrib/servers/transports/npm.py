@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
+from toolcrib.config.kinds import text
 from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
 from toolcrib.servers.link import Inbox, Link, LinkContext
 from toolcrib.servers.transports import stdio
 
 
+@dataclass(frozen=True, kw_only=True)
 class Spec(InstalledSpec):
     """The keys of an `npm` entry."""
 
-    package: str = ""
-    tarballPath: str = ""  # noqa: N815 - the key as other programs write it
+    package: str = text("")
+    tarball_path: str = text("")
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
@@ -23,7 +26,7 @@ def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
         return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd)
     launch = find_launch(spec, context)
     if launch is None:
-        raise not_installed(context.server, f"The npm package {spec.package or spec.tarballPath or '?'}")
+        raise not_installed(context.server, f"The npm package {spec.package or spec.tarball_path or '?'}")
     return launch
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
-from pydantic import Field
-
+from toolcrib.config.kinds import full_text
 from toolcrib.servers.installed import InstalledSpec, find_launch
 from toolcrib.servers.link import Inbox, Link, LinkContext
 from toolcrib.servers.transports import stdio
 
 
+@dataclass(frozen=True, kw_only=True)
 class Spec(InstalledSpec):
     """The keys of a `python` entry; `command` is another interpreter than our own."""
 
-    module: str = Field(min_length=1)
+    module: str = full_text()
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:

@@ -14,11 +14,12 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from toolcrib.config.kinds import full_text, named_texts, text, texts
+from toolcrib.config.reading import Section
 from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, StartFailed, ToolcribError
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.processes.child import Child
@@ -39,15 +40,14 @@ TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|n
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
 
 
-class Spec(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Spec(Section):
     """The keys of a `stdio` entry."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    command: str = Field(min_length=1)
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    cwd: str | None = None
+    command: str = full_text()
+    args: tuple[str, ...] = texts()
+    env: dict[str, str] = named_texts()
+    cwd: str | None = text(None)
 
 
 class StdioLink:
