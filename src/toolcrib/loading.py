@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from importlib import import_module
 
 TURN = 0.0005
-"""Seconds after which the loading thread lets the event loop have its turn; Python's 0.005 are ten times that,
-and a server takes several turns to start."""
+"""Seconds after which the loading thread lets the event loop have its turn. Python has ten times that, and a
+server takes several turns to start."""
 
 
 async def preload(*modules: str) -> None:

@@ -76,3 +76,14 @@ def test_what_starts_the_servers_is_loaded_before_the_rest() -> None:
     assert not packages(loaded) & HEAVY
     later = ("agent.events", "approvals", "control", "gateway.http", "host.host", "llm", "retrieval", "web")
     assert not loaded & {f"toolcrib.{module}" for module in later}
+
+
+def test_a_gateway_that_only_lends_tools_needs_neither_models_nor_chats() -> None:
+    loaded = modules_after(
+        "import toolcrib.cli.serving, toolcrib.host.furnishing, toolcrib.control.server\n"
+        "import toolcrib.gateway.http.serving, toolcrib.servers.transports.stdio"
+    )
+
+    assert not packages(loaded) & (HEAVY - {"jsonschema_rs"})
+    unused = ("agent.events", "control.dispatch", "host.parlour", "llm", "retrieval", "store.chats", "web")
+    assert not loaded & {f"toolcrib.{module}" for module in unused}

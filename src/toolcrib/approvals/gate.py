@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.approvals.facts import Facts, PastCall, brings_outside, shell_argument, shell_argument_named
@@ -19,9 +19,7 @@ from toolcrib.approvals.judging import conclude
 from toolcrib.approvals.matching import speaks_of
 from toolcrib.approvals.places import Disk, Ground, ThisDisk
 from toolcrib.approvals.ports import RulesInMemory, RuleStore
-from toolcrib.approvals.proposal import proposed_rule
 from toolcrib.approvals.question import Answer, Asker, Question
-from toolcrib.approvals.rule import Rule
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import Session, Sessions
 from toolcrib.config.settings import ApprovalSettings
@@ -29,6 +27,9 @@ from toolcrib.schema.approvals import SCOPES, Effect, Finding, Judgement, Mode, 
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
 
 RULES = "toolcrib.approvals.rules"
 _ALLOWED = Decision(allowed=True)
@@ -279,6 +280,8 @@ class Gate:
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
         if not session.project:
             scopes = [scope for scope in scopes if scope != "project"]
+        from toolcrib.approvals.proposal import proposed_rule  # few calls are asked about
+
         return Question(
             id=next(self._ids),
             principal=call.principal.name,

@@ -10,13 +10,15 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.facts import shell_argument, shell_argument_named
 from toolcrib.approvals.places import ON_PAPER, Ground, is_inside
-from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.errors import UsageError
 from toolcrib.schema.tools import Tool
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Pattern, Rule
 
 INERT = frozenset({"timeout", "pty", "background"})
 """Arguments of shell tools that change nothing about what is run."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.approvals.question import Answer, Question
-from toolcrib.approvals.rule import Rule
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
 
 
 class RuleStore(Protocol):

@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from toolcrib.approvals.rule import Rule
 from toolcrib.schema.approvals import Effect, Scope
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
 
 _HIDING = re.compile(
     r"[\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolcrib.approvals.question import revealed
-from toolcrib.approvals.rule import Pattern, Rule
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Pattern, Rule
 
 _PLAIN = re.compile(r"[\w.@+/-]+")
 """Paths of which nobody could take a part for the words around them."""

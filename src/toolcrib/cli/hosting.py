@@ -46,7 +46,12 @@ async def _run(surface: Surface, page: Page) -> None:
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log")
-            await preload("toolcrib.cli.plain_view", "toolcrib.control.server", "toolcrib.web.serving")
+            await preload(
+                "toolcrib.cli.plain_view",
+                "toolcrib.control.server",
+                "toolcrib.host.parlour",
+                "toolcrib.web.serving",
+            )
             from toolcrib.control.server import serve
             from toolcrib.web.serving import serve_page
 

@@ -13,14 +13,16 @@ import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib import __version__
 from toolcrib.control import failures, wire
-from toolcrib.control.dispatch import perform
 from toolcrib.control.peers import is_trusted
 from toolcrib.errors import ConfigError, ServerUnavailable, ToolcribError, UsageError
-from toolcrib.host import Host
+from toolcrib.loading import preload
+
+if TYPE_CHECKING:
+    from toolcrib.host import Host
 
 logger = logging.getLogger(__name__)
 
@@ -154,6 +156,9 @@ class _Client:
 
         with suppress(ConnectionError):
             try:
+                await preload("toolcrib.control.dispatch")  # not before somebody wants something
+                from toolcrib.control.dispatch import perform
+
                 result = await perform(self._host, operation, params, emit)
             except ToolcribError as error:
                 await self._refuse(number, error)

@@ -20,6 +20,7 @@ from toolcrib.config.store import ConfigStore
 from toolcrib.events import Bus
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
+from toolcrib.schema.tools import Tool
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import Circumstances
@@ -64,6 +65,10 @@ class Foundation:
     workshop: Workshop
     fortunes: Fortunes
     servers: Pool
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of this public name, if there is one now."""
+        return self.registry.snapshot.get(name)
 
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""

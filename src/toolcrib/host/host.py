@@ -12,8 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from toolcrib.agent.desk import Desk
-from toolcrib.agent.live import Turns
-from toolcrib.agent.offering import Forms
 from toolcrib.approvals.gate import Gate as ApprovalGate
 from toolcrib.approvals.question import Asker
 from toolcrib.approvals.waiting import DurableAsker
@@ -24,17 +22,13 @@ from toolcrib.config.settings import Settings
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
-from toolcrib.host.chat_news import ChatNews
-from toolcrib.host.chat_words import ChatWords
 from toolcrib.host.fortunes import Fortunes
 from toolcrib.host.foundation import Foundation
 from toolcrib.host.removals import Removals
-from toolcrib.host.room import ToolRoom
 from toolcrib.host.searching import Searching
 from toolcrib.host.setups import Setups
 from toolcrib.host.shelf import Shelf
 from toolcrib.host.workbench import Workbench
-from toolcrib.llm.opening import Models
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.tools import Principal, Tool, ToolResult
@@ -42,10 +36,7 @@ from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.signin.keeping import CredentialStore
-from toolcrib.servers.trial import Step, Trial, try_server
 from toolcrib.store.audit import AuditLog
-from toolcrib.store.chat_rows import ChatRows
-from toolcrib.store.chats import Chats
 from toolcrib.store.page_keys import PageKeys
 from toolcrib.store.tool_pins import ToolPins
 from toolcrib.store.trust import Trust
@@ -54,16 +45,22 @@ from toolcrib.tools.caller import Caller
 from toolcrib.tools.functions import FunctionOptions
 from toolcrib.tools.ports import Gate, OnDecided
 from toolcrib.tools.registry import Registry
-from toolcrib.tools.review import review
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
 from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
     from toolcrib.agent import Agent
+    from toolcrib.agent.live import Turns
     from toolcrib.agent.ports import Person
+    from toolcrib.host.chat_news import ChatNews
+    from toolcrib.host.chat_words import ChatWords
+    from toolcrib.host.parlour import Parlour
     from toolcrib.llm.model import Model
+    from toolcrib.llm.opening import Models
     from toolcrib.retrieval import Finder, Index, Meaning
-    from toolcrib.schema.approvals import Mode
+    from toolcrib.servers.trial import Step, Trial
+    from toolcrib.store.chat_rows import ChatRows
+    from toolcrib.store.chats import Chats
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -100,16 +97,6 @@ class Host:
     """Which tool definitions a person has approved."""
     native: NativeTools
     inline: InlineTools
-    models: Models = field(repr=False)
-    """The language models that can be asked."""
-    chats: Chats = field(repr=False)
-    """What was asked and answered."""
-    chat_rows: ChatRows = field(repr=False)
-    """The same as a page shows it."""
-    chat_words: ChatWords = field(repr=False)
-    """What surfaces are told of turns, in words."""
-    chat_news: ChatNews = field(repr=False)
-    """Tells surfaces what turns are doing."""
     pages: PageKeys = field(repr=False)
     """Who may use the page."""
     removals: Removals = field(repr=False)
@@ -118,8 +105,6 @@ class Host:
     """Servers that are being added, installed or tried out."""
     desk: Desk = field(repr=False)
     """Answers what servers ask while they work for a chat."""
-    turns: Turns = field(repr=False)
-    """Questions that are being answered by themselves, for whoever follows."""
     credentials: CredentialStore = field(repr=False)
     """What sign-ins to remote servers left behind."""
     searching: Searching = field(repr=False)
@@ -130,7 +115,6 @@ class Host:
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
     lent: bool = False
     """True while a gateway lends the tools to others: what is for this person alone is then not opened."""
-    _forms: Forms = field(default_factory=Forms, repr=False)
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
@@ -152,6 +136,48 @@ class Host:
     def shelf(self) -> Shelf:
         """Every tool that is known, those that cannot be called now too."""
         return Shelf(self.registry, self.fortunes.last_known, self.meaning)
+
+    @cached_property
+    def parlour(self) -> Parlour:
+        """Where chats are held."""
+        from toolcrib.host.parlour import open_parlour
+
+        return open_parlour(self.foundation, self.workbench, lambda: len(self.tools()))
+
+    async def close_parlour(self) -> None:
+        """End its chats, if it ever had any."""
+        if "parlour" in self.__dict__:
+            await self.parlour.close()
+
+    @property
+    def models(self) -> Models:
+        """The language models that can be asked."""
+        return self.parlour.models
+
+    @property
+    def chats(self) -> Chats:
+        """What was asked and answered."""
+        return self.parlour.chats
+
+    @property
+    def chat_rows(self) -> ChatRows:
+        """The same as a page shows it."""
+        return self.parlour.rows
+
+    @property
+    def chat_words(self) -> ChatWords:
+        """What surfaces are told of turns, in words."""
+        return self.parlour.words
+
+    @property
+    def chat_news(self) -> ChatNews:
+        """Tells surfaces what turns are doing."""
+        return self.parlour.news
+
+    @property
+    def turns(self) -> Turns:
+        """Questions that are being answered by themselves, for whoever follows."""
+        return self.parlour.turns
 
     @property
     def config(self) -> Config:
@@ -222,6 +248,7 @@ class Host:
         """
         from toolcrib.agent import Agent
         from toolcrib.agent.asking import TurnGate
+        from toolcrib.host.room import ToolRoom
 
         settings = self.settings.agent
         if max_rounds is not None:
@@ -232,7 +259,7 @@ class Host:
             room=ToolRoom(self.tools, self.finder, lambda: self.settings.retrieval, self.workbench.owns),
             chats=self.chats,
             settings=settings,
-            forms=self._forms,
+            forms=self.parlour.forms,
             clock=self.models.context.clock,
             person=person,
             mode=mode,
@@ -291,6 +318,9 @@ class Host:
         self, name: str, on_step: Callable[[Step], None] = lambda step: None
     ) -> tuple[Trial, list[str]]:
         """Start a second instance of a server step by step, and look its tools over."""
+        from toolcrib.servers.trial import try_server
+        from toolcrib.tools.review import review
+
         if name in self.config.broken:
             raise self.config.broken[name]
         entry = self.config.servers.get(name) or self.servers[name].entry
@@ -337,7 +367,8 @@ class Host:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
         self.caller.settings = config.settings
         self.approvals.adopt(config.settings.approvals)
-        self.models.settings = config.settings.agent
+        if "parlour" in self.__dict__:
+            self.models.settings = config.settings.agent
         self.workbench.adopt(config.settings.terminal)
         if config.settings.terminal.enabled:
             self.open_workbench()

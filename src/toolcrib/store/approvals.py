@@ -10,18 +10,18 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.matching import check_examples
 from toolcrib.approvals.ports import BrokenRule, Waiting
 from toolcrib.approvals.question import Answer, Question
-from toolcrib.approvals.rule import Rule, read_rule
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
 from toolcrib.store.database import Database, transact
 from toolcrib.store.moments import from_stored, to_stored
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
 
 logger = logging.getLogger(__name__)
 
@@ -189,6 +189,10 @@ class ApprovalRequests:
 
 def _read(stored: str) -> Rule:
     """The rule, once its examples prove that it means what it should; raises `UsageError`."""
+    from pydantic import ValidationError
+
+    from toolcrib.approvals.rule import read_rule
+
     try:
         rule = read_rule(json.loads(stored))
     except ValidationError as error:
