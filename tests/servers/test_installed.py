@@ -71,7 +71,7 @@ def test_a_folder_in_place_of_the_note_is_damage_too(context: LinkContext):
     ("spec", "words"),
     [
         (npm.Spec(package="@scope/server"), "The npm package @scope/server is not installed for srv"),
-        (npm.Spec(tarballPath="/a.tgz"), "The npm package /a.tgz is not installed for srv"),
+        (npm.Spec(tarball_path="/a.tgz"), "The npm package /a.tgz is not installed for srv"),
         (npm.Spec(), "The npm package . is not installed for srv"),
         (custom.Spec(), "The executable is not installed for srv"),
     ],
@@ -102,9 +102,9 @@ def test_a_python_module_that_is_not_installed_runs_under_our_interpreter_or_the
 
 
 def test_a_custom_executable_runs_in_its_own_folder(context: LinkContext):
-    spec = custom.Spec(command="./run", args=("x",), sourcePath="/opt/it")
+    spec = custom.Spec(command="./run", args=("x",), source_path="/opt/it")
     assert custom.resolve(spec, context) == stdio.Spec(command="./run", args=("x",), cwd="/opt/it")
-    elsewhere = custom.Spec(command="./run", sourcePath="/opt/it", cwd="/w")
+    elsewhere = custom.Spec(command="./run", source_path="/opt/it", cwd="/w")
     assert custom.resolve(elsewhere, context).cwd == "/w"
 
 
