@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Handlers, Principal
-from toolcrib.errors import Denied, InvalidArguments, UnknownTool
+from toolcrib.errors import Denied, InvalidArguments, ToolcribError, UnknownTool
 from toolcrib.schema.events import CallFinished, ServerChanged, ToolsChanged
 from toolcrib.schema.servers import ServerState
 from toolcrib.tools.ports import Decision
@@ -174,6 +174,21 @@ async def test_events_tell_of_servers_tools_and_calls(crib):
         assert states[0] is ServerState.STARTING
         assert states[-1] is ServerState.READY
         assert any("new__echo" in event.added for event in seen if isinstance(event, ToolsChanged))
+
+
+async def test_a_call_under_way_when_the_host_closes_is_on_record(crib):
+    crib.server("slow")
+    async with crib.open() as host:
+        await host.ready()
+        call = asyncio.create_task(host.call("slow__sleep", {"seconds": 60}))
+        await asyncio.sleep(0)  # it goes first
+        assert (await host.call("slow__count"))["content"][0]["text"] == "2"
+    with pytest.raises(ToolcribError):
+        await call
+
+    async with crib.open(only=()) as host:
+        outcomes = {record.tool: record.outcome for record in await host.audit.query(limit=5)}
+        assert outcomes == {"slow__count": "ok", "slow__sleep": "unavailable"}
 
 
 async def test_a_server_sees_only_what_it_may_of_our_environment(crib, monkeypatch):

@@ -69,6 +69,8 @@ async def furnish(stack: AsyncExitStack, foundation: Foundation, gate: Gate | No
         setups=Setups(bus, clock),
         searching=searching,
     )
+    # The foundation would close them last of all; calls under way end while they can still be recorded.
+    stack.push_async_callback(host.servers.close)
     stack.push_async_callback(host.close_parlour)
     stack.push_async_callback(host.removals.close)
     stack.push_async_callback(host.setups.close)

@@ -186,7 +186,7 @@ class Application:
                 view.sessions.close(session)
             session.opened()
 
-        self._start(request, self._see_through(request, opening()))
+        self._start(request, opening())
 
     def _refuse_call(self, request: HttpRequest, message: Message) -> None:
         text = f"{self._load.calls} requests are under way; try again shortly."
