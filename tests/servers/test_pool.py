@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,8 @@ from toolcrib.servers.starts import StartSlots
 pytestmark = pytest.mark.usefixtures("tidy")
 
 NAMES = [f"server{number}" for number in range(40)]
+ENTRIES = [ServerEntry(name=name, type="stdio", raw={}) for name in NAMES]
+FINGERPRINTS = dict.fromkeys(NAMES, "")
 
 
 class Lists:
@@ -53,7 +56,6 @@ class Yard:
 
     def __init__(self, *known: str) -> None:
         self.begun: list[str] = []
-        self.listed_at_the_first: list[str] = []
         slots = StartSlots(1, patience=3600, to_spare=lambda: False)
         told = Circumstances(clock=SystemClock(), slots=slots, audience=None)  # type: ignore[arg-type]
         self.pool = Pool(
@@ -64,16 +66,16 @@ class Yard:
 
     @asynccontextmanager
     async def _connect(self, name: str, *, on_spawn: Any, **rest: Any) -> AsyncIterator[Any]:
-        if not self.begun:
-            self.listed_at_the_first = self.pool.names()
         self.begun.append(name)
         on_spawn(os.getpid())
         raise ConfigError("It is of no use.")
         yield
 
+    async def lead(self, entries: list[ServerEntry] = ENTRIES, *, switched_on: bool = True) -> None:
+        await self.pool.lead(entries, FINGERPRINTS, switched_on=switched_on)
+
     async def apply(self) -> None:
-        entries = [ServerEntry(name=name, type="stdio", raw={}) for name in NAMES]
-        await self.pool.apply(entries, dict.fromkeys(NAMES, ""), {})
+        await self.pool.apply(ENTRIES, FINGERPRINTS, {})
         await self.pool.settle()
 
 
@@ -100,8 +102,24 @@ async def test_in_whatever_order_they_start_they_are_listed_in_that_of_the_file(
     await yard.pool.close()
 
 
-async def test_the_first_begins_before_the_host_looks_at_the_others():
-    yard = Yard()
+async def test_one_leads_and_the_others_follow():
+    yard = Yard("server7")
+    await yard.lead()
+    assert yard.begun == yard.pool.names() == ["server7"]
+    leader = yard.pool["server7"]
+
     await yard.apply()
-    assert yard.listed_at_the_first == yard.begun[:1]
+
+    assert yard.pool["server7"] is leader
+    assert yard.begun.count("server7") == 1
+    assert yard.pool.names() == NAMES
+    await yard.pool.close()
+
+
+async def test_nothing_leads_that_may_not_start():
+    yard = Yard()
+    await yard.lead([replace(entry, enabled=False) for entry in ENTRIES])
+    await yard.lead(switched_on=False)
+    await yard.lead([])
+    assert yard.begun == yard.pool.names() == []
     await yard.pool.close()

@@ -70,16 +70,21 @@ class Foundation:
         """The tool of this public name, if there is one now."""
         return self.registry.snapshot.get(name)
 
+    async def lead(self) -> None:
+        """Start one server and wait for its process; `apply` starts the others."""
+        self._adopt(self.config)
+        await self.servers.lead(
+            self.fortunes.entries.values(),
+            dict(self.config.fingerprints),
+            switched_on=self.config.settings.global_enabled,
+        )
+
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
-        self.config = config
-        entries = [e for e in config.servers.values() if self.only is None or e.name in self.only]
-        others = self.fortunes.adopt(entries)
-        for name in self.fortunes.entries:
-            self.registry.expect(name)
+        others = self._adopt(config)
         before = set(self.servers.names())
         changed = await self.servers.apply(
-            entries,
+            self.fortunes.entries.values(),
             dict(config.fingerprints),
             dict(config.broken),
             switched_on=config.settings.global_enabled,
@@ -92,6 +97,15 @@ class Foundation:
         if changed:
             self.events.publish(ConfigChanged(changed=changed))
         return changed
+
+    def _adopt(self, config: Config) -> tuple[str, ...]:
+        """Know the servers of a configuration; returns those of which other tools are on now."""
+        self.config = config
+        entries = config.servers.values()
+        others = self.fortunes.adopt(e for e in entries if self.only is None or e.name in self.only)
+        for name in self.fortunes.entries:
+            self.registry.expect(name)
+        return others
 
 
 async def lay_foundation(

@@ -60,12 +60,13 @@ async def open_host(
             clock=clock or SystemClock(),
             trust_config=trust_config,
         )
-        await foundation.apply(foundation.config)
-        # The larger part of our own program is loaded while the servers load theirs.
+        await foundation.lead()
+        # The rest of our own program is loaded while the first server loads its own.
         await preload("toolcrib.host.furnishing")
         from toolcrib.host.furnishing import furnish
 
         host = await furnish(stack, foundation, gate)
+        await host.apply(host.config)
         if watch:
             stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
             stack.push_async_callback(_cancelled, asyncio.create_task(keep_fresh(host), name="folder watch"))

@@ -72,6 +72,22 @@ class Pool:
     def __contains__(self, name: object) -> bool:
         return name in self._supervisors or name in self._broken
 
+    async def lead(
+        self, entries: Iterable[ServerEntry], fingerprints: dict[str, str], *, switched_on: bool
+    ) -> None:
+        """Start the one that is likely to be up first, and wait for its process; `apply` brings the others.
+
+        Whatever the host has to do before it can be called, it does while that process loads its program.
+        """
+        wanted = {entry.name: entry for entry in entries if entry.enabled and not self._distrust(entry)}
+        self._fingerprints = self._marks(wanted, fingerprints, switched_on)
+        first = next(iter(self._by_prospect(list(wanted))), None)
+        if first is None or not switched_on:
+            return
+        self._add(wanted[first], switched_on)
+        if self._supervisors[first].status.state is ServerState.STARTING:
+            await self._with.slots.first_process()
+
     async def apply(
         self,
         entries: Iterable[ServerEntry],
@@ -82,24 +98,28 @@ class Pool:
     ) -> tuple[str, ...]:
         """Bring the pool in line with the configuration; only what changed is touched. Returns its names."""
         wanted = {entry.name: entry for entry in entries}
-        marks = {
-            name: f"{fingerprints[name]}:{switched_on}{':held' if self._distrust(entry) else ''}"
-            for name, entry in wanted.items()
-        }
+        marks = self._marks(wanted, fingerprints, switched_on)
         changed = [name for name in self._supervisors if self._fingerprints.get(name) != marks.get(name)]
         new = [name for name in wanted if name not in self._supervisors]
         newly_broken = self._note_broken(broken)
         self._fingerprints = marks
         for name in self._by_prospect(new):
             self._add(wanted[name], switched_on)
-            if self._supervisors[name].status.state is ServerState.STARTING:
-                await self._with.slots.first_process()
             await asyncio.sleep(0)
         self._supervisors = {name: self._supervisors[name] for name in {**wanted, **self._supervisors}}
         # Each on its own: one that takes long to end keeps no other from being changed.
         await asyncio.gather(*(self._change(name, wanted.get(name), switched_on) for name in changed))
         self._supervisors = {name: self._supervisors[name] for name in wanted}
         return tuple(dict.fromkeys([*changed, *new, *newly_broken]))
+
+    def _marks(
+        self, wanted: dict[str, ServerEntry], fingerprints: dict[str, str], switched_on: bool
+    ) -> dict[str, str]:
+        """By which it is seen whether something changed for a server."""
+        return {
+            name: f"{fingerprints[name]}:{switched_on}{':held' if self._distrust(entry) else ''}"
+            for name, entry in wanted.items()
+        }
 
     def _by_prospect(self, names: list[str]) -> list[str]:
         """Those that are known to have worked first: what is broken should keep nobody waiting.
