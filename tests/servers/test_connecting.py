@@ -81,9 +81,17 @@ async def test_secrets_never_reach_the_log(workshop: Workshop, tmp_path: Path):
         ({"command": "x", "args": "not a list"}, ConfigError, "srv: args must be a list of text, not text"),
         ({"command": ""}, ConfigError, "srv: command must be text that is not empty"),
         ({}, ConfigError, "srv: command is missing"),
-        ({"command": "x", "env": {"A": ["${HOME"]}, "cwd": 5}, ConfigError, "srv: cwd must be text, not 5"),
+        (
+            {"command": "x", "env": {"A": ["${HOME"]}, "cwd": 5},
+            ConfigError,
+            "srv: cwd must be text, not a number",
+        ),
         ({"type": "carrier-pigeon"}, ConfigError, "srv has the unknown type 'carrier-pigeon'"),
-        ({"type": "npm", "package": "p", "args": [1]}, ConfigError, r"srv: args\.0 must be text, not 1"),
+        (
+            {"type": "npm", "package": "p", "args": [1]},
+            ConfigError,
+            r"srv: args\.0 must be text, not a number",
+        ),
         ({"type": "python"}, ConfigError, "srv: module is missing"),
     ],
 )

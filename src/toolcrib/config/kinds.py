@@ -11,7 +11,7 @@ from typing import Any
 
 from toolcrib.config.fields import range_words
 from toolcrib.config.parsing import KeyPath
-from toolcrib.config.reading import KIND, Kind, Section, unfit
+from toolcrib.config.reading import KIND, Kind, Section, Unfit, unfit
 
 
 def text(default: Any = MISSING, *, pattern: str = "", expected: str = "text") -> Any:
@@ -47,7 +47,7 @@ def flag_or_text(default: bool) -> Any:
 def whole(default: Any, *, least: int, most: float = math.inf) -> Any:
     """A whole number within bounds."""
     expected = range_words(least, most).replace("a number", "a whole number")
-    return _field(_Plain(expected, lambda value: _is_number(value, int) and least <= value <= most), default)
+    return _field(_Number(expected, lambda value: _is_number(value, int) and least <= value <= most), default)
 
 
 def number(
@@ -62,7 +62,7 @@ def number(
     def fits(value: Any) -> bool:
         return _is_number(value, int | float) and least <= value <= most
 
-    return _field(_Plain(expected, fits), default)
+    return _field(_Number(expected, fits), default)
 
 
 def choice(*choices: str, default: str = "") -> Any:
@@ -130,6 +130,15 @@ class _Plain:
         if self.fits(value):
             return value
         raise unfit(path, self.expected, value)
+
+
+class _Number(_Plain):
+    """Takes a number as it is, if it fits; where a number is meant it is no secret."""
+
+    def read(self, value: Any, path: KeyPath) -> Any:
+        if _is_number(value, int | float) and not self.fits(value):
+            raise Unfit(path, f"must be {self.expected}, not {value}")
+        return super().read(value, path)
 
 
 class _Texts:
