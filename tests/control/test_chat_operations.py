@@ -132,6 +132,25 @@ async def test_who_comes_in_the_middle_of_a_turn_misses_nothing_and_hears_nothin
     assert after["chat"]["state"] == "stopped"
 
 
+async def test_a_chat_is_forked_at_an_earlier_question_while_a_later_one_runs(
+    crib: Crib, model: Vendor
+) -> None:
+    model.say(Say("A walrus is large."), call(("box__sleep", {"seconds": 300})))
+    async with opened(crib, model) as host, listening(host) as ear:
+        chat = (await run(host, "chat_send", text="What is a walrus?"))["chat"]
+        await ear.until("ended")
+        await run(host, "chat_send", chat=chat, text="And its teeth?", mode="off")
+        await ear.until("call")
+        view = await run(host, "chat_view", chat=chat)
+        fork = await run(host, "chat_fork", chat=chat, entries=view["turns"][-1]["until"])
+        forked = await run(host, "chat_view", chat=fork["id"])
+
+    assert [turn["question"]["text"] for turn in view["turns"]] == ["What is a walrus?"]
+    assert [turn["question"]["text"] for turn in forked["turns"]] == ["What is a walrus?"]
+    assert forked["turns"][0]["items"][0]["text"] == "A walrus is large."
+    assert forked["turns"][0]["ending"] == "answered"
+
+
 async def test_a_chat_that_is_busy_takes_no_second_question(crib: Crib, model: Vendor) -> None:
     model.say(call(("box__sleep", {"seconds": 300})))
     async with opened(crib, model) as host, listening(host) as ear:
@@ -252,7 +271,7 @@ async def test_chats_are_found_renamed_forked_exported_deleted_and_brought_back(
         found = await run(host, "chats", words="tusks")
         nothing = await run(host, "chats", words="elephant")
         whole = await run(host, "chat_view", chat=chat)
-        fork = await run(host, "chat_fork", chat=chat, entries=whole["turns"][1]["position"])
+        fork = await run(host, "chat_fork", chat=chat, entries=whole["turns"][0]["until"])
         forked = await run(host, "chat_view", chat=fork["id"])
         text = await run(host, "chat_export", chat=chat)
         data = await run(host, "chat_export", chat=chat, form="json")

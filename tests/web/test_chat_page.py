@@ -249,6 +249,22 @@ def test_a_chat_is_forked_from_a_question_renamed_deleted_and_brought_back(
     expect(said(chat, "First answer.")).to_be_visible()
 
 
+def test_a_chat_is_forked_from_an_earlier_question_while_a_later_one_runs(model: Vendor, chat: Page) -> None:
+    model.say(Say("First answer."), call(SLEEP))
+    ask(chat, "First?")
+    expect(said(chat, "First answer.")).to_be_visible()
+    choose_mode(chat, "Never ask")
+    ask(chat, "Second?")
+    expect(card(chat, "sleep")).to_be_visible()
+    origin = chat.url
+
+    chat.get_by_role("button", name="Fork from here").first.click()
+
+    chat.wait_for_function("before => location.href !== before", arg=origin)
+    expect(said(chat, "First answer.")).to_be_visible()
+    expect(chat.locator(".u")).to_have_text(["First?"])
+
+
 def test_a_call_run_again_is_a_new_card_below_under_the_gate(model: Vendor, chat: Page) -> None:
     model.say(call(ECHO), Say("Said."))
     ask(chat, "Say hi.")

@@ -551,6 +551,7 @@ export interface ChatToolsParams {
 /** A question and everything that came of it. */
 export interface ChatTurn {
   position: number;
+  until: number;
   time: string | null;
   question: ChatQuestion | null;
   offered: OfferedTool[];

@@ -39,9 +39,11 @@ Events = AsyncGenerator[AgentEvent, None]
 class LiveTurn:
     """One turn under way; made by `Turns`."""
 
-    def __init__(self, agent: Agent, chat: str) -> None:
+    def __init__(self, agent: Agent, chat: Chat) -> None:
         self.id = secrets.token_hex(6)
-        self.chat = chat
+        self.chat = chat.id
+        self.since = len(chat.entries)
+        """Entries that the chat had before it."""
         self._agent = agent
         self._told: list[tuple[int, AgentEvent]] = []
         self._number = 0
@@ -177,7 +179,7 @@ class Turns:
             from toolcrib.agent.agent import BUSY
 
             raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
-        turn = LiveTurn(agent, chat.id)
+        turn = LiveTurn(agent, chat)
         self._turns[turn.id] = turn
         turn._start(events, self._forget)
         return turn

@@ -175,6 +175,8 @@ def turns_of(rows: Sequence[Row], names: Names, of: int) -> list[ChatTurn]:
     build = _Build(names, of)
     for row in rows:
         build.take(row)
+        if build.turns:
+            build.turns[-1]["until"] = row.position + 1
     for item in build.calls.values():
         if item["outcome"] == "running":
             item["outcome"] = "cancelled"
@@ -240,6 +242,7 @@ def pictures(parts: Sequence[Json]) -> list[PictureData]:
 def _new_turn(row: Row, of: int) -> ChatTurn:
     return {
         "position": row.position,
+        "until": row.position + 1,
         "time": row.time,
         "question": None,
         "offered": [],

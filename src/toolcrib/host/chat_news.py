@@ -36,6 +36,7 @@ class _Teller:
 
     chat: str
     turn: str
+    since: int
     folded: Folded = field(default_factory=Folded)
     number: int = 0
     ended: bool = False
@@ -51,6 +52,8 @@ class Told:
     """What a turn has told so far; whoever goes on from `number` misses nothing and hears nothing twice."""
 
     turn: str
+    since: int
+    """Entries that the chat had before it."""
     number: int
     running: bool
     events: list[Json]
@@ -67,7 +70,7 @@ class ChatNews:
 
     def follow(self, turn: LiveTurn, first: Mapping[str, Any]) -> None:
         """Tell of a turn from its beginning; `first` says what was asked."""
-        teller = _Teller(turn.chat, turn.id)
+        teller = _Teller(turn.chat, turn.id, turn.since)
         self._tellers[turn.chat] = teller
         self._tellers.move_to_end(turn.chat)
         self._forget()
@@ -84,6 +87,7 @@ class ChatNews:
         self._flush(teller)
         return Told(
             turn=teller.turn,
+            since=teller.since,
             number=teller.number,
             running=not teller.ended,
             events=teller.folded.events(),

@@ -74,7 +74,7 @@ export function Thread({ turns, wanted, chat, sent }: Props) {
             if (!turn) return null;
             return (
               <div key={row.key} ref={view.measureElement} data-index={row.index} className="at" style={{ transform: `translateY(${row.start}px)` }}>
-                <Turn turn={turn} until={turns[row.index + 1]?.position ?? null} last={row.index === turns.length - 1} wanted={wanted} />
+                <Turn turn={turn} last={row.index === turns.length - 1} wanted={wanted} />
               </div>
             );
           })}

@@ -18,19 +18,17 @@ import { WORDS } from "./words";
 
 interface Props {
   turn: TurnView;
-  /** The entries up to and with this turn, to fork there; null while it is not kept. */
-  until: number | null;
   last: boolean;
   /** The question that somebody came here for. */
   wanted: string | null;
 }
 
 /** A question and everything that came of it, in its order. */
-export const Turn = memo(function Turn({ turn, until, last, wanted }: Props) {
+export const Turn = memo(function Turn({ turn, last, wanted }: Props) {
   const questions = openQuestions(turn);
   return (
     <div className="tn" aria-busy={turn.running}>
-      {turn.question && <Asked turn={turn} until={until} />}
+      {turn.question && <Asked turn={turn} />}
       {turn.offered.length > 0 && <Strip turn={turn} />}
       {grouped(turn.items).map((group) => (
         <One key={group.key} group={group} turn={turn} questions={questions} wanted={wanted} />
@@ -72,7 +70,7 @@ function useSecondsUntil(until: number): number {
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
 
-function Asked({ turn, until }: { turn: TurnView; until: number | null }) {
+function Asked({ turn }: { turn: TurnView }) {
   const { forkAt, edit, busy } = useActions();
   const question = turn.question;
   if (!question) return null;
@@ -81,7 +79,7 @@ function Asked({ turn, until }: { turn: TurnView; until: number | null }) {
     <div className="asked">
       {position !== null && (
         <div className="own hide-s">
-          <button type="button" className="btn bare sm ic" aria-label={WORDS.forkHere} title={WORDS.forkHere} onClick={() => forkAt(until)}>
+          <button type="button" className="btn bare sm ic" aria-label={WORDS.forkHere} title={WORDS.forkHere} onClick={() => forkAt(turn.until)}>
             <Icon name="fork" small />
           </button>
           <button type="button" className="btn bare sm" disabled={busy} onClick={() => edit(position, question.text)}>

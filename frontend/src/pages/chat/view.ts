@@ -74,6 +74,8 @@ export type ItemView = TextView | CallView | NoteView | QuestionView;
 export interface TurnView {
   /** Where its question stands in the chat; null while it runs. */
   position: number | null;
+  /** Entries of the chat up to its end, to fork there; null while it runs. */
+  until: number | null;
   question: { text: string; images: PictureData[] } | null;
   time: string | null;
   offered: OfferedTool[];
@@ -93,7 +95,7 @@ export interface TurnView {
 
 export function newTurn(): TurnView {
   return {
-    position: null, question: null, time: null, offered: [], of: 0, note: "", items: [], model: "",
+    position: null, until: null, question: null, time: null, offered: [], of: 0, note: "", items: [], model: "",
     running: true, busy: null, round: 0, ending: null, usage: null, cost: null, error: null,
   };
 }
@@ -111,6 +113,7 @@ export function keptTurn(turn: ChatTurn): TurnView {
   return {
     ...newTurn(),
     position: turn.position,
+    until: turn.until,
     question: turn.question && { text: turn.question.text, images: turn.question.images },
     time: turn.time,
     offered: turn.offered,

@@ -132,6 +132,8 @@ class ChatTurn(TypedDict):
     """A question and everything that came of it."""
 
     position: int
+    until: int
+    """Entries of the chat up to its end: a fork there has so many."""
     time: str | None
     question: ChatQuestion | None
     offered: list[OfferedTool]

@@ -17,6 +17,7 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.shapes import moment
 from toolcrib.host import Host
+from toolcrib.host.chat_news import Told
 from toolcrib.store.chat_rows import ChatRow
 
 
@@ -40,16 +41,16 @@ async def run(host: Host, params: Params, emit: Emit) -> ChatView:
     chat = await host.chats.load(params.chat)
     # What is told is taken before what is kept: a turn that ends in between is then shown twice by its
     # number, which the page notices, and never not at all.
-    running = _running(host, chat.id)
+    told = host.chat_news.of(chat.id)
     rows = [row_of(row) for row in await host.chat_rows.read(chat.id)]
-    turns = turns_of(_ended(rows, running), host.chat_words, len(host.tools()))
+    turns = turns_of(_ended(rows, told), host.chat_words, len(host.tools()))
     wanted = [turn for turn in turns if params.before is None or turn["position"] < params.before]
     took = chat.took()
     return {
         "chat": (await summaries(host, [chat.info]))[0],
         "turns": wanted[-params.limit :],
         "earlier": max(0, len(wanted) - params.limit),
-        "running": running if params.before is None else None,
+        "running": _running(told) if params.before is None else None,
         "usage": cast("Any", asdict(took.usage)),
         "cost": took.cost,
         "calls": _calls(turns),
@@ -64,24 +65,22 @@ def row_of(row: ChatRow) -> Row:
     return Row(position=row.position, time=moment(row.time), kind=row.kind, body=row.body)
 
 
-def _running(host: Host, chat: str) -> RunningTurn | None:
-    told = host.chat_news.of(chat)
+def _running(told: Told | None) -> RunningTurn | None:
     if told is None:
         return None
     events = cast("Any", told.events if told.running else [])
     return {"turn": told.turn, "n": told.number, "running": told.running, "events": events}
 
 
-def _ended(rows: list[Row], running: RunningTurn | None) -> list[Row]:
+def _ended(rows: list[Row], told: Told | None) -> list[Row]:
     """Without what belongs to the running turn, which its events tell."""
-    if running is None or not running["running"] or not _has_words(running):
+    if told is None or not told.running or not _has_words(told):
         return rows
-    asked = [row.position for row in rows if row.kind == "said" and row.body["from"] == "person"]
-    return [row for row in rows if row.position < asked[-1]] if asked else rows
+    return [row for row in rows if row.position < told.since]
 
 
-def _has_words(running: RunningTurn) -> bool:
-    first = running["events"][0] if running["events"] else None
+def _has_words(told: Told) -> bool:
+    first = told.events[0] if told.events else None
     return first is not None and first["event"] == "question" and first["text"] is not None
 
 
