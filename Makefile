@@ -19,8 +19,8 @@ run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
 test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
-	@$(BIN)/python -m compileall -q src
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m compileall -q src tests
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests
 

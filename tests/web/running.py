@@ -44,6 +44,8 @@ class Crib:
         self.process: subprocess.Popen[str] | None = None
         self.told: dict[str, Any] = {}
         """The line that `up --json` printed."""
+        self._printed = ""
+        """The address in that line, until it is used."""
         self._key = ""
 
     # Before it runs.
@@ -101,6 +103,7 @@ class Crib:
         assert line, self.process.communicate()[1]
         self.told = json.loads(line)
         assert self.told.get("pid") == self.process.pid, self.told
+        self._printed = str(self.told["url"])
         return self
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> str:
@@ -140,9 +143,10 @@ class Crib:
         return self.toolcrib(*words, **environment)
 
     def sign_in_address(self) -> str:
-        """A new one-time address."""
+        """A one-time address that nobody has used: first the one that was printed, then new ones."""
         self.start()
-        return str(self.command("open", "--json").json["url"])
+        printed, self._printed = self._printed, ""
+        return printed or str(self.command("open", "--json").json["url"])
 
     # Its interface.
 
