@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.web.browsing import sign_in
 from tests.web.running import Crib
 
 SMALL_SERVER = Path(__file__).parents[1] / "cli" / "small_server.py"
@@ -34,6 +35,15 @@ def asks_for_trust(crib: Crib) -> Crib:
 def open_servers(crib: Crib, page: Page) -> Page:
     """The list."""
     page.goto(f"{crib.base}/servers")
+    return _listed(page)
+
+
+def enter_servers(crib: Crib, page: Page) -> Page:
+    """The list, on a page that is signed in with it."""
+    return _listed(sign_in(page, crib.sign_in_address(), "/servers"))
+
+
+def _listed(page: Page) -> Page:
     expect(page.get_by_role("heading", name="Servers", exact=True)).to_be_visible(timeout=PATIENCE)
     return page
 

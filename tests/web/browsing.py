@@ -76,10 +76,13 @@ class Complaints:
             self.seen.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
 
 
-def sign_in(page: Page, address: str) -> Page:
-    """Open a one-time address and wait until the page has its key."""
+def sign_in(page: Page, address: str, place: str = "/") -> Page:
+    """Open a one-time address, at one place of the page or another, and wait until the page has its key.
+
+    Who is new here is welcomed at `/`, with a call of the demo's `add`.
+    """
     with page.expect_response(lambda answer: answer.url.endswith("/api/sign_in")) as answered:
-        page.goto(address)
+        page.goto(address.replace("/#", f"{place}#"))
     assert answered.value.status == 200, answered.value.text()
     signed_in = "() => !location.hash.includes('key=') && localStorage.getItem('toolcrib.key') !== null"
     # Not `wait_for_function`: it evaluates text inside the page, which the page's own policy forbids.

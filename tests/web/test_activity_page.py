@@ -16,9 +16,7 @@ from tests.web.running import DEADLINE, Crib
 
 @pytest.fixture
 def activity(crib: Crib, new_page: Callable[[], Page]) -> Page:
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/activity")
-    return page
+    return sign_in(new_page(), crib.sign_in_address(), "/activity")
 
 
 def called(crib: Crib, *words: str) -> None:
@@ -105,7 +103,7 @@ def test_calls_are_filtered_by_words_and_by_menus_and_the_address_says_so(
 def test_new_calls_wait_while_somebody_reads_further_down(crib: Crib, activity: Page) -> None:
     for number in range(40):
         crib.run("call", tool="demo__add", arguments={"a": number, "b": 0})
-    expect(activity.locator("[data-call]").nth(38)).to_be_attached()
+    expect(activity.locator("[data-call]").nth(39)).to_be_attached()
     activity.locator(".lft").evaluate("one => one.scrollTo(0, 600)")
 
     called(crib, "demo__add", "a=1", "b=2")
@@ -141,8 +139,7 @@ def test_a_question_that_waits_is_answered_here(crib: Crib, activity: Page) -> N
 def test_a_question_that_is_kept_is_answered_here(crib: Crib, new_page: Callable[[], Page]) -> None:
     crib.setting(approvals={"modes": {"cli": "always"}, "headless": "wait"})
     waiting = crib.start().toolcrib.start("call", "demo__add", "a=1", "b=2", "--json")
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/activity?tab=waiting")
+    page = sign_in(new_page(), crib.sign_in_address(), "/activity?tab=waiting")
     question = page.get_by_role("article", name="Question: Let demo run add?")
     expect(question).to_have_attribute("data-deaf", "false")
     question.get_by_role("button", name="Allow once").click()

@@ -18,13 +18,13 @@ from tests.web.adding import (
     asks_for_trust,
     at_home,
     command,
-    open_servers,
+    enter_servers,
     paste,
     row,
     see_plan,
     shows,
 )
-from tests.web.browsing import NARROW, sign_in
+from tests.web.browsing import NARROW
 from tests.web.running import Crib
 
 NewPage = Callable[[], Page]
@@ -32,7 +32,7 @@ NewPage = Callable[[], Page]
 
 def begin(crib: Crib, new_page: NewPage) -> Page:
     asks_for_trust(crib)
-    return open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    return enter_servers(crib, new_page())
 
 
 def test_a_pasted_command_is_shown_whole_trusted_tested_and_runs(crib: Crib, new_page: NewPage) -> None:

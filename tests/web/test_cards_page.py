@@ -36,9 +36,7 @@ def project(crib: Crib, tmp_path: Path) -> Path:
 @pytest.fixture
 def chat(crib: Crib, project: Path, model: Vendor, new_page: Callable[[], Page]) -> Page:
     """The page of a new chat in the project."""
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/chat/new")
-    return page
+    return sign_in(new_page(), crib.sign_in_address(), "/chat/new")
 
 
 def test_a_file_that_is_allowed_for_the_project_lets_the_next_one_beside_it_be_written(

@@ -35,17 +35,14 @@ LONG = 250
 @pytest.fixture
 def chat(crib: Crib, model: Vendor, new_page: Callable[[], Page]) -> Page:
     """The page of a new chat."""
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/chat/new")
-    return page
+    return sign_in(new_page(), crib.sign_in_address(), "/chat/new")
 
 
 def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(
     crib: Crib, new_page: Callable[[], Page]
 ) -> None:
     crib.environment["TOOLCRIB_MODEL"] = "demo"
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/chat")
+    page = sign_in(new_page(), crib.sign_in_address(), "/chat")
     expect(page.get_by_role("heading", name="What shall we do?")).to_be_visible()
 
     page.get_by_role("button", name="What is 17 plus 25?").click()
@@ -330,8 +327,7 @@ def test_a_busy_vendor_is_waited_for_and_the_page_says_so(model: Vendor, chat: P
 def test_without_a_model_the_page_says_what_was_looked_for_and_offers_the_demo(
     crib: Crib, new_page: Callable[[], Page]
 ) -> None:
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/chat")
+    page = sign_in(new_page(), crib.sign_in_address(), "/chat")
     expect(page.get_by_text("Needs a model")).to_be_visible()
 
     page.get_by_role("button", name="Use demo").click()

@@ -26,9 +26,7 @@ def person(crib: Crib, tmp_path: Path) -> Path:
 @pytest.fixture
 def connect(crib: Crib, person: Path, new_page: Callable[[], Page]) -> Page:
     """The page."""
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/connect")
-    return page
+    return sign_in(new_page(), crib.sign_in_address(), "/connect")
 
 
 def test_a_client_is_connected_by_a_click_and_keeps_its_own_servers(connect: Page, person: Path):

@@ -12,8 +12,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.servers.installers.packages import PROGRAMS
-from tests.web.adding import PATIENCE, agree, asks_for_trust, open_servers, paste, row, see_plan, shows
-from tests.web.browsing import Complaints, sign_in
+from tests.web.adding import (
+    PATIENCE,
+    agree,
+    asks_for_trust,
+    enter_servers,
+    open_servers,
+    paste,
+    row,
+    see_plan,
+    shows,
+)
+from tests.web.browsing import Complaints
 from tests.web.npm_registry import Package, Registry, npm_registry
 from tests.web.running import Crib
 
@@ -41,7 +51,7 @@ def registry() -> Iterator[Registry]:
 def begun(crib: Crib, registry: Registry, new_page: NewPage, tmp_path: Path) -> Page:
     """A page in which the server is being installed."""
     asks_for_trust(crib).environment.update(registry.settings(tmp_path / "npm"))
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
     paste(page, "npx -y @tiny/mcp-server")
     asked = see_plan(page, "tiny")
     expect(asked.get_by_text("5 packages, integrity recorded")).to_be_visible()
@@ -60,7 +70,7 @@ def test_it_goes_on_when_the_page_is_closed_and_another_page_follows_it(
     crib: Crib, registry: Registry, begun: Page, new_page: NewPage
 ) -> None:
     begun.close()
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
 
     shows(page, "tiny", "Installing")
     shows(page, "tiny", "2 of 5 packages")
@@ -90,7 +100,7 @@ def test_it_can_be_followed_again_after_a_reload(crib: Crib, registry: Registry,
 def test_any_page_can_cancel_it_and_nothing_is_left(
     crib: Crib, registry: Registry, begun: Page, new_page: NewPage
 ) -> None:
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
     shows(page, "tiny", "Installing")
 
     row(page, "tiny").get_by_role("button", name="Cancel").click()

@@ -23,8 +23,7 @@ def open_server(crib: Crib, new_page: Callable[[], Page]) -> Callable[[str], Pag
     """Goes to the page of a server, when the config stands."""
 
     def go(name: str, tab: str = "") -> Page:
-        page = sign_in(new_page(), crib.sign_in_address())
-        page.goto(f"{crib.base}/servers/{name}{f'?tab={tab}' if tab else ''}")
+        page = sign_in(new_page(), crib.sign_in_address(), f"/servers/{name}{f'?tab={tab}' if tab else ''}")
         expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
         return page
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.web.adding import PASTE, PATIENCE, SMALL_SERVER, asks_for_trust, choose, open_servers, row, shows
+from tests.web.adding import PASTE, PATIENCE, SMALL_SERVER, asks_for_trust, choose, enter_servers, row, shows
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.running import Crib
 
@@ -24,7 +24,7 @@ def small(*words: str) -> dict[str, object]:
 
 
 def begin(crib: Crib, new_page: NewPage) -> Page:
-    return open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    return enter_servers(crib, new_page())
 
 
 def config(crib: Crib) -> dict[str, object]:

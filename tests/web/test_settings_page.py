@@ -16,8 +16,7 @@ from tests.web.vendor import Refuse, Say, Vendor, vendor
 @pytest.fixture
 def settings(crib: Crib, new_page: Callable[[], Page]) -> Page:
     """The page."""
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/settings")
+    page = sign_in(new_page(), crib.sign_in_address(), "/settings")
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
     return page
 
@@ -56,8 +55,7 @@ def test_how_a_vendor_answered_stands_at_it_also_after_a_reload(
     complaints.expect("502|403|401|500")
     crib.environment["OPENAI_API_KEY"] = "sk-here"
     openai.say(Say("ready"), Refuse(401, "Incorrect API key."))
-    page = sign_in(new_page(), crib.sign_in_address())
-    page.goto(f"{crib.base}/settings")
+    page = sign_in(new_page(), crib.sign_in_address(), "/settings")
     row = page.locator("[data-vendor=openai]")
     expect(row).to_contain_text("OPENAI_API_KEY from the environment")
     expect(row).to_contain_text("Not tested")

@@ -18,6 +18,15 @@ BROKEN_OFF = r"ERR_|Failed to load resource|network"
 def open_servers(crib: Crib, page: Page) -> Page:
     """The list, once it stands."""
     page.goto(f"{crib.base}/servers")
+    return listed(page)
+
+
+def enter_servers(crib: Crib, page: Page) -> Page:
+    """The same, on a page that is signed in with it."""
+    return listed(sign_in(page, crib.sign_in_address(), "/servers"))
+
+
+def listed(page: Page) -> Page:
     expect(page.locator('[data-server="demo"]')).to_contain_text("Running")
     return page
 
@@ -31,7 +40,7 @@ def streams_of(page: Page) -> list[Request]:
 
 def test_the_palette_finds_a_server_and_opens_it_without_a_mouse(crib: Crib, new_page: NewPage) -> None:
     crib.server("postgres")
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
 
     page.locator("body").press("Control+k")
     field = page.get_by_role("combobox", name="Go to or do")
@@ -48,7 +57,7 @@ def test_the_palette_finds_a_server_and_opens_it_without_a_mouse(crib: Crib, new
 
 
 def test_the_palette_does_what_it_says_and_asks_what_it_does_not_know(crib: Crib, new_page: NewPage) -> None:
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
 
     page.locator("body").press("Control+k")
     page.get_by_role("combobox").fill("turn off demo")
@@ -67,7 +76,7 @@ def test_the_palette_opens_what_would_be_asked_about_and_shows_more_of_one_entry
 ) -> None:
     crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
     crib.server("stranger")
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
 
     page.locator("body").press("Control+k")
     field = page.get_by_role("combobox", name="Go to or do")
@@ -86,7 +95,7 @@ def test_the_palette_opens_what_would_be_asked_about_and_shows_more_of_one_entry
 
 
 def test_a_server_that_changes_is_told_to_a_reader_on_every_page(crib: Crib, new_page: NewPage) -> None:
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
     page.locator("body").press("g")
     page.locator("body").press("e")
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
@@ -97,7 +106,7 @@ def test_a_server_that_changes_is_told_to_a_reader_on_every_page(crib: Crib, new
 
 
 def test_what_the_status_line_said_stands_in_activity(crib: Crib, new_page: NewPage) -> None:
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
     page.locator("body").press("Control+k")
     page.get_by_role("combobox").fill("turn off demo")
     page.get_by_role("combobox").press("Enter")
@@ -114,7 +123,7 @@ def test_what_the_status_line_said_stands_in_activity(crib: Crib, new_page: NewP
 def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: NewPage) -> None:
     crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
     crib.server("stranger")
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
     body = page.locator("body")
 
     for key, path in (("t", "/tools"), ("a", "/activity"), ("n", "/connect"), ("e", "/settings")):
@@ -155,7 +164,7 @@ def test_a_host_that_is_killed_is_told_of_and_found_again(
     crib: Crib, new_page: NewPage, complaints: Complaints
 ) -> None:
     complaints.expect(BROKEN_OFF)
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
     port = crib.port
 
     crib.stop(signal.SIGKILL)
@@ -184,9 +193,8 @@ def test_a_page_whose_key_was_revoked_says_how_to_get_another(
     crib: Crib, new_page: NewPage, complaints: Complaints
 ) -> None:
     complaints.expect(r"401|ERR_INCOMPLETE")
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
-    other = sign_in(new_page(), crib.sign_in_address())
-    other.goto(f"{crib.base}/servers")
+    page = enter_servers(crib, new_page())
+    other = sign_in(new_page(), crib.sign_in_address(), "/servers")
 
     for one in crib.run("pages"):
         if "python" not in one["name"]:
@@ -247,7 +255,7 @@ def test_the_skip_link_leads_to_the_page_and_the_title_counts_what_waits(
 ) -> None:
     crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
     crib.server("stranger")
-    page = open_servers(crib, sign_in(new_page(), crib.sign_in_address()))
+    page = enter_servers(crib, new_page())
 
     expect(page).to_have_title("(1) Toolcrib")
     page.locator("body").press("Tab")

@@ -20,9 +20,7 @@ def tools(crib: Crib) -> Crib:
 
 @pytest.fixture
 def tools_page(tools: Crib, new_page: Callable[[], Page]) -> Page:
-    page = sign_in(new_page(), tools.sign_in_address())
-    page.goto(f"{tools.base}/tools")
-    return page
+    return sign_in(new_page(), tools.sign_in_address(), "/tools")
 
 
 def test_a_question_shows_the_ranking_with_its_reasons_and_the_line(tools_page: Page) -> None:

@@ -108,7 +108,7 @@ def test_pages_stay_signed_in_over_a_restart_and_are_forgotten_when_they_sign_ou
 
 
 def test_the_key_of_a_page_is_kept_as_a_hash_alone(crib: Crib) -> None:
-    secret = crib.key.rpartition("_")[2]
+    secret = crib.key.split("_", 2)[2]  # It may have such a line in it too.
     crib.stop()
     kept = b"".join(file.read_bytes() for file in crib.home.rglob("*") if file.is_file())
 
