@@ -20,7 +20,7 @@ run: setup ## Start the host and open its page (toolcrib up)
 
 test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
 	@$(BIN)/python -m compileall -q src tests
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests
 

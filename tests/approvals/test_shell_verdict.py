@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,37 @@ def test_the_words_of_what_is_not_reading_are_told_exactly() -> None:
     assert simple_commands("ls") == ()
     assert simple_commands("pytest $(id)") is None
     assert simple_commands("pytest *") is None
+
+
+@pytest.mark.parametrize("command", ["cat café.txt", "grep -rn '日本語' документы", 'ls "Größe/🧰"'])
+def test_reading_in_any_language_is_harmless(command: str) -> None:
+    assert judge(command).kind == "harmless"
+
+
+def test_words_in_any_language_are_told_exactly() -> None:
+    assert simple_commands("cat café | pytest 'naïve é' \"größe 🧰\" 日本") == (
+        ("pytest", "naïve é", "größe 🧰", "日本"),
+    )
+    assert rough_commands("rm 'файл 1' é") == (("rm", "файл 1", "é"),)
+    assert judge("bash -c 'écho; rm -rf /'").kind == "destructive"
+
+
+@pytest.mark.parametrize("command", ["ls\u00a0-l", "é=1 ls", "café", "for é in a; do ls; done", "ls $é"])
+def test_letters_that_a_shell_does_not_take_for_letters_are_left_to_a_person(command: str) -> None:
+    assert judge(command).kind == "unknown"
+
+
+def test_no_character_ends_the_process() -> None:
+    """In a process of its own: what it is about would take this one down."""
+    program = (
+        "from toolcrib.serverkit.shell import judge\n"
+        "for sign in ('', '{', '{1..', '[[ ', '<<', '${', '$((', '@('):\n"
+        "    for number in range(0x80, 0x110000, 251):\n"
+        "        judge(sign + chr(number))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @given(st.text(max_size=60))

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from toolcrib.serverkit.shell.syntax import Node, parse
 from toolcrib.serverkit.shell.words import listed
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 _DEEPEST = 4
 """How far shells within shells are followed."""
@@ -35,24 +32,24 @@ _FORK_BOMB = re.compile(
 """Every repetition is bounded: the text is whatever somebody sent."""
 
 
-def destruction(root: Node, text: str, parse: Callable[[str], Node], depth: int = 0) -> str:
+def destruction(text: str, depth: int = 0) -> str:
     """What would be destroyed, for people; empty when nothing was found."""
     if _FORK_BOMB.search(text):
         return "it multiplies until the machine stands still"
-    for node in _every(root):
-        if node.type == "file_redirect" and _DISK.search((node.text or b"").decode("utf-8", "replace")):
+    for node in _every(parse(text)):
+        if node.type == "file_redirect" and _DISK.search(node.text):
             return "it writes over a disk"
         if node.type != "command":
             continue
-        found = _of_command(_rough_words(node), parse, depth)
+        found = _of_command(_rough_words(node), depth)
         if found:
             return found
     return ""
 
 
-def commands_within(root: Node, parse: Callable[[str], Node], depth: int = 0) -> Iterator[tuple[str, ...]]:
+def commands_within(text: str, depth: int = 0) -> Iterator[tuple[str, ...]]:
     """The words of every command, also of those that shells are given as text."""
-    for node in _every(root):
+    for node in _every(parse(text)):
         if node.type != "command":
             continue
         words = _unwrapped(_rough_words(node))
@@ -61,17 +58,17 @@ def commands_within(root: Node, parse: Callable[[str], Node], depth: int = 0) ->
         yield (words[0].rpartition("/")[2], *words[1:])
         if words[0].rpartition("/")[2] in _SHELLS and depth < _DEEPEST:
             for inner in words[1:]:
-                yield from commands_within(parse(inner), parse, depth + 1)
+                yield from commands_within(inner, depth + 1)
 
 
-def _of_command(words: Sequence[str], parse: Callable[[str], Node], depth: int) -> str:
+def _of_command(words: Sequence[str], depth: int) -> str:
     words = _unwrapped(words)
     if not words:
         return ""
     name, rest = words[0].rpartition("/")[2], words[1:]
     if name in _SHELLS and depth < _DEEPEST:
         for inner in rest:
-            found = "" if inner.startswith("-") else destruction(parse(inner), inner, parse, depth + 1)
+            found = "" if inner.startswith("-") else destruction(inner, depth + 1)
             if found:
                 return found
     if _WIPING.fullmatch(name) and any(word.startswith("/dev/") for word in rest):
@@ -141,7 +138,7 @@ def _unwrapped(words: Sequence[str]) -> Sequence[str]:
 def _rough_words(node: Node) -> list[str]:
     """The words as they would most likely come out; good enough to look for harm, not to find none."""
     words = [
-        _rough((child.text or b"").decode("utf-8", "replace"))
+        _rough(child.text)
         for child in node.children
         if child.type not in ("variable_assignment", "herestring_redirect", "file_redirect")
     ]

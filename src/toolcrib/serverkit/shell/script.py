@@ -1,7 +1,7 @@
 """A command line as the simple commands that it is made of; what is not plain syntax is not understood.
 
-The parser is tree-sitter's; on top of it stands a list of the syntax that is taken, so that whatever the
-parser and the shell may see differently (line ends, odd blanks, encodings) is left to a person.
+On top of the parser stands a list of the syntax that is taken, so that whatever the parser and the shell
+may see differently (line ends, odd blanks, encodings) is left to a person.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING
 
+from toolcrib.serverkit.shell.syntax import Node, parse
 from toolcrib.serverkit.shell.words import (
     MAX_LENGTH,
     NotUnderstood,
@@ -23,14 +22,12 @@ from toolcrib.serverkit.shell.words import (
     read_word,
 )
 
-if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
-
 MAX_DEPTH = 50
 _VARIABLE = re.compile(r"[a-z][a-z0-9_]*\Z")
 """A loop over PATH or LD_PRELOAD would change what runs next; small letters mean nothing to the system."""
 _PLAIN_SETTINGS = frozenset({"LC_ALL", "LANG", "NO_COLOR", "COLUMNS"})
 _SEPARATORS = frozenset({";", "&&", "||", "|", "|&", "\n", "(", ")", "{", "}", "!"})
+_ARITHMETIC = re.compile(r"-(eq|ne|lt|le|gt|ge|v|R)\b|=~", re.ASCII)
 _TEST_OPERATORS = listed(
     "-f -d -e -r -w -x -s -L -h -z -n -nt -ot -ef = == != -eq -ne -lt -le -gt -ge ! ( ) -a -o"
 )
@@ -54,11 +51,6 @@ class _Reading:
     commands: list[Simple] = field(default_factory=list)
 
 
-def parse(text: str) -> Node:
-    """The syntax tree; may hold errors."""
-    return _parser().parse(text.encode("utf-8", "surrogatepass")).root_node
-
-
 def read_script(text: str) -> tuple[Simple, ...]:
     """Every simple command of a fully understood line, in order; raises `NotUnderstood`."""
     _check_characters(text)
@@ -72,15 +64,6 @@ def read_script(text: str) -> tuple[Simple, ...]:
     if not reading.commands:
         raise NotUnderstood("a line without a command")
     return tuple(reading.commands)
-
-
-@cache
-def _parser() -> Parser:
-    # Not before it is used: most hosts never see a command.
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
-
-    return Parser(Language(tree_sitter_bash.language()))
 
 
 def _check_characters(text: str) -> None:
@@ -157,14 +140,14 @@ def _command(node: Node, reading: _Reading, variables: Variables) -> None:
 
 def _name(node: Node) -> str:
     inner = node.children[0] if len(node.children) == 1 else None
-    text = (node.text or b"").decode()
+    text = node.text
     if inner is None or inner.type != "word" or not re.fullmatch(r"[A-Za-z0-9_.+-]+|\[", text):
         raise NotUnderstood(f"which program {excerpt(node)} is")
     return text
 
 
 def _setting(node: Node) -> None:
-    name, _, value = (node.text or b"").decode().partition("=")
+    name, _, value = node.text.partition("=")
     if name not in _PLAIN_SETTINGS or not re.fullmatch(r"[A-Za-z0-9_.-]*", value):
         raise NotUnderstood(f"the variable {name}")
 
@@ -198,7 +181,7 @@ def _for(node: Node, reading: _Reading, variables: Variables) -> None:
     words: list[Word] = []
     for child in node.children:
         if child.type == "variable_name":
-            name = (child.text or b"").decode()
+            name = child.text
         elif child.type == "do_group":
             option = any(word.option_possible for word in words)
             _statement(child, reading, {**variables, name: option})
@@ -213,13 +196,13 @@ def _for(node: Node, reading: _Reading, variables: Variables) -> None:
 
 def _test(node: Node, reading: _Reading, variables: Variables) -> None:
     for leaf in _operands(node):
-        text = (leaf.text or b"").decode()
+        text = leaf.text
         if leaf.type in ("[", "]", "[[", "]]") or text in _TEST_OPERATORS:
             continue
         if read_word(leaf, variables).option_possible:
             raise NotUnderstood(f"an operator of a test: {excerpt(leaf)}")
     # In double brackets, numbers are arithmetic, which can run commands; nor do names have a value here.
-    if node.children[0].type == "[[" and re.search(rb"-(eq|ne|lt|le|gt|ge|v|R)\b|=~", node.text or b""):
+    if node.children[0].type == "[[" and _ARITHMETIC.search(node.text):
         raise NotUnderstood(f"arithmetic in a test: {excerpt(node)}")
     reading.commands.append(Simple("true"))
 

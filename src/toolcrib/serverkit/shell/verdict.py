@@ -35,9 +35,9 @@ def judge(command: str) -> Verdict:
 def _judge(command: str) -> Verdict:
     from toolcrib.serverkit.shell.destruction import destruction
     from toolcrib.serverkit.shell.reading import only_reads
-    from toolcrib.serverkit.shell.script import parse, read_script
+    from toolcrib.serverkit.shell.script import read_script
 
-    found = destruction(parse(command), command, parse)
+    found = destruction(command)
     if found:
         return Verdict("destructive", f"This command is never run: {found}.")
     try:
@@ -80,6 +80,5 @@ def rough_commands(command: str) -> tuple[tuple[str, ...], ...]:
     For rules that forbid: good enough to find something, never to find nothing.
     """
     from toolcrib.serverkit.shell.destruction import commands_within
-    from toolcrib.serverkit.shell.script import parse
 
-    return tuple(commands_within(parse(command[:_LONGEST]), parse))
+    return tuple(commands_within(command[:_LONGEST]))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from toolcrib.serverkit.shell.syntax import Node
 
 MAX_LENGTH = 16 * 1024
 """Of a command; what is longer is for a person."""
@@ -60,12 +58,12 @@ def read_word(node: Node, variables: Variables) -> Word:
 
 def excerpt(node: Node) -> str:
     """A short piece of the command, for a reason that people read."""
-    text = (node.text or b"").decode("utf-8", "replace")
+    text = node.text
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _bare(node: Node, variables: Variables) -> Word:
-    raw = (node.text or b"").decode()
+    raw = node.text
     text, literal, escaped = "", True, False
     for character in raw:
         if not escaped and character == "\\":
@@ -82,7 +80,7 @@ def _bare(node: Node, variables: Variables) -> Word:
 
 
 def _single_quoted(node: Node, variables: Variables) -> Word:
-    text = (node.text or b"").decode()[1:-1]
+    text = node.text[1:-1]
     return Word(text, True, text.startswith("-"))
 
 
@@ -90,7 +88,7 @@ def _double_quoted(node: Node, variables: Variables) -> Word:
     if not node.children or node.children[0].type != '"' or node.children[-1].type != '"':
         raise NotUnderstood(f"a translated string: {excerpt(node)}")
     start, end = node.children[0].end_byte, node.children[-1].start_byte
-    source, begin = node.text or b"", node.start_byte
+    source, begin = node.raw, node.start_byte
     word, at = Word(""), start
     for child in node.named_children:
         if child.type == "string_content":
@@ -121,7 +119,7 @@ def _quoted_text(raw: bytes) -> Word:
 def _expansion(node: Node, variables: Variables, *, quoted: bool) -> Word:
     if node.type != "simple_expansion" or [child.type for child in node.children] != ["$", "variable_name"]:
         raise NotUnderstood(f"{_NAMES.get(node.type, 'an expansion')}: {excerpt(node)}")
-    name = (node.children[1].text or b"").decode()
+    name = node.children[1].text
     if name in variables:
         return Word("", False, variables[name] or not quoted)
     if name in _KNOWN_VARIABLES:

@@ -1,0 +1,86 @@
+"""The syntax tree of a command line, made by tree-sitter's parser for bash.
+
+The parser sees no character beyond ASCII: it looks such a one up in a table that is too short for it, which
+can end the whole process. To a shell they are parts of words and nothing else, as is the `%` that the parser
+is shown in their place. The text of a node is what was written.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+_PLAIN = bytes(range(128)) + b"%" * 128
+
+
+class Node:
+    """A part of a command line, and the parts that it is made of."""
+
+    __slots__ = ("_inner", "_source")
+
+    def __init__(self, inner: tree_sitter.Node, source: bytes) -> None:
+        self._inner = inner
+        self._source = source
+
+    @property
+    def type(self) -> str:
+        """What the grammar calls it; of a sign or a keyword, that itself."""
+        return self._inner.type
+
+    @property
+    def is_named(self) -> bool:
+        """Not a sign or a keyword."""
+        return self._inner.is_named
+
+    @property
+    def has_error(self) -> bool:
+        """Something in it is no syntax."""
+        return self._inner.has_error
+
+    @property
+    def start_byte(self) -> int:
+        """Where it begins in the command."""
+        return self._inner.start_byte
+
+    @property
+    def end_byte(self) -> int:
+        """Where it ends in the command."""
+        return self._inner.end_byte
+
+    @property
+    def children(self) -> list[Node]:
+        """Its parts, in order."""
+        return [Node(child, self._source) for child in self._inner.children]
+
+    @property
+    def named_children(self) -> list[Node]:
+        """Those that are not signs or keywords."""
+        return [Node(child, self._source) for child in self._inner.named_children]
+
+    @property
+    def raw(self) -> bytes:
+        """What is written there."""
+        return self._source[self.start_byte : self.end_byte]
+
+    @property
+    def text(self) -> str:
+        """The same as text."""
+        return self.raw.decode("utf-8", "replace")
+
+
+def parse(text: str) -> Node:
+    """The syntax tree; may hold errors."""
+    source = text.encode("utf-8", "surrogatepass")
+    return Node(_parser().parse(source.translate(_PLAIN)).root_node, source)
+
+
+@cache
+def _parser() -> tree_sitter.Parser:
+    # Not before it is used: most hosts never see a command.
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
