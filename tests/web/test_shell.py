@@ -126,7 +126,12 @@ def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: 
     page = enter_servers(crib, new_page())
     body = page.locator("body")
 
-    for key, path in (("t", "/tools"), ("a", "/activity"), ("n", "/connect"), ("e", "/settings")):
+    body.press("g")
+    body.press("t")
+    question = page.get_by_label("Search tools or write a question")
+    expect(question).to_be_focused()
+    question.blur()
+    for key, path in (("a", "/activity"), ("n", "/connect"), ("e", "/settings")):
         body.press("g")
         body.press(key)
         expect(page).to_have_url(re.compile(f"{path}$"))

@@ -28,11 +28,16 @@ export function lead(keys: Keys): void {
   leader = { keys, until: Date.now() + 1000 };
 }
 
+/** The next key is awaited: nothing may take it away by taking the focus. */
+export function isLed(): boolean {
+  return leader !== null && Date.now() < leader.until;
+}
+
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key !== "Escape" && (isTyping(event.target) || !singleKeysOn())) return;
   if (event.key !== "Escape" && document.querySelector('[role="dialog"],[role="alertdialog"],[role="menu"]')) return;
-  const led = leader && Date.now() < leader.until ? leader.keys[event.key] : undefined;
+  const led = isLed() ? leader?.keys[event.key] : undefined;
   leader = null;
   const action = led ?? [...layers].reverse().find((layer) => layer[event.key])?.[event.key];
   if (!action) return;

@@ -1,6 +1,7 @@
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import type { Ranking } from "../../api/types";
+import { isLed } from "../../app/keys";
 import { duration } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Segments } from "../../ui/Segments";
@@ -22,7 +23,8 @@ export function Search({ text, by, ranking, onText, onBy, onSettings }: Props) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     // Not on a touch screen, where a keyboard would come up over the list.
-    if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) field.current?.focus();
+    const free = document.activeElement === document.body && !isLed();
+    if (free && matchMedia("(hover: hover)").matches) field.current?.focus();
   }, []);
   function keys(event: KeyboardEvent) {
     if (event.key === "ArrowDown") document.querySelector<HTMLElement>(".p-tools [data-row]")?.focus();
