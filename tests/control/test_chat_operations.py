@@ -15,9 +15,12 @@ import pytest
 from tests.conftest import Crib
 from tests.web.vendor import Refuse, Say, Vendor, call, vendor
 from toolcrib.agent.chat import Said
+from toolcrib.control.chat_starting import start_turn
 from toolcrib.control.dispatch import perform
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.host import Host
+from toolcrib.llm.model import Traits
+from toolcrib.llm.providers.demo import Demo
 from toolcrib.schema.events import TurnTold
 from toolcrib.schema.messages import FromModel, FromPerson, Text, ToolUse
 
@@ -149,6 +152,29 @@ async def test_a_chat_is_forked_at_an_earlier_question_while_a_later_one_runs(
     assert [turn["question"]["text"] for turn in forked["turns"]] == ["What is a walrus?"]
     assert forked["turns"][0]["items"][0]["text"] == "A walrus is large."
     assert forked["turns"][0]["ending"] == "answered"
+
+
+class Slow(Demo):
+    """A model that takes its time to say what it can do."""
+
+    async def traits(self) -> Traits:
+        await asyncio.sleep(DEADLINE)
+        return await super().traits()
+
+
+async def test_the_turn_before_is_shown_while_a_question_is_told_and_not_kept_yet(
+    crib: Crib, model: Vendor
+) -> None:
+    model.say(Say("A walrus is large."))
+    async with opened(crib, model) as host, listening(host) as ear:
+        chat = (await run(host, "chat_send", text="What is a walrus?"))["chat"]
+        await ear.until("ended")
+        turn = await start_turn(host, host.agent(Slow()), await host.chats.load(chat), "And a seal?", [])
+        view = await run(host, "chat_view", chat=chat)
+        await turn.stop()
+
+    assert [turn["question"]["text"] for turn in view["turns"]] == ["What is a walrus?"]
+    assert [event["text"] for event in view["running"]["events"]] == ["And a seal?"]
 
 
 async def test_a_chat_that_is_busy_takes_no_second_question(crib: Crib, model: Vendor) -> None:

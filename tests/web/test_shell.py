@@ -128,6 +128,7 @@ def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: 
 
     body.press("g")
     body.press("t")
+    expect(page).to_have_url(re.compile("/tools$"))
     question = page.get_by_label("Search tools or write a question")
     expect(question).to_be_focused()
     question.blur()
