@@ -55,7 +55,13 @@ def test_the_help_screen_loads_nothing_heavy() -> None:
     loaded = modules_after(HELP)
 
     assert not packages(loaded) & HEAVY
-    assert len(loaded) < 250, f"{len(loaded)} modules: {sorted(loaded)}"
+    assert len(loaded) < 200, f"{len(loaded)} modules: {sorted(loaded)}"
+
+
+def test_the_help_screen_imports_no_command() -> None:
+    loaded = modules_after(HELP)
+
+    assert not {module for module in loaded if module.startswith("toolcrib.cli.commands.")}
 
 
 @pytest.mark.parametrize(

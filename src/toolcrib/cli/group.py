@@ -6,11 +6,16 @@ import keyword
 from typing import Any
 
 import click
+from click.utils import make_default_short_help
 
 from toolcrib import plugins
 from toolcrib.cli.declaring import SECTIONS, shared_options
+from toolcrib.cli.outline import Outline, read_outline
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
+
+SUMMARY_LIMIT = 200
+"""Characters of a first sentence; enough that none of ours is cut."""
 
 
 class Group(click.Group):
@@ -64,11 +69,9 @@ class FolderGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one; None when there is no such module."""
-        module_name = cmd_name.replace("-", "_")
+        module_name = _module_name(cmd_name)
         if not module_name.isidentifier():
             return None
-        if keyword.iskeyword(module_name):
-            module_name += "_"  # No module can be called `import`.
         try:
             command = plugins.find(self._folder, module_name).command
         except NotFound:
@@ -79,12 +82,26 @@ class FolderGroup(Group):
         """The commands under their sections."""
         sections: dict[str, list[tuple[str, str]]] = {section: [] for section in SECTIONS}
         for name in self.list_commands(ctx):
-            command = self.get_command(ctx, name)
-            if command is None or command.hidden:
-                continue
-            section = getattr(command, "section", "") or "More"
-            sections.setdefault(section, []).append((name, command.get_short_help_str(80)))
+            outline = self._outline(ctx, name)
+            if outline is not None:
+                row = (name, make_default_short_help(outline.help, max_length=SUMMARY_LIMIT))
+                sections.setdefault(outline.section or "More", []).append(row)
         for section, rows in sections.items():
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)
+
+    def _outline(self, ctx: click.Context, name: str) -> Outline | None:
+        """Ours are read from their source; a command of another package is imported."""
+        read = read_outline(f"{self._folder}.{_module_name(name)}")
+        if read is not None:
+            return read
+        command = self.get_command(ctx, name)
+        if command is None or command.hidden:
+            return None
+        return Outline(getattr(command, "section", ""), command.help or command.short_help or "")
+
+
+def _module_name(command: str) -> str:
+    name = command.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name  # No module can be called `import`.

@@ -1,0 +1,57 @@
+"""Reads a command's section and summary from its source, so that `--help` imports no command.
+
+A command is declared as `@declare("Section")` above `command`, whose docstring is its help, or as
+`command = command_of(name, section, summary, …)`. Anything else is unknown here, and the caller imports it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from importlib.util import find_spec
+from inspect import cleandoc
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the list of commands shows about one of them."""
+
+    section: str
+    help: str
+
+
+def read_outline(module: str) -> Outline | None:
+    """The outline of the command in this module of ours; None when its source does not tell."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    for statement in ast.parse(Path(spec.origin).read_bytes()).body:
+        found = _declared(statement) or _assigned(statement)
+        if found is not None:
+            return found
+    return None
+
+
+def _declared(statement: ast.stmt) -> Outline | None:
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) or statement.name != "command":
+        return None
+    for decorator in statement.decorator_list:
+        texts = _texts_passed_to("declare", decorator)
+        if texts is not None:
+            return Outline((*texts, "")[0], cleandoc(ast.get_docstring(statement) or ""))
+    return None
+
+
+def _assigned(statement: ast.stmt) -> Outline | None:
+    if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) != "command":
+        return None
+    texts = _texts_passed_to("command_of", statement.value)
+    return Outline(texts[1], texts[2]) if texts is not None and len(texts) >= 3 else None
+
+
+def _texts_passed_to(name: str, call: ast.expr) -> list[str] | None:
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != name:
+        return None
+    constants = [part.value for part in call.args if isinstance(part, ast.Constant)]
+    return [value for value in constants if isinstance(value, str)]
