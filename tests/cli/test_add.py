@@ -104,7 +104,7 @@ def test_a_secret_header_is_kept_as_one(toolcrib: CommandLine) -> None:
     toolcrib("add", "docs", "http://127.0.0.1:9/mcp", "--yes", "-H", f"Authorization: Bearer {SECRET}")
 
     entry = toolcrib.config()["mcpServers"]["docs"]
-    assert entry["headers"] == {"Authorization": "${secret:docs.Authorization}"}
+    assert entry["headers"] == {"Authorization": "Bearer ${secret:docs.Authorization}"}
     (secret,) = toolcrib("secret", "--json").json
     assert (secret["name"], secret["servers"]) == ("docs.Authorization", ["docs"])
 

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from toolcrib.cli import host_log
+from toolcrib.tools.masking import Masker
 
-logger = logging.getLogger("tests.host_log")
+logger = logging.getLogger("toolcrib.tests.host_log")
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[Path]:
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
-    host_log.keep_log(tmp_path / "host.log")
+    host_log.keep_log(tmp_path / "host.log", Masker().text)
     yield tmp_path / "host.log"
     for handler in [one for one in root.handlers if one not in before]:
         root.removeHandler(handler)
@@ -34,7 +35,7 @@ def test_a_line_has_the_message_and_its_facts(log: Path):
     logger.warning("it was %s", "slow", extra={"server": "demo", "seconds": 3})
     (line,) = lines(log)
     assert line["message"] == "it was slow"
-    assert (line["level"], line["logger"]) == ("warning", "tests.host_log")
+    assert (line["level"], line["logger"]) == ("warning", "toolcrib.tests.host_log")
     assert (line["server"], line["seconds"]) == ("demo", 3)
 
 

@@ -6,16 +6,12 @@ import keyword
 from typing import Any
 
 import click
-from click.utils import make_default_short_help
 
 from toolcrib import plugins
 from toolcrib.cli.declaring import SECTIONS, shared_options
 from toolcrib.cli.outline import Outline, read_outline
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
-
-SUMMARY_LIMIT = 200
-"""Characters of a first sentence; enough that none of ours is cut."""
 
 
 class Group(click.Group):
@@ -84,8 +80,7 @@ class FolderGroup(Group):
         for name in self.list_commands(ctx):
             outline = self._outline(ctx, name)
             if outline is not None:
-                row = (name, make_default_short_help(outline.help, max_length=SUMMARY_LIMIT))
-                sections.setdefault(outline.section or "More", []).append(row)
+                sections.setdefault(outline.section or "More", []).append((name, outline.summary))
         for section, rows in sections.items():
             if rows:
                 with formatter.section(section):

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 LARGEST = 1024 * 1024
 KEPT = 3
+LONGEST = 20_000
+"""Characters kept of a message or a traceback."""
+_PLAIN = (bool, int, float, type(None))
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
-def keep_log(path: Path) -> None:
-    """Write what this process logs from now on to a file."""
+def keep_log(path: Path, mask: Callable[[str, int], str]) -> None:
+    """Write what this process logs from now on to a file; `mask` hides the secrets of a text and cuts it.
+
+    Libraries log at INFO every address they request, with any key in it: of them, only warnings are kept.
+    """
     handler = _PrivateFile(path, encoding="utf-8", errors="backslashreplace", delay=True)
-    handler.setFormatter(_Lines())
-    root = logging.getLogger()
-    root.addHandler(handler)
-    if root.level > logging.INFO or root.level == logging.NOTSET:
-        root.setLevel(logging.INFO)
+    handler.setFormatter(_Lines(mask))
+    logging.getLogger().addHandler(handler)
+    ours = logging.getLogger("toolcrib")
+    if ours.getEffectiveLevel() > logging.INFO:
+        ours.setLevel(logging.INFO)
 
 
 class _PrivateFile(logging.FileHandler):
@@ -53,15 +61,25 @@ def _set_aside(path: Path) -> None:
 class _Lines(logging.Formatter):
     """One JSON object a line: time, level, logger, message, and the facts."""
 
+    def __init__(self, mask: Callable[[str, int], str]) -> None:
+        super().__init__()
+        self._mask = mask
+
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         line = {
             "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": self._mask(record.getMessage(), LONGEST),
         }
         facts = {key: value for key, value in vars(record).items() if key not in _STANDARD}
         if record.exc_info:
             facts["traceback"] = self.formatException(record.exc_info)
-        return json.dumps({**line, **facts}, default=str, ensure_ascii=False)
+        return json.dumps({**line, **self._masked(facts)}, ensure_ascii=False)
+
+    def _masked(self, facts: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: value if isinstance(value, _PLAIN) else self._mask(str(value), LONGEST)
+            for key, value in facts.items()
+        }

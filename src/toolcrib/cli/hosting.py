@@ -45,7 +45,7 @@ async def _run(surface: Surface, page: Page) -> None:
     with heeding(ending):
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
-            keep_log(host.paths.state / "host.log")
+            keep_log(host.paths.state / "host.log", host.foundation.masker.text)
             await preload(
                 "toolcrib.cli.plain_view",
                 "toolcrib.control.server",

@@ -20,6 +20,13 @@ class Outline:
     section: str
     help: str
 
+    @property
+    def summary(self) -> str:
+        """The first sentence of the help."""
+        paragraph = " ".join(self.help.partition("\n\n")[0].split())
+        sentence, stop, _ = paragraph.partition(". ")
+        return f"{sentence}." if stop else paragraph
+
 
 def read_outline(module: str) -> Outline | None:
     """The outline of the command in this module of ours; None when its source does not tell."""

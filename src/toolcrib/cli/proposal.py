@@ -25,8 +25,8 @@ class Proposal:
     name: str
     entry: Mapping[str, Any]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    exposed: tuple[str, ...] = ()
-    """Keys of env and headers that look like secrets, and stand in the entry as they are."""
+    shown: Mapping[str, Any] | None = None
+    """The entry as it may be shown; None when the entry itself holds no secret."""
 
 
 def make_entry(
@@ -92,32 +92,18 @@ def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, s
 _EXAMPLES = {"--set": "path=/srv/notes", "--env": "LOG_LEVEL=debug", "--header": "'Authorization: Bearer …'"}
 
 
-def secret_keys(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The keys of env and headers whose values look like secrets, as (section, key)."""
-    from toolcrib.control.secret_marks import looks_secret
+def find_secrets(name: str, entry: Mapping[str, Any]) -> Proposal:
+    """The entry with references in place of what looks like a secret, and the values of these secrets."""
+    from toolcrib.config.importing.hiding import Hiding
+    from toolcrib.config.secret_marks import looks_secret
 
-    return [
-        (section, key)
-        for section in ("env", "headers")
-        for key, value in (entry.get(section) or {}).items()
-        if isinstance(value, str) and value and "${" not in value and looks_secret(key, value)
-    ]
-
-
-def keep_secrets(name: str, entry: Mapping[str, Any], keys: Iterable[tuple[str, str]]) -> Proposal:
-    """The entry with these values replaced by references to secrets."""
-    changed = {key: dict(value) if isinstance(value, dict) else value for key, value in entry.items()}
-    secrets: dict[str, str] = {}
-    for section, key in keys:
-        secret = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{name}.{key}").lstrip(".-")[:100]
-        secrets[secret] = changed[section][key]
-        changed[section][key] = f"${{secret:{secret}}}"
-    return Proposal(name=name, entry=changed, secrets=secrets)
+    hiding = Hiding(name, looks_secret, lambda secret: None)
+    return Proposal(name=name, entry=hiding.hide(entry), secrets=hiding.secrets)
 
 
 def describe(proposal: Proposal) -> list[str]:
     """The entry in full, with everything that could hide made visible; literal secrets are not shown."""
-    entry = proposal.entry
+    entry = proposal.entry if proposal.shown is None else proposal.shown
     lines = []
     for key in ("url", "package", "module", "command"):
         if key in entry:
@@ -128,8 +114,7 @@ def describe(proposal: Proposal) -> list[str]:
         lines.append(f"  {'in':<8} {revealed(str(entry['cwd']))}")
     for section in ("env", "headers"):
         for key, value in (entry.get(section) or {}).items():
-            shown = "(not shown)" if f"{section}.{key}" in proposal.exposed else revealed(_text(value))
-            lines.append(f"  {section:<8} {revealed(key)} = {shown}")
+            lines.append(f"  {section:<8} {revealed(key)} = {revealed(_text(value))}")
     return lines
 
 

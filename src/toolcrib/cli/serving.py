@@ -59,7 +59,7 @@ async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
         async with open_host(surface.home, handlers=bridge_handlers()) as host:
             ending.host = host
             host.lent = True
-            keep_log(host.paths.state / "host.log")
+            keep_log(host.paths.state / "host.log", host.foundation.masker.text)
             _check_profile(host.settings, asked.name)
             await preload("toolcrib.control.server", "toolcrib.gateway.http.serving")
             from toolcrib.control.server import serve

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
+from toolcrib.config.address_secrets import secrets_in
 from toolcrib.config.aliases import canonical
 from toolcrib.errors import ConfigError, MissingSecret, MissingVariable
 
@@ -42,6 +44,8 @@ def expand(
     """
     values = canonical(raw)
     filler = _Filler(environ, secret)
+    if isinstance(values.get("url"), str):
+        filler.secrets.update(_written_in(values["url"]))
     for key in ("command", "url", "cwd"):
         if isinstance(values.get(key), str):
             values[key] = filler.fill(values[key], key)
@@ -69,6 +73,13 @@ def _fill_mapping(filler: _Filler, key: str, values: Mapping[str, Any]) -> dict[
                 f"{where} would hold a line break.", hint="Store the value again without one at its end."
             )
     return filled
+
+
+def _written_in(url: str) -> Iterator[str]:
+    """The secrets that stand in an address itself, as they are written and as they are sent."""
+    for part in secrets_in(url):
+        yield part.value
+        yield unquote(part.value)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from toolcrib.config.address_secrets import MASK, replace_secrets
 from toolcrib.config.aliases import canonical
 from toolcrib.config.review import makes_code_run
 
@@ -33,6 +34,8 @@ def launch_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of an entry that decide what runs, with whose help and where; secrets stay references."""
     entry = canonical(raw)
     launch = {key: entry[key] for key in ("type", *_WORDS) if entry.get(key) not in (None, "", [])}
+    if isinstance(launch.get("url"), str):
+        launch["url"] = _address(launch["url"])
     for key in _NAMES:
         values = entry.get(key)
         if isinstance(values, Mapping) and values:
@@ -63,6 +66,11 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, 
         for key in keys
         if before.get(key) != now.get(key)
     }
+
+
+def _address(url: str) -> str:
+    """The address with a fingerprint in place of each secret: it is stored and shown."""
+    return replace_secrets(url, lambda part: f"{MASK}{hashlib.sha256(part.value.encode()).hexdigest()[:12]}")
 
 
 def _shown(name: str, value: Any) -> Any:

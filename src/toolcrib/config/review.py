@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.address_secrets import secrets_in
 from toolcrib.config.aliases import canonical
 
 _LOADER = {"LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH"}
@@ -83,5 +84,9 @@ def _literals(key: str, values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _address(url: object) -> Iterator[str]:
-    if isinstance(url, str) and "${" in url:
+    if not isinstance(url, str):
+        return
+    if "${" in url:
         yield "url sends the value of a variable or secret to the remote host."
+    for part in secrets_in(url):
+        yield f"url holds a secret ({part.key}) in plain text; use ${{secret:NAME}} instead."

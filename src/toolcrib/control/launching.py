@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.address_secrets import without_secrets
 from toolcrib.config.aliases import canonical
 from toolcrib.config.environment import entry_environment
 from toolcrib.config.hidden import shown
@@ -48,7 +49,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
         "program": shown(words[0]) if words else "",
         "arguments": arguments,
         "folder": shown(str(raw.get("cwd") or (installed.cwd if installed else None) or "")),
-        "url": shown(str(raw.get("url") or "")),
+        "url": shown(without_secrets(str(raw.get("url") or ""))),
         "headers": sorted(raw.get("headers") or {}),
         "touches": [one["text"] for one in arguments if one["outside"]],
         "inherits": sorted(entry_environment(entry, host.workshop.environ)) if words else [],

@@ -8,9 +8,9 @@ from typing import Any
 
 from toolcrib.catalog.listing import Listed, by_name
 from toolcrib.config.importing import questions as importing
+from toolcrib.config.secret_marks import looks_secret
 from toolcrib.control.answers.adding import Needed
 from toolcrib.control.reading_pastes import package_of
-from toolcrib.control.secret_marks import looks_secret
 from toolcrib.servers.installing.plan import Question
 
 ENV = "env:"

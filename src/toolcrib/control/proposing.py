@@ -14,6 +14,7 @@ from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.hiding import Hiding
 from toolcrib.config.importing.questions import Filling
 from toolcrib.config.pasting.pasted import Install, short_name
+from toolcrib.config.secret_marks import looks_secret
 from toolcrib.control.answers.adding import Needed
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import agreed_plan, installations_of
@@ -27,7 +28,6 @@ from toolcrib.control.needed import (
 )
 from toolcrib.control.probing import find_kind
 from toolcrib.control.reading_pastes import Paste, at_home, package_of, single
-from toolcrib.control.secret_marks import looks_secret
 from toolcrib.errors import MissingSecret, UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry

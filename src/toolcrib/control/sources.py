@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from toolcrib.config.address_secrets import without_secrets
 from toolcrib.config.aliases import canonical
 from toolcrib.control.answers.overview import ServerSource, SourceKind
 
@@ -36,7 +37,7 @@ def touched(raw: Mapping[str, Any]) -> list[str]:
 
 def _kind_and_text(entry: Mapping[str, Any]) -> tuple[SourceKind, str]:
     if entry.get("url"):
-        return "address", str(entry["url"])
+        return "address", without_secrets(str(entry["url"]))
     if entry.get("type") == "inprocess":
         return "in process", str(entry.get("module", ""))
     if entry.get("tarballPath"):

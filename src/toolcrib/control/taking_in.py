@@ -12,9 +12,9 @@ from toolcrib.config.connecting.places import find_places
 from toolcrib.config.importing.finding import Source, find_sources
 from toolcrib.config.importing.planning import Action, Choice, Knowledge, Planned, plan
 from toolcrib.config.importing.sources import Reading, read_file, read_source, read_words
+from toolcrib.config.secret_marks import looks_secret
 from toolcrib.control.answers.importing import ImportPlanned, ImportQuestion, ImportSource
 from toolcrib.control.dispatch import OperationParams
-from toolcrib.control.secret_marks import looks_secret
 from toolcrib.control.surface import is_page
 from toolcrib.errors import Denied, MissingSecret
 from toolcrib.host import Host

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from toolcrib.config.address_secrets import without_secrets
 from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
@@ -132,7 +133,7 @@ def _what(entry: ServerEntry) -> str:
         return " ".join([raw["command"], *map(str, arguments if isinstance(arguments, list) else [])])
     for key in ("url", "module", "package"):
         if isinstance(raw.get(key), str):
-            return str(raw[key])
+            return without_secrets(raw[key])
     return entry.type
 
 

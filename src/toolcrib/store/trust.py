@@ -50,11 +50,8 @@ class Trust:
     ) -> Trust:
         """Read what was agreed to. `ours` are entries that need nobody's word, unless there is another one;
         `everything` counts as agreed to without being written down."""
-        rows = await database.run(
-            lambda connection: connection.execute("SELECT server, launch FROM trust").fetchall()
-        )
         launches: dict[str, Mapping[str, Any]] = {server: launch_of(raw) for server, raw in ours.items()}
-        launches |= {server: json.loads(launch) for server, launch in rows}
+        launches |= await database.run(_read)
         return cls(database, launches, clock, everything=everything)
 
     def holds(self, entry: ServerEntry) -> bool:
@@ -91,6 +88,22 @@ class Trust:
         self._launches[entry.name] = launch
         row = (entry.name, json.dumps(launch, default=str), to_stored(self._clock.now()))
         self._database.submit(partial(_write, row)).add_done_callback(_take_in)
+
+
+def _read(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:
+    """The launches by server. Addresses that were stored with their keys are stored again without them."""
+    launches: dict[str, Mapping[str, Any]] = {}
+    for server, text in connection.execute("SELECT server, launch FROM trust").fetchall():
+        stored = json.loads(text)
+        launches[server] = launch_of(stored)
+        if launches[server].get("url") != stored.get("url"):
+            _replace(connection, server, launches[server])
+    return launches
+
+
+def _replace(connection: sqlite3.Connection, server: str, launch: Mapping[str, Any]) -> None:
+    statement = "UPDATE trust SET launch = ? WHERE server = ?"
+    connection.execute(statement, (json.dumps(launch, default=str), server))
 
 
 def _write(row: tuple[Any, ...], connection: sqlite3.Connection) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from toolcrib.config.secret_marks import FORMS_OF_SECRETS, is_secret_key
+
 MASK = "***"
 MAX_TEXT = 2000
 """Characters of JSON kept of a call's arguments."""
@@ -23,23 +25,6 @@ _MAX_DEPTH = 8
 _SHORTEST_SECRET = 6
 """Shorter known values would blank out ordinary words."""
 
-_KEYS_OF_SECRETS = (
-    r"pass(?:word|wd|phrase|code)?$|^pwd$|secret|token(?!s)|api[-_]?key|access[-_]?key|private[-_]?key|"
-    r"signing[-_]?key|encryption[-_]?key|auth(?:orization|entication)?$|credential|cookie|^jwt$|bearer|"
-    r"session[-_]?(?:id|key)$|^otp$|^pin$|^cvv$|signature$"
-)
-"""In any case. These are compiled when one is first needed, which in most hosts is never."""
-_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_LOOKS_OF_SECRETS = (
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}"
-    r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}"
-    r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{20,}|\bpypi-[A-Za-z0-9_-]{20,}|\bhf_[A-Za-z0-9]{20,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}"
-    r"|\beyJ[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]+)*"
-    r"|(?<=://)[^/\s:@]*:[^/\s:@]+(?=@)"
-)
 _SUSPICIOUS = (
     *("pwd", "auth", "cookie", "basic", "jwt", "otp", "pin", "cvv"),
     *("xox", "aiza", "ya29", "eyj", "://"),
@@ -94,7 +79,7 @@ class Masker:
         for value in self._known:
             masked = masked.replace(value, MASK)
         if _holds_secret(masked.lower(), _SUSPICIOUS):
-            masked = re.sub(_LOOKS_OF_SECRETS, MASK, masked, flags=re.DOTALL)
+            masked = re.sub(FORMS_OF_SECRETS, MASK, masked, flags=re.DOTALL)
         if len(text) <= limit:
             return masked
         return f"{masked[:limit]}… ({len(text):,} characters)"
@@ -135,12 +120,6 @@ def _written(value: Any) -> str:
         return to_json(value, inf_nan_mode="constants").decode()
     except ValueError:  # half a surrogate pair
         return _encode(value)
-
-
-def is_secret_key(name: str) -> bool:
-    """True when a key of this name usually holds a secret."""
-    spaced = _WORD_BORDER.sub("_", name[:_MAX_VALUE])
-    return re.search(_KEYS_OF_SECRETS, spaced, re.IGNORECASE) is not None
 
 
 def _holds_secret(lowered: str, suspicious: tuple[str, ...]) -> bool:

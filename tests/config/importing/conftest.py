@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.config.importing.planning import Knowledge
-from toolcrib.control.secret_marks import looks_secret
+from toolcrib.config.secret_marks import looks_secret
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +12,7 @@ from toolcrib.cli.adding import extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import label, note, say
-from toolcrib.cli.proposal import Proposal, describe, keep_secrets, read_pairs, secret_keys
+from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolcrib.config.pasting.pasted import Install
     from toolcrib.control.needs import Crib
 
+_SECRET_REFERENCE = re.compile(r"\$\{secret:[^}]*\}")
 START_PATIENCE = 10.0
 """Seconds to wait for the server to come up in a running host; a slow one is shown as starting."""
 
@@ -127,9 +128,8 @@ async def _install(
 ) -> None:
     from toolcrib.config.pasting.entry_forms import needed_folder
 
-    env = {"env": {**found.env, **read_pairs(given["env"], "=", "--env")}}
-    keys = secret_keys(env)
-    proposal = keep_secrets(name, env, keys)
+    env = {**found.env, **read_pairs(given["env"], "=", "--env")}
+    proposal = find_secrets(name, {"env": env, "args": list(found.args)})
     options = {key: given[key] for key in ("program", "python", "also", *installing.RULES)}
     options.update({key: options[key] or getattr(found, key) for key in ("program", "python")})
     folder = given["cwd"] or found.cwd or needed_folder(found.args)
@@ -137,7 +137,7 @@ async def _install(
         **options,
         "name": proposal.name,
         "reference": found.reference,
-        "args": list(found.args),
+        "args": list(proposal.entry["args"]),
         "env": dict(proposal.entry["env"]),
         "secrets": dict(proposal.secrets),
         "extra": {**extra_keys(given), **({"cwd": folder} if folder else {})},
@@ -152,17 +152,20 @@ async def _install(
 
 
 def _consider_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Proposal:
-    """What looks like a secret goes where secrets are kept, unless the person wants it in the file."""
-    keys = secret_keys(entry)
-    if not keys:
+    """What looks like a secret is stored as one, unless the user wants it in the file."""
+    proposal = find_secrets(name, entry)
+    if not proposal.secrets:
         return Proposal(name=name, entry=entry)
-    shown = ", ".join(key for _, key in keys)
-    note(f"{shown}: looks like a secret. It is better kept as one than written into the config file.")
-    keep = surface.yes or not can_ask() or confirm("Keep it as a secret?", default=True)
-    if keep:
-        return keep_secrets(name, entry, keys)
-    exposed = tuple(f"{section}.{key}" for section, key in keys)
-    return dataclasses.replace(Proposal(name=name, entry=entry), exposed=exposed)
+    note(f"{', '.join(proposal.secrets)}: looks like a secret. It is better stored outside the config file.")
+    if surface.yes or not can_ask() or confirm("Store it as a secret?", default=True):
+        return proposal
+    from toolcrib.config.importing.references import map_texts
+
+    return Proposal(name=name, entry=entry, shown=map_texts(proposal.entry, _unshown))
+
+
+def _unshown(text: str) -> str:
+    return _SECRET_REFERENCE.sub("(not shown)", text)
 
 
 def _show(proposal: Proposal) -> None:

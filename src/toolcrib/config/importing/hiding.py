@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
+from toolcrib.config.address_secrets import replace_secrets
 from toolcrib.config.importing.questions import secret_name
 
 LooksSecret = Callable[[str, str], bool]
@@ -59,16 +59,14 @@ class Hiding:
         if one.startswith("-") and sign and self._is_secret(option.lstrip("-"), value):
             return f"{option}={self._put(option.lstrip('-'), value)}"
         key = before.lstrip("-") if before.startswith("-") and "=" not in before else ""
+        if not key and "://" in one:
+            return self._address(one)
         if one.startswith("-") or not self._is_secret(key, one):
             return one
         return self._put(key or f"arg-{index + 1}", one)
 
     def _address(self, url: str) -> str:
-        query = urlsplit(url).query
-        for key, value in parse_qsl(query):
-            if self._is_secret(key, value) and f"{key}={value}" in query:
-                url = url.replace(f"{key}={value}", f"{key}={self._put(key, value)}")
-        return url
+        return replace_secrets(url, lambda part: self._put(part.key, part.value))
 
     def _is_secret(self, key: str, value: str) -> bool:
         return bool(value) and "${" not in value and self.looks_secret(key, value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from toolcrib.catalog.listing import by_name
+from toolcrib.config.address_secrets import without_secrets
 from toolcrib.config.hidden import shown
 from toolcrib.config.importing.sources import Reading
 from toolcrib.config.pasting.understanding import is_launcher
@@ -92,7 +93,7 @@ async def _several(host: Host, paste: Paste, reading: Reading) -> list[Recognise
             "way": "connect" if "url" in one.entry else "run",
             "reference": one.install,
             "words": _words(one.entry),
-            "url": shown(str(one.entry.get("url", ""))),
+            "url": shown(without_secrets(str(one.entry.get("url", "")))),
             "secrets": sorted(one.secrets),
             "needed": document_needs(one.questions),
             "notes": list(one.notes),
@@ -110,7 +111,7 @@ def _server(host: Host, paste: Paste) -> RecognisedServer:
     if install is None:
         found["way"] = "connect" if "url" in entry else "run"
         found["words"] = _words(entry)
-        found["url"] = shown(str(entry.get("url", "")))
+        found["url"] = shown(without_secrets(str(entry.get("url", ""))))
         found["needed"] += needed_variables(entry.get("env") or {})
         return found
     package, version = package_of(install.reference)
