@@ -12,7 +12,8 @@ from toolcrib.schema.events import ServerChanged
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with toolcrib.open_host(Path(folder)) as host:
+        # This program writes the config file itself, so its entries need no approval.
+        async with toolcrib.open_host(Path(folder), trust_config=True) as host:
             command = {"command": sys.executable, "args": ["-m", "toolcrib.testing.server"]}
             host.config_store.add_server("fragile", {**command, "restart": {"firstDelay": 0.1}})
             await host.reload()

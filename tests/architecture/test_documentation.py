@@ -1,12 +1,11 @@
 """The documentation is true: programs run, JSON parses, links lead somewhere, every page can be reached.
 
-A ```python block is run alone, in a process, folder and home of its own; `await` may stand at its
-top level. A ```python no-run block is only compiled: use it for what needs something that is not there.
+A ```python block runs alone as a program, in a folder and home of its own, without the variables that only
+tests set. A ```python no-run block is only compiled: use it for what cannot run here.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -26,16 +25,6 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?!\w+:|#)(?P<target>[^)#\s]+)")
-RUNNER = """
-import ast, asyncio, inspect, sys
-from pathlib import Path
-code = compile(Path(sys.argv[1]).read_text(), sys.argv[1], "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-scope = {"__name__": "__main__"}
-if code.co_flags & inspect.CO_COROUTINE:
-    asyncio.run(eval(code, scope))
-else:
-    exec(code, scope)
-"""
 
 
 @dataclass(frozen=True)
@@ -61,9 +50,22 @@ def label(block: Block) -> str:
     return f"{block.page}:{block.line}"
 
 
-def run(command: list[str], folder: Path) -> None:
-    environment = os.environ | {"TOOLCRIB_HOME": str(folder / "home"), "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
+def environment_of_a_user(folder: Path) -> dict[str, str]:
+    """What a user's shell has: a home of its own, and no variable that only tests set."""
+    kept = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
+    return {**kept, "HOME": str(folder), "TOOLCRIB_HOME": str(folder / "home"), "NO_COLOR": "1"}
+
+
+def run(program: Path, folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        cwd=folder,
+        env=environment_of_a_user(folder),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
@@ -72,17 +74,30 @@ def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> No
     program = tmp_path / "block.py"
     program.write_text(block.text)
 
-    run([sys.executable, "-c", RUNNER, str(program)], tmp_path)
+    run(program, tmp_path)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
-    run([sys.executable, str(example)], tmp_path)
+    run(example, tmp_path)
+
+
+def test_an_example_runs_beside_a_running_host(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "toolcrib", "up", "--json"]
+    environment = environment_of_a_user(tmp_path)
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        try:
+            host.stdout.readline()  # the host is up
+            run(ROOT / "examples" / "call_a_tool.py", tmp_path)
+        finally:
+            host.terminate()
+            host.communicate(timeout=60)
 
 
 def test_programs_that_cannot_run_here_are_at_least_python() -> None:
     for block in blocks("python no-run"):
-        compile(block.text, label(block), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        compile(block.text, label(block), "exec")
 
 
 def test_json_in_the_documentation_is_json() -> None:

@@ -157,10 +157,19 @@ def wait_for_pids(crib, count: int) -> list[int]:
 async def test_21_a_second_host_on_one_home_is_pointed_to_the_first(crib):
     async with crib.open():
         with pytest.raises(HostRunning, match=str(os.getpid())):
-            async with crib.open():
+            async with crib.open(exclusive=True):
                 pass
-    async with crib.open():
+    async with crib.open(exclusive=True):
         pass
+
+
+async def test_a_program_runs_beside_a_host_and_leaves_it_the_home(crib):
+    async with crib.open():
+        async with crib.open():
+            pass
+        with pytest.raises(HostRunning):
+            async with crib.open(exclusive=True):
+                pass
 
 
 async def test_a_cancelled_host_leaves_nothing(crib):

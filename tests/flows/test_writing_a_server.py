@@ -12,7 +12,7 @@ from toolcrib.serverkit.starter import lay_down
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-server.md"
 COMMAND = re.compile(r"^\$ toolcrib (.+)$", re.MULTILINE)
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run(words: list[str], folder: Path) -> str:
@@ -45,15 +45,16 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path: Path) -> Non
     assert "notes__count_words" in found
 
 
-def test_the_tool_of_the_page_can_be_put_into_the_server_that_was_laid_down(tmp_path: Path) -> None:
+def test_the_tool_of_the_page_can_be_pasted_into_the_new_server(tmp_path: Path) -> None:
     lay_down(tmp_path / "notes", "notes")
     code, words = tmp_path / "notes" / "server.py", tmp_path / "notes" / "descriptions.toml"
     blocks = dict(BLOCK.findall(PAGE.read_text()))
-    function = re.search(r"^def reverse.*?(?=^\S)", blocks["python"] + "\nend", re.MULTILINE | re.DOTALL)
+    function = re.search(r"^def create.*?(?=^\S)", code.read_text(), re.MULTILINE | re.DOTALL)
     assert function is not None
-    offered = "    server.tool(read_only=True, open_world=False)(convert)\n"
-    text = code.read_text().replace("def create(", f"{function.group()}\n\ndef create(", 1)
-    code.write_text(text.replace(offered, offered + offered.replace("convert", "reverse")))
+    code.write_text(code.read_text().replace(function.group(), f"{blocks['python no-run']}\n\n"))
     words.write_text(f"{words.read_text()}\n{blocks['toml']}")
 
     run(["-m", "unittest"], tmp_path / "notes")
+    run(["-m", "toolcrib", "add", "./notes", "--yes"], tmp_path)
+    answer = run(["-m", "toolcrib", "call", "notes__reverse", "text=one two", "by_word=true"], tmp_path)
+    assert answer.strip() == "two one"

@@ -43,7 +43,7 @@ def run_host(surface: Surface, page: Page | None = None) -> int:
 async def _run(surface: Surface, page: Page) -> None:
     ending = Ending()
     with heeding(ending):
-        async with open_host(surface.home, handlers=bridge_handlers()) as host:
+        async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log", host.foundation.masker.text)
             await preload(

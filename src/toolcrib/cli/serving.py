@@ -56,7 +56,7 @@ async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
     whole = offer_all(search=asked.search, plain_names=asked.plain_names)
     offer = offer_one(asked) if _is_one_view(asked) else whole
     with heeding(ending):
-        async with open_host(surface.home, handlers=bridge_handlers()) as host:
+        async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
             host.lent = True
             keep_log(host.paths.state / "host.log", host.foundation.masker.text)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.clock import Clock, SystemClock
-from toolcrib.config.paths import find_paths
+from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.watch import changes
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, HostRunning
 from toolcrib.host.foundation import lay_foundation
 from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.lock import sole_host
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 async def open_host(
     home: Path | str | None = None,
     *,
-    exclusive: bool = True,
+    exclusive: bool | None = None,
     lazy: bool = False,
     only: Collection[str] | None = None,
     watch: bool = True,
@@ -42,15 +42,15 @@ async def open_host(
 ) -> AsyncIterator[Host]:
     """A running host on `home` (default: `TOOLCRIB_HOME`, else the platform's folders).
 
-    `exclusive` holds the home, so that a second host is refused with a pointer to the first. `lazy` starts a
-    server only when one of its tools is called, once its tool list is known. `only` leaves all other servers
-    alone. `watch` follows edits of the config file. `handlers` answer what servers ask of us, `gate` decides
-    which calls may run. `trust_config` takes the config file at its word, for programs that write it.
+    A running host holds its home. Beside one, `exclusive=True` raises `HostRunning`; by default this host
+    runs without holding the home, with server processes of its own. `lazy` starts a server only when one of
+    its tools is called, once its tool list is known. `only` leaves all other servers alone. `watch` follows
+    edits of the config file. `handlers` answer what servers ask of us, `gate` decides which calls may run.
+    `trust_config` takes the config file at its word, for programs that write it.
     """
     paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
     async with AsyncExitStack() as stack:
-        if exclusive:
-            stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
+        _hold_home(stack, paths, exclusive)
         foundation = await lay_foundation(
             stack,
             paths,
@@ -71,6 +71,17 @@ async def open_host(
             stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
             stack.push_async_callback(_cancelled, asyncio.create_task(keep_fresh(host), name="folder watch"))
         yield host
+
+
+def _hold_home(stack: AsyncExitStack, paths: Paths, exclusive: bool | None) -> None:
+    """Hold the home while the stack is open: always, never, or when no other host does (None)."""
+    if exclusive is False:
+        return
+    try:
+        stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
+    except HostRunning:
+        if exclusive:
+            raise
 
 
 async def _follow(host: Host) -> None:
