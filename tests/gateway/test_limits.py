@@ -49,17 +49,43 @@ def limited(crib):
     return Limited
 
 
-async def test_too_many_sessions_are_refused_until_one_leaves(limited, client):
+async def test_a_client_is_refused_while_as_many_as_allowed_are_connected(limited, client):
     async with limited(maxSessions=2) as (url, load):
-        speakers = [Speaker(client, url) for _ in range(3)]
-        answers = [await speaker.open() for speaker in speakers]
-        assert [answer.status_code for answer in answers] == [200, 200, 503]
-        assert int(answers[2].headers["retry-after"]) > 0
-        error = answers[2].json()["error"]
+        first, second, third = (Speaker(client, url) for _ in range(3))
+        await first.open()
+        await second.open()
+        async with first.stream(), second.stream():
+            refused = await third.open()
+        assert refused.status_code == 503
+        assert int(refused.headers["retry-after"]) > 0
+        error = refused.json()["error"]
         assert (error["code"], error["data"]["retryAfterMs"] > 0) == (-32000, True)
-        assert (await client.delete(url, headers=speakers[0].session)).status_code == 200
-        assert (await speakers[2].open()).status_code == 200
         assert load.clients == 2
+
+
+async def test_the_longest_idle_session_makes_room_for_a_new_client(limited, client):
+    async with limited(maxSessions=3) as (url, load):
+        listening, idle, used, new = (Speaker(client, url) for _ in range(4))
+        for speaker in (listening, idle, used):
+            await speaker.open()
+        async with listening.stream():
+            assert (await used.legacy("tools/list")).status_code == 200
+            assert (await new.open()).status_code == 200
+            assert load.clients == 3
+            answers = [(await one.legacy("tools/list")).status_code for one in (listening, idle, used, new)]
+        assert answers == [200, 404, 200, 200]
+
+
+async def test_a_flood_of_sessions_in_one_view_leaves_the_clients_of_another_alone(limited, client, crib):
+    crib.setting(profiles={"quiet": {}})
+    async with limited(maxSessions=20) as (url, load):
+        quiet = Speaker(client, f"{url}/quiet")
+        assert (await quiet.open()).status_code == 200
+        answers = [await Speaker(client, url).open() for _ in range(100)]
+        assert {answer.status_code for answer in answers} == {200}
+        assert load.clients == 20
+        assert (await quiet.legacy("tools/list")).status_code == 200
+        assert (await Speaker(client, f"{url}/quiet").open()).status_code == 200
 
 
 async def test_streams_that_listen_count_as_clients(limited, client):
@@ -240,11 +266,13 @@ async def test_an_idle_session_is_forgotten_and_one_that_listens_is_not(limited,
 
 async def test_limits_can_be_changed_while_it_runs(limited, crib, client):
     async with limited(maxSessions=1) as (url, load):
-        await Speaker(client, url).open()
-        assert (await Speaker(client, url).open()).status_code == 503
-        crib.setting(gateway={"maxSessions": 5})
-        await eventually(lambda: load.limits.max_sessions == 5)
-        assert (await Speaker(client, url).open()).status_code == 200
+        first = Speaker(client, url)
+        await first.open()
+        async with first.stream():
+            assert (await Speaker(client, url).open()).status_code == 503
+            crib.setting(gateway={"maxSessions": 5})
+            await eventually(lambda: load.limits.max_sessions == 5)
+            assert (await Speaker(client, url).open()).status_code == 200
 
 
 @pytest.mark.parametrize(

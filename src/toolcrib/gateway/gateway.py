@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,10 @@ from toolcrib.gateway.watches import UPDATED, Watches
 from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
 from toolcrib.schema.events import Event, ServerChanged, ServerNoticed, ServerRemoved, ToolsChanged
+from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
+from toolcrib.servers.supervisor import HOPELESS
 from toolcrib.tools.naming import BORDER, PREFIX
 from toolcrib.tools.snapshot import Snapshot
 
@@ -38,6 +40,9 @@ logger = logging.getLogger(__name__)
 
 INFO = {"name": "toolcrib", "version": __version__}
 LIST_PATIENCE = 3.0
+"""Seconds for which the first list of prompts or resources waits for servers that are starting."""
+TOOLS_PATIENCE = 10.0
+"""Seconds for which the first list of tools waits for servers that were never listed before."""
 CHANGE_PAUSE = 0.1
 """Seconds in which changes of a list are gathered into one notice."""
 
@@ -57,7 +62,8 @@ class Gateway:
         self.watches = Watches(host.servers)
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._channels: set[Channel] = set()
-        self._listable_at = asyncio.get_running_loop().time() + LIST_PATIENCE
+        self._waits: dict[str, float] = {}
+        """Until when the first lists wait for servers that are starting."""
         self._named: tuple[Snapshot, PlainNames] | None = None
         self._relisting: set[str] = set()
         """Servers that said that their tools changed, and are being asked for them."""
@@ -106,7 +112,7 @@ class Gateway:
             expected = name.removeprefix(PREFIX).startswith(status.name + BORDER)
             if expected and not status.tools and self.profile.shows_server(status.name):
                 why = f": {status.reason}" if status.reason else ""
-                return ServerNotReady(f"{status.name} is {status.state}{why}.", hint="Try again shortly.")
+                return ServerNotReady(f"{status.name} is {status.state}{why}.", hint=_what_to_do(status))
         return UnknownTool(f"Unknown tool: {name[:200]}")
 
     def definitions(self) -> list[dict[str, Any]]:
@@ -163,37 +169,37 @@ class Gateway:
         return owner if isinstance(offered, dict) and offered.get("subscribe") is True else None
 
     async def find_soon(self, name: str) -> Tool | None:
-        """The tool of this name; in the gateway's first moments also of a server that is still starting.
+        """The tool of this name, once its server has started. Only that server is waited for."""
+        if self.profile.plain_names:
+            await self.tools_known()
+        elif any(self.profile.shows_server(one) for one in self.host.servers.starting()):
+            with contextlib.suppress(ToolcribError):
+                await self.host.caller.arrive(name)
+        return self.find(name)
 
-        Only that one is waited for: another that takes long, or hangs, holds nobody up.
+    async def tools_known(self) -> None:
+        """Wait at the first list for servers that are starting and whose tools are not known from before.
+
+        Many clients list once and never again.
         """
-        tool = self.find(name)
-        if tool is not None or self._listable_at <= asyncio.get_running_loop().time():
-            return tool
-        settling = asyncio.ensure_future(self.settled())
-        with self.host.events.subscribe() as events:
-            try:
-                while (tool := self.find(name)) is None and not settling.done():
-                    news = asyncio.ensure_future(events.next())
-                    waits: set[asyncio.Future[Any]] = {settling, news}
-                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-                    news.cancel()
-            finally:
-                settling.cancel()
-        return tool or self.find(name)
+        await self._first_wait("tools", self.host.servers.listed, TOOLS_PATIENCE)
 
     async def settled(self) -> None:
-        """Wait for servers that are still starting, but only in the gateway's first moments.
+        """Wait at the first list for servers that are starting; one that hangs holds nobody up for long."""
+        await self._first_wait("all", self.host.servers.settle, LIST_PATIENCE)
 
-        Many clients list once and never again; one that hangs must not keep the others from being listed.
-        """
-        left = self._listable_at - asyncio.get_running_loop().time()
+    async def _first_wait(
+        self, what: str, settle: Callable[[], Coroutine[Any, Any, None]], patience: float
+    ) -> None:
+        """Wait until the servers are settled; all lists together no longer than from the first one on."""
+        now = asyncio.get_running_loop().time()
+        left = self._waits.setdefault(what, now + patience) - now
         if left <= 0:
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(left):
-                await self.host.servers.settle()
-        self._listable_at = 0.0
+                await settle()
+        self._waits[what] = now
 
     def join(self, channel: Channel) -> None:
         """A client wants to be told of changes from now on."""
@@ -274,3 +280,10 @@ class Gateway:
     def _tell_changed(self, kind: str) -> None:
         del self._due[kind]
         self.tell_all(f"notifications/{kind}/list_changed")
+
+
+def _what_to_do(status: ServerStatus) -> str:
+    """About a server without tools: wait, or do what its status says."""
+    if status.state in HOPELESS:
+        return status.hint or f"`toolcrib start {status.name}` starts it again."
+    return "Try again shortly."

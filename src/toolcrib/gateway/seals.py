@@ -13,9 +13,10 @@ import secrets
 from functools import cache
 from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.encoding import encode
 
 _PREFIX = "toolcrib."
 
@@ -27,7 +28,7 @@ def is_sealed(state: Any) -> bool:
 
 def seal(server: str, state: Any, mark: str) -> str:
     """A server's state as the client carries it; `mark` is what it may be used for."""
-    content = base64.urlsafe_b64encode(to_json([server, state])).decode()
+    content = base64.urlsafe_b64encode(encode([server, state])).decode()
     return f"{_PREFIX}{content}.{_signature(content, mark)}"
 
 

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from pydantic_core import to_json
 
+from toolcrib.serverkit.encoding import encode as encode_json
+from toolcrib.serverkit.encoding import encode_message
 from toolcrib.serverkit.protocol import Message
 
 
@@ -37,7 +39,7 @@ class Encoded(dict[str, Any]):
     @cached_property
     def json(self) -> bytes:
         """The result as it stands in a message."""
-        return to_json(self)
+        return encode_json(self)
 
 
 def encode(message: Message) -> bytes:
@@ -45,4 +47,4 @@ def encode(message: Message) -> bytes:
     result = message.get("result")
     if type(result) is Encoded:
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(message["id"]), result.json)
-    return to_json(message)
+    return encode_message(message)

@@ -32,14 +32,17 @@ async def furnish(stack: AsyncExitStack, foundation: Foundation, gate: Gate | No
         entry = foundation.config.servers.get(tool.server or "")
         return None if entry is None else entry.tool_timeouts.get(tool.definition.name)
 
-    sources = (native, inline, McpTools(foundation.servers, patience))
+    mcp = McpTools(foundation.servers, patience)
+    sources = (native, inline, mcp)
     approvals, questions, workbench = await open_gate(
         database, clock, paths, foundation.config, lambda: foundation.config
     )
     stack.push_async_callback(workbench.close)
     gate = gate or approvals
     masker, telemetry = foundation.masker, foundation.telemetry
-    caller = Caller(registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry)
+    caller = Caller(
+        registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry, arrive=mcp.arrive
+    )
     searching = Searching(settings.retrieval.embedder, paths.cache / "vectors", foundation.secrets.get)
     stack.push_async_callback(searching.close)
     host = Host(

@@ -7,13 +7,13 @@ otherwise ignored.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
+from toolcrib.serverkit.encoding import encode_message
 from toolcrib.serverkit.protocol import (
     BATCHING_VERSION,
     INVALID_REQUEST,
@@ -140,12 +140,4 @@ class Wire(asyncio.Protocol):
         self._say(refuse(None, Refusal(code, text)))
 
     def _say(self, message: Message | list[Message]) -> None:
-        self._write(encode(message) + b"\n")
-
-
-def encode(message: Message | list[Message]) -> bytes:
-    """One line of JSON, without its newline."""
-    try:
-        return to_json(message, inf_nan_mode="null")
-    except ValueError:  # a lone surrogate, as in the name of a file that is no UTF-8
-        return json.dumps(message, ensure_ascii=False, default=str).encode("utf-8", "replace")
+        self._write(encode_message(message) + b"\n")

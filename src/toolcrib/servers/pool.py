@@ -163,6 +163,18 @@ class Pool:
         mine = [key for key in self._isolated if key[1] == session]
         await asyncio.gather(*(self._isolated.pop(key).close() for key in mine))
 
+    def starting(self) -> list[str]:
+        """The servers that are starting and offer no tools yet."""
+        return [
+            name
+            for name, supervisor in self._supervisors.items()
+            if supervisor.status.state is ServerState.STARTING and not supervisor.status.tools
+        ]
+
+    async def listed(self) -> None:
+        """Wait until no server is starting without offering tools, if only those it had last time."""
+        await asyncio.gather(*(self._supervisors[name].listed() for name in self.starting()))
+
     async def settle(self) -> None:
         """Wait until no server is starting any more; each start has a deadline."""
         await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values()))

@@ -43,6 +43,9 @@ HOPELESS = frozenset(
     }
 )
 """States that end only when somebody does something."""
+OFFER_AFTER = 0.5
+"""Seconds after which a server that is still starting is listed with the tools it had last time. Most are
+ready sooner, and are spared the second listing."""
 NUDGE_PAUSE = 5.0
 """A call may hurry a retry, but not more often than this."""
 
@@ -111,6 +114,8 @@ class Supervisor:
             return
         self._set(ServerState.STARTING)
         self._wanted.set()
+        if self.cached is not None:
+            asyncio.get_running_loop().call_later(OFFER_AFTER, self._offer_cached)
 
     def rest(self, hint: str = "") -> None:
         """Look after the server without starting it: it is off."""
@@ -210,6 +215,11 @@ class Supervisor:
         while self.status.state is ServerState.STARTING:
             await self._changed.wait()
         return self.status
+
+    async def listed(self) -> None:
+        """Wait until the server offers tools, or is not starting any more."""
+        while self.status.state is ServerState.STARTING and not self.status.tools:
+            await self._changed.wait()
 
     # The owner task.
 
@@ -334,6 +344,14 @@ class Supervisor:
         self._offered = True
         count = self._with.audience.listed(self.entry.name, definitions, stale=stale)
         self.status = replace(self.status, tools=count)
+
+    def _offer_cached(self) -> None:
+        """Offer the tools it had last time while it is still starting; calls of them wait for it."""
+        ended = self._owner is None or self._owner.done()
+        if self.cached is None or ended or self._offered or self.status.state is not ServerState.STARTING:
+            return
+        self._offer(list(self.cached.definitions), stale=True)
+        self._set(ServerState.STARTING, stale_tools=True)
 
     def _withdraw(self) -> None:
         if self._offered:

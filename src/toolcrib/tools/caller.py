@@ -11,12 +11,19 @@ import itertools
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from toolcrib.errors import CallFailed, InvalidArguments, ToolcribError, UsageError
+from toolcrib.errors import (
+    CallFailed,
+    InvalidArguments,
+    ServerNotReady,
+    ToolcribError,
+    UnknownTool,
+    UsageError,
+)
 from toolcrib.events import Bus
 from toolcrib.schema.events import CallFinished, Event
 from toolcrib.schema.tools import (
@@ -53,6 +60,10 @@ _MAX_ERROR = 500
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+async def _never(name: str) -> bool:
+    return False
+
+
 class Caller:
     """Runs tools. `settings` may be replaced while calls are under way."""
 
@@ -67,6 +78,7 @@ class Caller:
         *,
         masker: Masker | None = None,
         telemetry: Telemetry | None = None,
+        arrive: Callable[[str], Awaitable[bool]] = _never,
     ) -> None:
         self.settings = settings
         self.counts = Counts()
@@ -78,6 +90,8 @@ class Caller:
         self._bus = bus
         self._masker = masker or Masker()
         self._telemetry = telemetry
+        self.arrive = arrive
+        """Waits for the server of an unknown tool, if one is starting; False when none is."""
         self._checker = ArgumentChecker()
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
         self._under_way: dict[str, _Visit] = {}
@@ -104,7 +118,12 @@ class Caller:
         visit = _Visit(next(self._ids), name, arguments, principal)
         self._under_way[visit.id] = visit
         try:
-            visit.tool = tool = self._registry.resolve(name)
+            try:
+                visit.tool = tool = self._registry.resolve(name)
+            except (UnknownTool, ServerNotReady):
+                if not await self.arrive(name):
+                    raise
+                visit.tool = tool = self._registry.resolve(name)
             visit.tally = self.counts.began(tool)
             if self._telemetry is not None:
                 visit.watch = self._telemetry.began(tool, principal)
@@ -140,6 +159,12 @@ class Caller:
             raise failure from error
         self._record(visit, outcome)
         return result
+
+    def refuse(self, name: str, arguments: Any, principal: Principal, error: ToolcribError) -> None:
+        """Record a call that a surface turned away before it came here."""
+        visit = _Visit(next(self._ids), name, arguments, principal)
+        self._under_way[visit.id] = visit
+        self._record(visit, outcome_of(error), error)
 
     def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:
         tool = visit.tool

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic_core import to_json
-
 from toolcrib.control import failures
 from toolcrib.errors import (
     AuthRequired,
@@ -22,6 +20,7 @@ from toolcrib.errors import (
     UsageError,
 )
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
+from toolcrib.serverkit.encoding import encode
 from toolcrib.web.headers import NEVER_KEPT, SECURITY
 
 _STATUS: tuple[tuple[type[ToolcribError], int], ...] = (
@@ -66,5 +65,5 @@ def refuse(
     headers: Iterable[Header] = (),
 ) -> None:
     """Answer a request that does not get as far as the application."""
-    body = to_json({"error": {"kind": kind, "message": message, "hint": hint, "retryable": False}})
+    body = encode({"error": {"kind": kind, "message": message, "hint": hint, "retryable": False}})
     request.answer(status, body, JSON, (*SECURITY, NEVER_KEPT, *headers))

@@ -15,10 +15,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pydantic_core import to_json
-
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
+from toolcrib.serverkit.encoding import encode
 from toolcrib.web.telling import CallTelling, shown_event, waiting_event, worth_a_look
 
 KEPT = 2000
@@ -65,7 +64,7 @@ class Hub:
     def tell(self, kind: str, **what: Any) -> None:
         """Add an event to the series."""
         self._number += 1
-        body = to_json({"seq": self._number, "kind": kind, **what}, fallback=str)
+        body = encode({"seq": self._number, "kind": kind, **what})
         event = b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
         self._kept.append((self._number, event))
         self.wake()
@@ -125,7 +124,7 @@ class Hub:
 
     def _aside(self, kind: str, **what: Any) -> bytes:
         """An event for one page alone; it has the number of the latest of the series."""
-        body = to_json({"seq": self._number, "kind": kind, **what})
+        body = encode({"seq": self._number, "kind": kind, **what})
         return b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
 
     def _enter(self) -> None:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ from toolcrib.control.needs import Operation
 from toolcrib.control.surface import asked_from
 from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
+from toolcrib.serverkit.encoding import encode
 from toolcrib.web.answers import error_json, status_of, unexpected
 from toolcrib.web.offered import is_offered
 from toolcrib.web.streaming import EventStream
@@ -31,7 +32,7 @@ _END = object()
 
 def answer(value: Any, status: int = 200) -> Response:
     """A JSON answer."""
-    return Response(to_json(value, fallback=str), status, media_type="application/json")
+    return Response(encode(value), status, media_type="application/json")
 
 
 def failed(error: ToolcribError) -> Response:
@@ -118,7 +119,7 @@ async def _stream(host: Host, name: str, operation: Operation, params: Any) -> A
             if item is _END:
                 return
             kind, value = item
-            yield b"event: %b\ndata: %b\n\n" % (kind.encode(), to_json(value, fallback=str))
+            yield b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(value))
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import to_json
-
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
+from toolcrib.serverkit.encoding import encode
 from toolcrib.serverkit.protocol import Refusal, refuse
 
 BUSY = -32000
@@ -17,7 +16,7 @@ def answer_refusal(
     request: HttpRequest, status: int, refusal: Refusal, request_id: Any = None, *headers: Header
 ) -> None:
     """A JSON-RPC error with a status of its own."""
-    request.answer(status, to_json(refuse(request_id, refusal)), JSON, headers)
+    request.answer(status, encode(refuse(request_id, refusal)), JSON, headers)
 
 
 def answer_busy(request: HttpRequest, status: int, text: str, after: int, request_id: Any = None) -> None:

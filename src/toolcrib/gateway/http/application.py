@@ -138,7 +138,7 @@ class Application:
             answer_refusal(request, status, refusal, message.get("id"))
             return
         load = self._load
-        if method == LISTEN and not load.has_room_for_client:
+        if method == LISTEN and not load.make_room_for_client():
             _refuse_client(request, message)
         elif load.calls >= load.max_calls:
             self._refuse_call(request, message)

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import resource
+from typing import Protocol
 
 from toolcrib.config.settings import GatewaySettings
+
+
+class Evictable(Protocol):
+    """The sessions of one view."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def evict(self) -> bool:
+        """Close the one that has been idle longest; False when every client is connected."""
 
 
 class Load:
@@ -21,6 +32,7 @@ class Load:
         self.awaited = False
         """Somebody waits until nothing is under way."""
         self._quiet = asyncio.Event()
+        self._views: list[Evictable] = []
 
     def adopt(self, limits: GatewaySettings) -> None:
         """These hold from now on; those that every request meets are kept at hand."""
@@ -30,10 +42,23 @@ class Load:
         self.max_calls_per_session = limits.max_calls_per_session
         self.session_idle = limits.session_idle
 
-    @property
-    def has_room_for_client(self) -> bool:
-        """True while one more may come."""
-        return self.clients < self.limits.max_sessions
+    def join(self, view: Evictable) -> None:
+        """Count the sessions of this view too."""
+        self._views.append(view)
+
+    def leave(self, view: Evictable) -> None:
+        """The view ended."""
+        if view in self._views:
+            self._views.remove(view)
+
+    def make_room_for_client(self) -> bool:
+        """True when one more may come; at the limit, an idle session of the largest view is closed for it.
+
+        So a flood of sessions in one view cannot lock the clients of any view out, least of all of another.
+        """
+        if self.clients < self.limits.max_sessions:
+            return True
+        return any(view.evict() for view in sorted(self._views, key=len, reverse=True))
 
     @property
     def most_connections(self) -> int:

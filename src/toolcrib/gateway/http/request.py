@@ -8,7 +8,7 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from pydantic_core import to_json
+from toolcrib.serverkit.encoding import encode
 
 if TYPE_CHECKING:
     from toolcrib.gateway.http.heads import Head
@@ -159,7 +159,7 @@ class HttpRequest:
 
     def give(self, value: dict[str, object]) -> None:
         """Answer with something for a program that is no MCP client."""
-        self.answer(200, to_json(value))
+        self.answer(200, encode(value))
 
     def open_stream(self, headers: Iterable[Header], status: int = 200, *, sized: bool = False) -> None:
         """Begin an answer of many parts; `sized` when the headers tell its length, or it has no body."""

@@ -63,22 +63,31 @@ class HttpSession:
         """The client's version is agreed on."""
         self.keep = self.kept.open if (self.front.version or "") >= SINCE else None
 
+    @property
+    def is_connected(self) -> bool:
+        """True while the client has a request or a stream open."""
+        return self.calls > 0 or self.outbox.queue is not None
+
     def is_idle(self, now: float, limit: float) -> bool:
-        """True when nothing connects the client with us any more."""
-        return not self.calls and self.outbox.queue is None and now - self.last_used > limit
+        """True when nothing has connected the client with us for so many seconds."""
+        return not self.is_connected and now - self.last_used > limit
 
 
 class Sessions:
-    """Those of one view; too many are refused."""
+    """Those of one view. At the limit, the one that has been idle longest makes room for a new one."""
 
     def __init__(self, gateway: Gateway, load: Load) -> None:
         self._gateway = gateway
         self._load = load
         self._sessions: dict[str, HttpSession] = {}
+        load.join(self)
+
+    def __len__(self) -> int:
+        return len(self._sessions)
 
     def open(self, principal: Principal) -> HttpSession | None:
-        """A new session, or None when there are too many."""
-        if not self._load.has_room_for_client:
+        """A new session, or None when too many clients are connected."""
+        if not self._load.make_room_for_client():
             return None
         session = HttpSession(self._gateway, principal)
         self._sessions[session.id] = session
@@ -101,8 +110,17 @@ class Sessions:
         session.front.close()
         session.outbox.end()
 
+    def evict(self) -> bool:
+        """Close the session that has been idle longest; False when every client is connected."""
+        idle = [session for session in self._sessions.values() if not session.is_connected]
+        if not idle:
+            return False
+        self.close(min(idle, key=lambda session: session.last_used))
+        return True
+
     def close_all(self) -> None:
-        """Forget everybody."""
+        """Forget everybody; the view ended."""
+        self._load.leave(self)
         for session in list(self._sessions.values()):
             self.close(session)
 

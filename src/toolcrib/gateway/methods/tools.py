@@ -23,7 +23,7 @@ async def list_tools(front: Front, request: Request, wire: Wire) -> dict[str, An
     if request.params.get("cursor") is not None:
         raise Refusal(INVALID_PARAMS, "Invalid cursor: the list has one page.")
     gateway = front.gateway
-    await gateway.settled()
+    await gateway.tools_known()
 
     def make() -> dict[str, Any]:
         tools = {"tools": gateway.definitions()}
@@ -68,7 +68,9 @@ async def _visible_call(
     gateway = front.gateway
     tool = gateway.find(name) or await gateway.find_soon(name)
     if tool is None:
-        raise gateway.missing(name)
+        error = gateway.missing(name)
+        gateway.host.caller.refuse(name, arguments, front.principal, error)
+        raise error
     on_progress = _progress(request, call) if "progressToken" in request.meta else None
     logs = gateway.logs
     hearers = logs.join(tool.server, call)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from toolcrib.errors import UnknownServer
 from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
+from toolcrib.tools.naming import BORDER, PREFIX
 from toolcrib.tools.ports import OnProgress
 
 
@@ -26,6 +27,12 @@ class ServerCalls(Protocol):
     ) -> ToolResult:
         """Call a server's tool by its own name; without a timeout the server's configured one holds."""
 
+    def starting(self) -> list[str]:
+        """The servers that are starting and offer no tools yet."""
+
+    async def session(self, server: str) -> object:
+        """The live session of a server; waits for its start, and raises when there is none in time."""
+
 
 class McpTools:
     """The source of all MCP servers' tools; `patience` knows the seconds of single ones."""
@@ -43,6 +50,15 @@ class McpTools:
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
         """None: servers come and go, and list their tools themselves."""
         return {}
+
+    async def arrive(self, name: str) -> bool:
+        """Wait for the server whose tool has this public name; False when no such server is starting."""
+        wanted = name.removeprefix(PREFIX)
+        server = next((one for one in self._servers.starting() if wanted.startswith(one + BORDER)), None)
+        if server is None:
+            return False
+        await self._servers.session(server)
+        return True
 
     def call(self, call: ToolCall, on_progress: OnProgress | None) -> Coroutine[Any, Any, ToolResult]:
         """Hand the call to the tool's server, whose coroutine it is; there is nothing to wait for here."""
