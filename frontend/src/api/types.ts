@@ -860,9 +860,10 @@ export interface GateNote {
   judged_ms?: number;
 }
 
-/** A tool whose definition differs from the one that was approved. */
+/** A tool that may not be called, such as one that is not as it was approved. */
 export interface HeldTool {
   tool: string;
+  reason: string;
   hash: string;
   approved_hash: string | null;
   approved_at: string | null;

@@ -343,8 +343,7 @@ class Host:
         tools = self.registry.snapshot.by_server.get(name, ())
         if any(tool.held for tool in tools):
             self.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
-            definitions = [dict(tool.definition.raw) for tool in tools]
-            self.fortunes.listed(name, definitions, stale=any(tool.stale for tool in tools))
+            self.fortunes.list_again(name)
         await self.apply(self.config)
 
     async def reload(self) -> tuple[str, ...]:
