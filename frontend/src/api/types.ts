@@ -1423,6 +1423,7 @@ export interface PolicyRule {
   tool?: string;
   arguments?: Record<string, RulePattern>;
   closed?: boolean;
+  exact?: boolean;
   definition?: string;
   scope?: "once" | "chat" | "project" | "always";
   within?: string;
@@ -1729,6 +1730,7 @@ export interface RuleShown {
   tool?: string;
   arguments?: Record<string, RulePattern>;
   closed?: boolean;
+  exact?: boolean;
   definition?: string;
   scope?: "once" | "chat" | "project" | "always";
   within?: string;

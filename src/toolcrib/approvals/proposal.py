@@ -56,17 +56,14 @@ def proposed_rule(call: ToolCall, *, ours: bool, ground: Ground, folders: Sequen
 def exact_rule(call: ToolCall, *, ours: bool) -> Rule:
     """The rule that allows just this call of just this tool, always."""
     inert = INERT if shell_argument(call.tool, ours=ours) else frozenset[str]()
-    named = {
-        name: Pattern(equals=value)
-        for name, value in call.arguments.items()
-        if name not in inert and value is not None
-    }
+    named = {name: Pattern(equals=value) for name, value in call.arguments.items() if name not in inert}
     return Rule(
         effect="allow",
         server=call.tool.server or "",
         tool=call.tool.definition.name,
         arguments=named,
         closed=True,
+        exact=True,
         definition=call.tool.hash,
     )
 

@@ -38,6 +38,8 @@ class RuleShown(TypedDict):
     tool: NotRequired[str]
     arguments: NotRequired[dict[str, RulePattern]]
     closed: NotRequired[bool]
+    exact: NotRequired[bool]
+    """Arguments that are null count as given."""
     definition: NotRequired[str]
     scope: NotRequired[Scope]
     """`always` where it is left out."""
