@@ -56,7 +56,8 @@ export interface ApprovalAnswerParams {
   allow: boolean;
   scope?: "once" | "chat" | "project" | "always";
   message?: string;
-  lift?: boolean;
+  any_arguments?: boolean;
+  lift?: "tool" | "turn" | "session" | boolean | null;
 }
 
 /** The word was taken. */
@@ -80,8 +81,13 @@ export interface ApprovalQuestion {
   reasons: string[];
   rule: RuleShown;
   rules?: Record<string, RuleTexts>;
+  rule_words?: string;
+  tool_rule?: RuleShown | null;
+  tool_rules?: Record<string, RuleTexts>;
+  tool_rule_words?: string;
   scopes: ("once" | "chat" | "project" | "always")[];
   flow: boolean;
+  lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   [key: string]: unknown;
 }
@@ -280,12 +286,14 @@ export interface CallQuestion {
   rule: Record<string, unknown>;
   scopes: ("once" | "chat" | "project" | "always")[];
   flow: boolean;
+  lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   title: string;
   why: string;
   exhibit: CallExhibit;
   definition: string;
   words: Record<string, RuleWords>;
+  tool_words?: Record<string, RuleWords>;
 }
 
 /** A call that went through the door. */
@@ -1865,6 +1873,7 @@ export interface ServerAdded {
   enabled: boolean;
   entry: Record<string, unknown>;
   remarks: string[];
+  findings: string[];
   secrets: string[];
   server: Server | null;
 }
@@ -1949,6 +1958,7 @@ export interface ServerInstalled {
   enabled: boolean;
   entry: Record<string, unknown>;
   remarks: string[];
+  findings: string[];
   secrets: string[];
   server: Server | null;
   plan: InstallPlan;
@@ -2606,6 +2616,8 @@ export type Effect = "allow" | "ask" | "deny";
 export type EntryForm = "program" | "address";
 
 export type ImportStanding = "new" | "same" | "differs";
+
+export type Lift = "tool" | "turn" | "session";
 
 export type Mode = "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 

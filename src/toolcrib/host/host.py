@@ -328,7 +328,12 @@ class Host:
         if distrust is not None:
             raise distrust
         trial = await try_server(self.workshop, entry, on_step)
-        return trial, review(name, trial.definitions)
+        return trial, review(name, trial.definitions, others=self.names_beside(name))
+
+    def names_beside(self, server: str) -> frozenset[str]:
+        """The names of the tools of all other servers, their own and the public ones."""
+        others = (tool for tool in self.tools(disabled=True) if tool.server != server)
+        return frozenset(name for tool in others for name in (tool.name, tool.definition.name))
 
     async def agree(self, name: str) -> None:
         """A person agrees to what a server would run and to its tools as they are now; it may start."""

@@ -15,11 +15,11 @@ from toolcrib.control.launching import mark_of
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.control.shapes import moment, server_json
+from toolcrib.control.tool_findings import found_in
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.scanning import scan
 
 
 class Params(OperationParams):
@@ -87,7 +87,7 @@ def _tool_json(host: Host, tool: Tool) -> HeldTool:
         "approved_hash": pin.hash if pin else None,
         "approved_at": moment(pin.at) if pin else None,
         "changed": _differences(pin.definition if pin else {}, tool.definition.raw),
-        "findings": scan(tool.definition.raw),
+        "findings": found_in(host, tool),
     }
 
 
