@@ -174,7 +174,8 @@ async def test_an_answer_is_taken_as_it_was_given_also_by_an_older_version(
     tmp_path: Path, given: str, taken: Answer
 ) -> None:
     async with open_database(tmp_path / "x.db") as database:
-        statement = "INSERT INTO approval_requests (id, digest, question, asked_at, answer) VALUES ('q', 'd', '{}', 0, ?)"
+        columns = "id, digest, question, asked_at, answer"
+        statement = f"INSERT INTO approval_requests ({columns}) VALUES ('q', 'd', '{{}}', 0, ?)"
         await database.run(lambda connection: connection.execute(statement, (given,)))
 
         assert await ApprovalRequests(database, Noon()).take("d") == taken

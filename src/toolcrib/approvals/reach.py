@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from toolcrib.approvals.addresses import names_address
 from toolcrib.approvals.facts import code_argument, shell_argument
 from toolcrib.schema.tools import Tool, ToolCall
 
@@ -59,7 +58,7 @@ def reach_of(call: ToolCall, *, ours: bool) -> Reach:
         return "anybody" if open_world else "here"
     if open_world is False and call.tool.origin != "mcp":
         return "here"
-    if open_world or names_address(call.tool, call.arguments):
+    if open_world or _names_address(call):
         return "anybody"
     return "here" if open_world is False else "server"
 
@@ -67,6 +66,12 @@ def reach_of(call: ToolCall, *, ours: bool) -> Reach:
 def _command(call: ToolCall, *, ours: bool) -> str | None:
     argument = shell_argument(call.tool, ours=ours)
     return None if argument is None else str(call.arguments.get(argument, ""))
+
+
+def _names_address(call: ToolCall) -> bool:
+    from toolcrib.approvals.addresses import names_address  # most sessions never get here
+
+    return names_address(call.tool, call.arguments)
 
 
 def _stays_local(command: str) -> bool:
