@@ -12,6 +12,7 @@
     ├── NotFound
     │   ├── UnknownServer
     │   └── UnknownTool
+    │       └── ToolChanged     it is not the tool that was approved
     ├── Denied                  a rule or a person said no
     ├── NotTrusted              a person has to agree to what would run
     ├── InstallFailed           a server could not be installed; what was there before still is
@@ -144,6 +145,12 @@ class UnknownTool(NotFound):
     """No tool has this name."""
 
     kind = "unknown_tool"
+
+
+class ToolChanged(UnknownTool):
+    """The tool is there, but its definition is not the one that was approved; the call was not made."""
+
+    kind = "tool_changed"
 
 
 class Denied(ToolcribError):

@@ -327,3 +327,28 @@ async def test_nobody_is_asked_after_the_turn_that_they_were_there_for() -> None
 
     assert not await allowed(gate, tools.run("make"))
     assert person.questions == []
+
+
+async def test_a_tool_that_only_reads_is_allowed_as_a_whole_until_it_changes(tools: Tools) -> None:
+    person = Person(Answer(allow=True, scope="always", any_arguments=True), NO)
+    gate = gate_with(person)
+
+    assert await allowed(gate, tools.call("web__fetch", url="a"))
+    gate.sessions.end(AGENT)
+    assert await allowed(gate, tools.call("web__fetch", url="b", more=1))
+    assert [rule.as_json() for rule in gate.rules.all()] == [person.questions[0].tool_rule.as_json()]
+
+    tools.registry.put("web", "mcp", [named("fetch", readOnlyHint=True, title="Another")])
+    gate.sessions.end(AGENT)
+    assert not await allowed(gate, tools.call("web__fetch", url="b"))
+
+
+@pytest.mark.parametrize("name", ["web__post", "files__write", "python", "terminal__run_command"])
+async def test_a_tool_that_does_more_than_read_is_never_allowed_as_a_whole(tools: Tools, name: str) -> None:
+    person = Person(Answer(allow=True, scope="always", any_arguments=True), NO)
+    gate = gate_with(person)
+
+    assert await allowed(gate, tools.call(name, code="1", command="make", path="x"))
+
+    assert person.questions[0].tool_rule is None
+    assert [rule.closed for rule in gate.rules.all()] == [True]

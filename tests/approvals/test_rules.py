@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from tests.approvals.people import Tools
 from toolcrib.approvals.matching import check_examples, fits, speaks_of
+from toolcrib.approvals.proposal import exact_rule
 from toolcrib.approvals.rule import Examples, Pattern, Rule, read_rule
 from toolcrib.errors import UsageError
 
@@ -111,3 +113,56 @@ def test_a_rule_survives_being_written_down() -> None:
 def test_a_pattern_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Pattern.model_validate(wrong)
+
+
+SIMILAR = [1, 1.0, True, "1", [1], [1.0], [True], [1, None], [[1]], None, 0, -0.0, 0.0, False, "", [], {}]
+SIMILAR += [{"a": 1}, {"a": 1.0}, {"a": True}, {"a": 1, "b": None}, {"a": [{"b": 0}]}, {"a": [{"b": False}]}]
+
+
+@pytest.mark.parametrize("agreed", SIMILAR)
+def test_a_rule_for_a_value_allows_no_value_that_python_takes_for_equal(agreed: Any) -> None:
+    tools = Tools()
+    remembered = read_rule(
+        json.loads(json.dumps(exact_rule(tools.call("web__post", x=agreed), ours=False).as_json()))
+    )
+
+    allowed = [one for one in SIMILAR if fits(remembered, {"x": one}, None)]
+
+    assert [json.dumps(one) for one in allowed] == [json.dumps(agreed)]
+
+
+def test_a_rule_for_a_call_knows_which_arguments_were_null() -> None:
+    tools = Tools()
+    plain = exact_rule(tools.call("web__post", x=1), ours=False)
+    with_null = exact_rule(tools.call("web__post", x=1, y=None), ours=False)
+
+    assert not fits(plain, {"x": 1, "y": None}, None)
+    assert fits(with_null, {"x": 1, "y": None}, None)
+    assert not fits(with_null, {"x": 1}, None)
+    assert plain.id != with_null.id
+
+
+def test_a_denied_call_stays_denied_with_equal_numbers_and_with_or_without_nulls() -> None:
+    tools = Tools()
+    for denied in ({"x": 1}, {"x": 1, "y": None}):
+        rule = exact_rule(tools.call("web__post", **denied), ours=False).model_copy(update={"effect": "deny"})
+        for given in ({"x": 1}, {"x": 1.0}, {"x": 1, "y": None}, {"x": 1, "z": None}):
+            assert fits(rule, given, None), (denied, given)
+
+
+def test_a_rule_that_was_stored_before_keeps_its_id_and_its_calls() -> None:
+    stored = {
+        "id": "3566b1890386",
+        "effect": "allow",
+        "server": "web",
+        "tool": "post",
+        "arguments": {"x": {"equals": 1}},
+        "closed": True,
+        "definition": "abc",
+    }
+    rule = read_rule(stored)
+
+    assert rule.id == stored["id"]
+    assert fits(rule, {"x": 1}, None)
+    assert fits(rule, {"x": 1, "y": None}, None)
+    assert not fits(rule, {"x": True}, None)

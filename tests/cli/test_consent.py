@@ -11,6 +11,7 @@ from toolcrib.agent.asking import read_answer
 from toolcrib.approvals.question import Answer, Question
 from toolcrib.approvals.rule import Rule
 from toolcrib.cli.consent import consent
+from toolcrib.schema.approvals import Scope
 
 
 class Keys:
@@ -42,6 +43,14 @@ async def question_about(command: str, *, flow: bool = False) -> Question:
     return person.questions[0]
 
 
+async def question_about_reading() -> Question:
+    tools, person = Tools(), Person(Answer(allow=False))
+    gate = gate_with(person)
+    gate.begin(AGENT, asker=person, project="/home/ada/thing")
+    await gate.check(tools.call("web__fetch", url="x"))
+    return person.questions[0]
+
+
 @pytest.mark.parametrize(
     ("pressed", "answer"),
     [
@@ -62,12 +71,37 @@ async def test_each_key_says_what_it_shows(pressed: tuple[str, ...], answer: Ans
 async def test_a_flow_is_lifted_by_its_own_key_and_by_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     asked = await question_about("make", flow=True)
 
-    assert await answered(asked, "t", "a", "c", "l") == Answer(allow=True, lift=True)
+    assert await answered(asked, "t", "a", "c", "l") == Answer(allow=True, lift="tool")
+    assert await answered(asked, "u") == Answer(allow=True, lift="turn")
+    assert await answered(asked, "s") == Answer(allow=True, lift="session")
 
     shown = capsys.readouterr().err
     assert "web__fetch" in shown
-    assert "ask no more about content from outside" in shown
-    assert "would write" not in shown
+    assert "ask no more about content from outside for this tool" in shown
+    assert "a rule would say" not in shown
+
+
+@pytest.mark.parametrize(("key", "scope"), [("c", "chat"), ("p", "project"), ("a", "always")])
+async def test_a_tool_that_only_reads_can_be_allowed_whatever_its_arguments(
+    key: str, scope: Scope, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = await question_about_reading()
+
+    assert await answered(asked, "w", "t", key) == Answer(allow=True, scope=scope, any_arguments=True)
+    assert await answered(asked, key) == Answer(allow=True, scope=scope)
+    assert await answered(asked, "w", "n") == Answer(allow=False)
+    assert "allow web.fetch\n" in capsys.readouterr().err
+
+
+async def test_a_tool_that_writes_is_not_offered_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert await answered(await question_about("make"), "w", "n") == Answer(allow=False)
+    assert "any call of this tool" not in capsys.readouterr().err
+
+
+async def test_the_rule_is_shown_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    await answered(await question_about("make"), "n")
+
+    assert 'allow terminal.run_command when command is "make" and nothing else' in capsys.readouterr().err
 
 
 async def test_the_rule_is_shown_with_everything_that_could_hide_in_it(

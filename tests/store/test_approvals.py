@@ -157,3 +157,25 @@ async def test_a_rule_takes_the_place_of_another(tmp_path: Path) -> None:
 
     async with open_database(tmp_path / "x.db") as database:
         assert (await ApprovalRules.open(database, clock=Noon())).all() == (second,)
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ('{"allow": true, "lift": true}', Answer(allow=True, lift="session")),
+        ('{"allow": true, "lift": false}', Answer(allow=True)),
+        (
+            '{"allow": true, "lift": "tool", "any_arguments": true}',
+            Answer(allow=True, lift="tool", any_arguments=True),
+        ),
+    ],
+)
+async def test_an_answer_is_taken_as_it_was_given_also_by_an_older_version(
+    tmp_path: Path, given: str, taken: Answer
+) -> None:
+    async with open_database(tmp_path / "x.db") as database:
+        columns = "id, digest, question, asked_at, answer"
+        statement = f"INSERT INTO approval_requests ({columns}) VALUES ('q', 'd', '{{}}', 0, ?)"
+        await database.run(lambda connection: connection.execute(statement, (given,)))
+
+        assert await ApprovalRequests(database, Noon()).take("d") == taken

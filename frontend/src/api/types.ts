@@ -56,7 +56,8 @@ export interface ApprovalAnswerParams {
   allow: boolean;
   scope?: "once" | "chat" | "project" | "always";
   message?: string;
-  lift?: boolean;
+  any_arguments?: boolean;
+  lift?: "tool" | "turn" | "session" | boolean | null;
 }
 
 /** The word was taken. */
@@ -80,8 +81,13 @@ export interface ApprovalQuestion {
   reasons: string[];
   rule: RuleShown;
   rules?: Record<string, RuleTexts>;
+  rule_words?: string;
+  tool_rule?: RuleShown | null;
+  tool_rules?: Record<string, RuleTexts>;
+  tool_rule_words?: string;
   scopes: ("once" | "chat" | "project" | "always")[];
   flow: boolean;
+  lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   [key: string]: unknown;
 }
@@ -280,12 +286,14 @@ export interface CallQuestion {
   rule: Record<string, unknown>;
   scopes: ("once" | "chat" | "project" | "always")[];
   flow: boolean;
+  lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   title: string;
   why: string;
   exhibit: CallExhibit;
   definition: string;
   words: Record<string, RuleWords>;
+  tool_words?: Record<string, RuleWords>;
 }
 
 /** A call that went through the door. */
@@ -860,9 +868,10 @@ export interface GateNote {
   judged_ms?: number;
 }
 
-/** A tool whose definition differs from the one that was approved. */
+/** A tool that may not be called, such as one that is not as it was approved. */
 export interface HeldTool {
   tool: string;
+  reason: string;
   hash: string;
   approved_hash: string | null;
   approved_at: string | null;
@@ -1422,6 +1431,7 @@ export interface PolicyRule {
   tool?: string;
   arguments?: Record<string, RulePattern>;
   closed?: boolean;
+  exact?: boolean;
   definition?: string;
   scope?: "once" | "chat" | "project" | "always";
   within?: string;
@@ -1728,6 +1738,7 @@ export interface RuleShown {
   tool?: string;
   arguments?: Record<string, RulePattern>;
   closed?: boolean;
+  exact?: boolean;
   definition?: string;
   scope?: "once" | "chat" | "project" | "always";
   within?: string;
@@ -1862,6 +1873,7 @@ export interface ServerAdded {
   enabled: boolean;
   entry: Record<string, unknown>;
   remarks: string[];
+  findings: string[];
   secrets: string[];
   server: Server | null;
 }
@@ -1946,6 +1958,7 @@ export interface ServerInstalled {
   enabled: boolean;
   entry: Record<string, unknown>;
   remarks: string[];
+  findings: string[];
   secrets: string[];
   server: Server | null;
   plan: InstallPlan;
@@ -2603,6 +2616,8 @@ export type Effect = "allow" | "ask" | "deny";
 export type EntryForm = "program" | "address";
 
 export type ImportStanding = "new" | "same" | "differs";
+
+export type Lift = "tool" | "turn" | "session";
 
 export type Mode = "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 

@@ -9,7 +9,7 @@ from toolcrib.agent.events import AgentEvent, Asking
 from toolcrib.agent.ports import Person
 from toolcrib.agent.ports import Question as ChatQuestion
 from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import Answer, Asker, Question
+from toolcrib.approvals.question import Answer, Asker, Question, read_lift
 from toolcrib.schema.approvals import SCOPES, Mode, Scope
 from toolcrib.schema.tools import Principal
 
@@ -57,6 +57,7 @@ def read_answer(reply: Mapping[str, Any]) -> Answer:
         allow=reply.get("action") == "accept",
         scope=scopes.get(said.get("scope"), "once"),
         message=str(said.get("message") or ""),
-        lift=said.get("lift") is True,
+        any_arguments=said.get("any_arguments") is True,
+        lift=read_lift(said.get("lift")),
         whole_turn=said.get("whole_turn") is True,
     )

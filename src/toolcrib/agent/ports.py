@@ -97,6 +97,6 @@ class Person(Protocol):
     async def answer(self, question: Question) -> Mapping[str, Any]:
         """`{"action": "accept" | "decline" | "cancel", "content": …}`.
 
-        To a question about a call, `content` may say `scope` (once, chat, project, always), `message` (why
-        not), `lift` and `whole_turn`.
+        To a question about a call, `content` may say `scope` (once, chat, project, always), `any_arguments`
+        (for the whole tool), `message` (why not), `lift` (tool, turn, session) and `whole_turn`.
         """

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolcrib.schema.tools import Tool, ToolCall
+from toolcrib.schema.tools import Tool
 
 _SHELL_TOOLS = {("terminal", "run_command"): "command", (None, "terminal"): "command"}
-_FETCHING = frozenset(
-    {
-        "aria2c",
-        "curl",
-        "ftp",
-        "gh",
-        "glab",
-        "http",
-        "https",
-        "lynx",
-        "nc",
-        "ncat",
-        "rsync",
-        "scp",
-        "sftp",
-        "ssh",
-    }
-    | {"telnet", "w3m", "wget", "xh", "yt-dlp"}
-)
 _CODE_TOOLS = {("terminal", "send_input"): "input_text", (None, "python"): "code"}
 
 
@@ -41,9 +22,11 @@ class Facts:
     untrusted: tuple[str, ...] = ()
     """Tools of this session whose results came from outside."""
     private: tuple[str, ...] = ()
-    """Tools of this session that read what belongs to the person."""
+    """Tools of this session whose results may be private."""
+    private_from: frozenset[str] = frozenset()
+    """Where those results came from, as `reach.source_of` names it."""
     lifted: bool = False
-    """The person lets untrusted content act in this session."""
+    """The person lets untrusted content cause this call."""
     vouched: bool = False
     """A person's rule allows just this tool as it is now."""
     protected: tuple[Path, ...] = field(default=())
@@ -73,23 +56,3 @@ def shell_argument_named(server: str, tool: str) -> str | None:
 def code_argument(tool: Tool, *, ours: bool) -> str | None:
     """The argument that is run as it is, where the tool is one of ours that does so."""
     return _CODE_TOOLS.get((tool.server, tool.definition.name)) if ours else None
-
-
-def brings_outside(call: ToolCall, *, ours: bool) -> bool:
-    """Whether what the call returns may have been written by a stranger.
-
-    What a server of others returns always may, whatever it declares of itself.
-    """
-    argument = shell_argument(call.tool, ours=ours)
-    if argument is not None:
-        from toolcrib.serverkit.shell import rough_commands
-
-        return any(_fetches(words) for words in rough_commands(str(call.arguments.get(argument, ""))))
-    if not ours and call.tool.origin == "mcp":
-        return True
-    return call.tool.definition.annotations.get("openWorldHint") is True
-
-
-def _fetches(words: Sequence[str]) -> bool:
-    """Whether a command brings what others wrote; of git, a repository that was not here before."""
-    return words[0] in _FETCHING or (words[0] == "git" and "clone" in words)

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from toolcrib import plugins
-from toolcrib.approvals.facts import Facts, PastCall, brings_outside, shell_argument, shell_argument_named
+from toolcrib.approvals.facts import Facts, PastCall, shell_argument_named
 from toolcrib.approvals.judging import conclude
 from toolcrib.approvals.matching import speaks_of
 from toolcrib.approvals.places import Disk, Ground, ThisDisk
 from toolcrib.approvals.ports import RulesInMemory, RuleStore
 from toolcrib.approvals.question import Answer, Asker, Question
+from toolcrib.approvals.reach import brings_outside, brings_private, source_of
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import Session, Sessions
 from toolcrib.config.settings import ApprovalSettings
-from toolcrib.schema.approvals import SCOPES, Effect, Finding, Judgement, Mode, Scope
+from toolcrib.schema.approvals import LIFTS, SCOPES, Effect, Finding, Judgement, Lift, Mode, Scope
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
@@ -112,14 +113,13 @@ class Gate:
         session.recalled = True
         for past in calls:
             if past.tool is None:
-                session.saw(past.name, untrusted=True, private=False)
+                session.saw(past.name, untrusted=True, private_from=past.name)
             else:
                 self._saw(session, ToolCall("", past.tool, past.arguments, principal))
 
     def end_turn(self, principal: Principal) -> None:
         """A turn is over: what was granted for it is over too, and nobody is there to be asked."""
-        session = self.sessions.of(principal)
-        session.granted = session.asker = None
+        self.sessions.of(principal).end_turn()
 
     def end(self, principal: Principal) -> None:
         """A session is over."""
@@ -173,7 +173,8 @@ class Gate:
             ours=self._ours(call.tool),
             untrusted=session.untrusted,
             private=session.private,
-            lifted=session.lifted,
+            private_from=session.private_from,
+            lifted=session.is_lifted(call.tool),
             vouched=any(one.effect == "allow" for one in theirs),
             protected=self._protected,
         )
@@ -235,7 +236,7 @@ class Gate:
             self._remember(question, answer, effect="deny")
             return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
         session = self.sessions.of(call.principal)
-        session.lifted = session.lifted or answer.lift
+        session.lift(answer.lift, call.tool)
         if answer.whole_turn:
             session.granted = "asked for in an answer"
         self._remember(question, answer, effect="allow")
@@ -245,7 +246,8 @@ class Gate:
 
     def _remember(self, question: Question, answer: Answer, *, effect: Effect) -> None:
         if answer.scope != "once" and answer.scope in question.scopes:
-            self.rules.add(question.rule_for(answer.scope, effect, answer.rule))
+            whole = question.tool_rule if answer.any_arguments else None
+            self.rules.add(question.rule_for(answer.scope, effect, answer.rule or whole))
 
     def _decided(self, call: ToolCall, judgement: Judgement, noted: Mapping[str, Any]) -> Decision:
         allowed = judgement.decision == "allow"
@@ -270,18 +272,18 @@ class Gate:
         self._saw(session, call)
 
     def _saw(self, session: Session, call: ToolCall) -> None:
-        tool, ours = call.tool, self._ours(call.tool)
-        untrusted = brings_outside(call, ours=ours)
-        private = not untrusted and (tool.definition.read_only or shell_argument(tool, ours=ours) is not None)
-        session.saw(tool.name, untrusted=untrusted, private=private)
+        ours = self._ours(call.tool)
+        private_from = source_of(call.tool, ours=ours) if brings_private(call, ours=ours) else ""
+        session.saw(call.tool.name, untrusted=brings_outside(call, ours=ours), private_from=private_from)
 
     def _question(self, call: ToolCall, judgement: Judgement, session: Session) -> Question:
         wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
         if not session.project:
             scopes = [scope for scope in scopes if scope != "project"]
-        from toolcrib.approvals.proposal import proposed_rule  # few calls are asked about
+        from toolcrib.approvals.proposal import proposed_rule, tool_rule  # few calls are asked about
 
+        lasting = any(scope != "once" for scope in scopes)
         return Question(
             id=next(self._ids),
             principal=call.principal.name,
@@ -297,8 +299,10 @@ class Gate:
                 ground=self._ground(call.tool, session),
                 folders=(session.project, *self._folders),
             ),
+            tool_rule=tool_rule(call, ours=self._ours(call.tool)) if lasting else None,
             scopes=tuple(scopes),
             flow=judgement.flow,
+            lifts=_lifts(call.principal) if judgement.flow else (),
             session_mode=wanted,
             digest=digest(
                 [
@@ -312,6 +316,11 @@ class Gate:
         )
 
 
+def _lifts(principal: Principal) -> tuple[Lift, ...]:
+    """The narrowest first; only an agent's session has turns."""
+    return LIFTS if principal.name.partition(":")[0] == "agent" else ("tool", "session")
+
+
 def _milliseconds(began: float) -> float:
     return round((time.perf_counter() - began) * 1000, 1)
 
@@ -322,6 +331,8 @@ def _answer_noted(judgement: Judgement, answer: Answer, waited: float) -> dict[s
         "asked": list(judgement.reasons),
         "allowed": answer.allow,
         "scope": answer.scope,
+        **({"any_arguments": True} if answer.any_arguments else {}),
+        **({"lift": answer.lift} if answer.lift else {}),
         "message": answer.message,
         "waited_ms": waited,
     }

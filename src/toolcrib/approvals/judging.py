@@ -77,7 +77,7 @@ def _because(finding: Finding, found: Sequence[Finding]) -> Judgement:
         decision=finding.effect,
         rule=finding.rule,
         reasons=(finding.reason, *others),
-        flow=finding.rule == FLOW,
+        flow=finding.rule == FLOW and not finding.vouchable,
     )
 
 

@@ -16,6 +16,7 @@ from toolcrib.approvals.facts import shell_argument, shell_argument_named
 from toolcrib.approvals.places import ON_PAPER, Ground, is_inside
 from toolcrib.errors import UsageError
 from toolcrib.schema.tools import Tool
+from toolcrib.tools.definitions import canonical_json
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Pattern, Rule
@@ -38,11 +39,12 @@ def speaks_of(
 
 def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Ground = ON_PAPER) -> bool:
     """Whether the arguments are those that the rule means; `shell` names the one that is a command."""
-    if rule.closed:
-        further = arguments.keys() - rule.arguments.keys()
-        if any(arguments[name] is not None for name in further - (INERT if shell else frozenset())):
-            return False
     wide = rule.effect != "allow"
+    if rule.closed:
+        further = arguments.keys() - rule.arguments.keys() - (INERT if shell else frozenset())
+        counts_null = rule.exact and not wide
+        if any(counts_null or arguments[name] is not None for name in further):
+            return False
     return all(
         _fits(pattern, _value(arguments, name), ground, command=name == shell, wide=wide)
         for name, pattern in rule.arguments.items()
@@ -67,17 +69,27 @@ def _fits(pattern: Pattern, value: Any, ground: Ground, *, command: bool, wide: 
     if pattern.any:
         return True
     if value is _MISSING:
-        return False
+        return wide and pattern.exact and pattern.equals is None
     if pattern.under is not None:
         return is_inside(value, pattern.under, ground, wide=wide)
     if pattern.like is None:
-        return type(value) is type(pattern.equals) and bool(value == pattern.equals)
+        return _is_same(value, pattern.equals, wide=wide)
     if command and isinstance(value, str):
         return _fits_command(pattern.like, value, wide=wide)
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     if not wide and ".." in text.replace("\\", "/").split("/") and ".." not in pattern.like:
         return False  # a path that leaves the folder which the pattern names
     return fnmatchcase(text, pattern.like)
+
+
+def _is_same(value: Any, wanted: Any, *, wide: bool) -> bool:
+    """Whether both are the same JSON: `1`, `1.0` and `true` are not, at any depth. Widely, they are."""
+    if wide and value == wanted:
+        return True
+    try:
+        return canonical_json(value) == canonical_json(wanted)
+    except (TypeError, ValueError, RecursionError):
+        return False  # no JSON; it was never shown to anybody as such
 
 
 def _fits_command(like: str, command: str, *, wide: bool) -> bool:

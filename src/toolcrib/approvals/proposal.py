@@ -53,20 +53,34 @@ def proposed_rule(call: ToolCall, *, ours: bool, ground: Ground, folders: Sequen
     return exact.model_copy(update={"arguments": patterns})
 
 
+def tool_rule(call: ToolCall, *, ours: bool) -> Rule | None:
+    """The rule for every call of the tool, whatever its arguments; None where none is offered.
+
+    It is offered for tools that say that they only read. Content from outside is asked about in spite of it.
+    """
+    if not call.tool.definition.read_only:
+        return None
+    if shell_argument(call.tool, ours=ours) or code_argument(call.tool, ours=ours):
+        return None
+    return Rule(
+        effect="allow",
+        server=call.tool.server or "",
+        tool=call.tool.definition.name,
+        definition=call.tool.hash,
+    )
+
+
 def exact_rule(call: ToolCall, *, ours: bool) -> Rule:
     """The rule that allows just this call of just this tool, always."""
     inert = INERT if shell_argument(call.tool, ours=ours) else frozenset[str]()
-    named = {
-        name: Pattern(equals=value)
-        for name, value in call.arguments.items()
-        if name not in inert and value is not None
-    }
+    named = {name: Pattern(equals=value) for name, value in call.arguments.items() if name not in inert}
     return Rule(
         effect="allow",
         server=call.tool.server or "",
         tool=call.tool.definition.name,
         arguments=named,
         closed=True,
+        exact=True,
         definition=call.tool.hash,
     )
 

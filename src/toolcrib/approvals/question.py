@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolcrib.schema.approvals import Effect, Scope
+from toolcrib.schema.approvals import LIFTS, Effect, Lift, Scope
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
@@ -36,8 +36,12 @@ class Question:
     """What "always" would write, to the letter."""
     scopes: tuple[Scope, ...]
     """For how long it can be allowed."""
+    tool_rule: Rule | None = None
+    """What `Answer.any_arguments` would write in its place: a rule for the tool, whatever its arguments."""
     flow: bool = False
-    """Asked because of content from outside; `Answer.lift` ends that for the session."""
+    """Asked because of content from outside; `Answer.lift` ends that."""
+    lifts: tuple[Lift, ...] = ()
+    """How far that can be ended, the narrowest first."""
     session_mode: bool = False
     """Asks for a run of steps without asking, not for one step."""
     digest: str = ""
@@ -59,17 +63,23 @@ class Question:
         changes = {"effect": effect, "scope": scope, "within": within.get(scope, "")}
         return (rule or self.rule).model_copy(update=changes)
 
-    def rule_texts(self) -> dict[str, dict[str, str]]:
-        """The rules that could be written, as text: by scope, then by what the person says."""
+    def rule_texts(self, rule: Rule | None = None) -> dict[str, dict[str, str]]:
+        """The rules that could be written, as text: by scope, then by what the person says.
+
+        `rule` in place of the question's own.
+        """
         lasting = [scope for scope in self.scopes if scope != "once"]
         effects: tuple[Effect, ...] = ("allow", "deny")
         return {
-            scope: {effect: rule_text(self.rule_for(scope, effect)) for effect in effects}
+            scope: {effect: rule_text(self.rule_for(scope, effect, rule)) for effect in effects}
             for scope in lasting
         }
 
     def as_json(self) -> dict[str, Any]:
         """For surfaces that are elsewhere."""
+        from toolcrib.approvals.rule_words import rule_words
+
+        whole = self.tool_rule
         return {
             "id": self.id,
             "principal": self.principal,
@@ -82,8 +92,13 @@ class Question:
             "reasons": list(self.reasons),
             "rule": self.rule.as_json(),
             "rules": self.rule_texts(),
+            "rule_words": rule_words(self.rule),
+            "tool_rule": None if whole is None else whole.as_json(),
+            "tool_rules": {} if whole is None else self.rule_texts(whole),
+            "tool_rule_words": "" if whole is None else rule_words(whole),
             "scopes": list(self.scopes),
             "flow": self.flow,
+            "lifts": list(self.lifts),
             "session_mode": self.session_mode,
         }
 
@@ -96,10 +111,12 @@ class Answer:
     scope: Scope = "once"
     """For how long; beyond `once` the question's rule is remembered, or `rule` in its place."""
     rule: Rule | None = None
+    any_arguments: bool = False
+    """The question's rule for the whole tool is remembered, where it has one."""
     message: str = ""
     """Told to whoever made the call, when it is not allowed."""
-    lift: bool = False
-    """Content from outside may act in this session from now on."""
+    lift: Lift | None = None
+    """Content from outside may cause calls from now on: of this tool, in this turn, or in this session."""
     whole_turn: bool = False
     """Ask no more until the turn ends."""
 
@@ -109,6 +126,13 @@ class Asker(Protocol):
 
     async def ask(self, question: Question) -> Answer:
         """Show it and wait for the answer; cancelled when the call is."""
+
+
+def read_lift(said: object) -> Lift | None:
+    """How far something is lifted, as a surface says it; `True` means the session, as it did in the past."""
+    if said is True:
+        return "session"
+    return next((one for one in LIFTS if one == said), None)
 
 
 def rule_text(rule: Rule) -> str:

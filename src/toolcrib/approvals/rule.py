@@ -74,6 +74,9 @@ class Rule(_Frozen):
     arguments: dict[str, Pattern] = Field(default_factory=dict)
     closed: bool = False
     """No further arguments than those named, save such as change nothing about what is done."""
+    exact: bool = False
+    """Of a closed rule: an argument that is null counts as given. Rules that were stored before this field
+    existed do not name such arguments, so that they go on without it."""
     definition: str = ""
     """The hash of the tool's definition that was agreed to; a tool that changed is asked about again."""
     scope: Scope = "always"
@@ -85,7 +88,8 @@ class Rule(_Frozen):
     @property
     def id(self) -> str:
         """The same for the same rule."""
-        said = self.model_dump(exclude={"why", "examples", "arguments"})
+        unsaid = set() if self.exact else {"exact"}  # rules are stored by the ids that they had without it
+        said = self.model_dump(exclude={"why", "examples", "arguments", *unsaid})
         return digest({**said, "arguments": {n: _identity(p) for n, p in self.arguments.items()}})[:12]
 
     def as_json(self) -> dict[str, Any]:

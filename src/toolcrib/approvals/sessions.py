@@ -7,8 +7,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from toolcrib.approvals.question import Asker
-from toolcrib.schema.approvals import Mode
-from toolcrib.schema.tools import Principal
+from toolcrib.schema.approvals import Lift, Mode
+from toolcrib.schema.tools import Principal, Tool
 
 MOST_SESSIONS = 10_000
 """A gateway sees many; the one that was quiet the longest is forgotten."""
@@ -26,20 +26,45 @@ class Session:
     """The reason for which steps run unasked until the turn ends."""
     asker: Asker | None = None
     project: str = ""
-    lifted: bool = False
+    lifted: Lift | None = None
+    """Until the turn or the session ends, content from outside may cause calls."""
+    lifted_tools: frozenset[str] = frozenset()
+    """The definitions of those tools that it may cause calls of, by their hashes."""
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    private_from: frozenset[str] = frozenset()
     recalled: bool = False
     """Whether it is known what the session did before this process."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One question at a time: after the answer to the first, the second may need none."""
 
-    def saw(self, tool: str, *, untrusted: bool, private: bool) -> None:
-        """A call was let through, and what it returns is part of the session."""
+    def lift(self, how_far: Lift | None, tool: Tool) -> None:
+        """The person lets content from outside cause calls, of this tool or of all."""
+        if how_far == "tool":
+            self.lifted_tools |= {tool.hash}
+        elif how_far is not None and self.lifted != "session":
+            self.lifted = how_far
+
+    def is_lifted(self, tool: Tool) -> bool:
+        """Whether content from outside may cause calls of this tool."""
+        return self.lifted is not None or tool.hash in self.lifted_tools
+
+    def end_turn(self) -> None:
+        """What was granted for one turn ends, and nobody is there to be asked."""
+        self.granted = self.asker = None
+        if self.lifted == "turn":
+            self.lifted = None
+
+    def saw(self, tool: str, *, untrusted: bool, private_from: str = "") -> None:
+        """A call was let through, and what it returns is part of the session.
+
+        `private_from` says who has seen it already, where it may be private.
+        """
         if untrusted:
             self.untrusted = _with(self.untrusted, tool)
-        if private:
+        if private_from:
             self.private = _with(self.private, tool)
+            self.private_from |= {private_from}
 
 
 class Sessions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.cli.colours import paint
@@ -10,8 +11,12 @@ from toolcrib.cli.keyboard import ESCAPE, Keyboard
 from toolcrib.cli.output import note
 
 Reply = dict[str, Any]
-_SCOPES = {"c": "chat", "p": "project", "a": "always"}
-_LIFT = "[l] yes, and ask no more about content from outside in this chat"
+_SCOPES = {"c": ("chat", "in this chat"), "p": ("project", "in this project"), "a": ("always", "always")}
+_LIFTS = {
+    "l": ("tool", "yes, and ask no more about content from outside for this tool"),
+    "u": ("turn", "… until this answer ends"),
+    "s": ("session", "… in this chat"),
+}
 _DECLINED: Reply = {"action": "decline"}
 
 
@@ -31,32 +36,56 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
     note(paint(f"May this run?  {detail['call']}", "yellow", sys.stderr))
     for reason in detail["reasons"]:
         note(f"  {reason}")
-    offered = [key for key, scope in _SCOPES.items() if scope in detail["scopes"]]
-    if offered:
-        note(f"  always would write: {detail['rules']['always']['allow']}")
-    words = {"c": "[c] in this chat", "p": "[p] in this project", "a": "[a] always"}
-    choices = [
-        "[y] once",
-        *(words[key] for key in offered),
-        _LIFT if detail["flow"] else "[t] all of this turn",
-        "[n] no",
-        "[m] no, because…",
-    ]
-    note("  " + "  ".join(choices))
+    answers = _answers(detail)
+    scopes = [key for key in answers if key in _SCOPES]
+    if scopes:
+        note(f"  a rule would say: {detail['rule_words']}")
+    note("  " + "  ".join(f"[{key}] {answer.shown}" for key, answer in answers.items()))
     while True:
         key = (await keys.key()).lower()
-        if key == "y":
-            return {"action": "accept", "content": {"scope": "once"}}
-        if key in offered:
-            return {"action": "accept", "content": {"scope": _SCOPES[key]}}
-        if key == "l" and detail["flow"]:
-            return {"action": "accept", "content": {"lift": True}}
-        if key == "t" and not detail["flow"]:
-            return {"action": "accept", "content": {"whole_turn": True}}
-        if key == "m":
+        if key == "w" and key in answers:
+            note(f"  a rule would say: {detail['tool_rule_words']}")
+            note("  " + "  ".join(f"[{scope}] {_SCOPES[scope][1]}" for scope in scopes) + "  [n] no")
+            answers = {one: answers[one].for_the_tool() for one in scopes} | {"n": answers["n"]}
+        elif key == "m" and key in answers:
             return {"action": "decline", "content": {"message": await keys.line("  because: ")}}
-        if key in ("n", ESCAPE):
+        elif key in answers:
+            return answers[key].reply
+        elif key == ESCAPE:
             return _DECLINED
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a key says."""
+
+    shown: str
+    reply: Reply
+
+    def for_the_tool(self) -> _Answer:
+        """The same for every call of the tool."""
+        content = {**self.reply["content"], "any_arguments": True}
+        return _Answer(self.shown, {**self.reply, "content": content})
+
+
+def _answers(detail: Mapping[str, Any]) -> dict[str, _Answer]:
+    """The keys that this question offers, in the order in which they are shown; the narrowest yes first."""
+    answers = {"y": _Answer("once", _accepted(scope="once"))}
+    for key, (scope, shown) in _SCOPES.items():
+        if scope in detail["scopes"]:
+            answers[key] = _Answer(shown, _accepted(scope=scope))
+    if detail.get("tool_rule"):
+        answers["w"] = _Answer("any call of this tool, which only reads…", {})
+    for key, (lift, shown) in _LIFTS.items():
+        if lift in detail.get("lifts", ()):
+            answers[key] = _Answer(shown, _accepted(lift=lift))
+    if not detail["flow"]:
+        answers["t"] = _Answer("all of this turn", _accepted(whole_turn=True))
+    return answers | {"n": _Answer("no", _DECLINED), "m": _Answer("no, because…", {})}
+
+
+def _accepted(**content: Any) -> Reply:
+    return {"action": "accept", "content": content}
 
 
 async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:

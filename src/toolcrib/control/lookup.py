@@ -68,6 +68,8 @@ async def find_tool(host: Host, name: str) -> Tool:
 
 
 def _why(host: Host, name: str, owners: list[str], error: ToolcribError) -> ToolcribError:
+    if host.registry.snapshot.get(name) is not None:
+        return error  # it is there, and the error says why it cannot be called
     if len(owners) == 1:
         status = host.servers.status(owners[0])
         if status.state not in UP:

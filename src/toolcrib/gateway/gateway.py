@@ -10,6 +10,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib import __version__
@@ -31,7 +32,7 @@ from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
 from toolcrib.servers.supervisor import HOPELESS
 from toolcrib.tools.naming import BORDER, PREFIX
-from toolcrib.tools.snapshot import Snapshot
+from toolcrib.tools.snapshot import Snapshot, explain_held
 
 if TYPE_CHECKING:
     from toolcrib.gateway.search import SearchMode
@@ -84,7 +85,13 @@ class Gateway:
             return None
         from toolcrib.gateway.search import SearchMode
 
-        return SearchMode(self.tools, limit=profile.k, always_on=profile.always_on, meaning=self.host.meaning)
+        return SearchMode(
+            self.tools,
+            limit=profile.k,
+            always_on=profile.always_on,
+            meaning=self.host.meaning,
+            held=self._held,
+        )
 
     def tools(self) -> list[Tool]:
         """The tools that clients of this gateway see now."""
@@ -107,13 +114,26 @@ class Gateway:
         return self.host.settings.terminal.enabled or not self.host.workbench.owns(tool)
 
     def missing(self, name: str) -> ToolcribError:
-        """Why a client finds no tool of this name: its server has none to offer yet, or there is no such."""
+        """Why a client finds no tool of this name: held, its server offers none yet, or there is no such."""
+        held = self._held(name)
+        if held is not None:
+            return held
         for status in self.host.servers.statuses():
             expected = name.removeprefix(PREFIX).startswith(status.name + BORDER)
             if expected and not status.tools and self.profile.shows_server(status.name):
                 why = f": {status.reason}" if status.reason else ""
                 return ServerNotReady(f"{status.name} is {status.state}{why}.", hint=_what_to_do(status))
         return UnknownTool(f"Unknown tool: {name[:200]}")
+
+    def _held(self, name: str) -> ToolcribError | None:
+        """Why a tool that the client would see otherwise is held; None when it is not."""
+        snapshot = self.host.registry.snapshot
+        tool = snapshot.get(name)
+        if tool is None and self.profile.plain_names:
+            tool = next((one for one in snapshot.tools.values() if one.definition.name == name), None)
+        if tool is None or not tool.held or not self.profile.shows(replace(tool, enabled=True)):
+            return None
+        return explain_held(tool)
 
     def definitions(self) -> list[dict[str, Any]]:
         """What a client is shown: in search mode the tools to search with, else every tool's definition, byte
@@ -182,7 +202,7 @@ class Gateway:
 
         Many clients list once and never again.
         """
-        await self._first_wait("tools", self.host.servers.listed, TOOLS_PATIENCE)
+        await self._first_wait("tools", self.host.servers.until_listed, TOOLS_PATIENCE)
 
     async def settled(self) -> None:
         """Wait at the first list for servers that are starting; one that hangs holds nobody up for long."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from toolcrib.errors import InvalidArguments, UnknownTool, UsageError
+from toolcrib.errors import InvalidArguments, ToolcribError, UnknownTool, UsageError
 from toolcrib.gateway.search_definitions import (
     CALL,
     DEFAULT_LIMIT,
@@ -39,7 +39,7 @@ class SearchMode:
     """The three tools, over what `visible` returns at the time of each call.
 
     A search returns `limit` tools unless it says otherwise. Tools whose public name fits a pattern of
-    `always_on` are listed beside the three.
+    `always_on` are listed beside the three. `held` says why a tool is held, if it is.
     """
 
     def __init__(
@@ -49,8 +49,10 @@ class SearchMode:
         limit: int = DEFAULT_LIMIT,
         always_on: Sequence[str] = (),
         meaning: Meaning | None = None,
+        held: Callable[[str], ToolcribError | None] = lambda name: None,
     ) -> None:
         self._visible = visible
+        self._held = held
         self._limit = min(limit, MOST)
         self._always_on = tuple(always_on)
         self._own = definitions(self._limit)
@@ -104,6 +106,9 @@ class SearchMode:
         found = tools.get(name) or tools.get(other_spelling(name))
         if found is not None:
             return found
+        held = self._held(name)
+        if held is not None:
+            raise held
         same = [tool.name for tool in tools.values() if tool.definition.name == name]
         near = did_you_mean(name[:100], list(tools)[:_MOST_COMPARED], otherwise=f"Look for it with {SEARCH}.")
         hint = f"Did you mean {' or '.join(same[:3])}?" if same else near

@@ -58,7 +58,8 @@ class QuestionWords:
             "why": _why(detail, tool, shown),
             "exhibit": shown,
             "definition": "" if tool is None else tool.hash[:HASH_SHOWN],
-            "words": _rules(detail),
+            "words": _rules(detail, "rule"),
+            "tool_words": _rules(detail, "tool_rule"),
         }
 
 
@@ -90,10 +91,10 @@ def _why(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit) -> str:
     return "no rule covers it."
 
 
-def _rules(detail: Mapping[str, Any]) -> Json:
+def _rules(detail: Mapping[str, Any], which: str) -> Json:
     """For each scope that is offered the rule that a yes would write, in words."""
     try:
-        rule = read_rule(detail.get("rule") or {})
+        rule = read_rule(detail.get(which) or {})
     except ValidationError:
         return {}
     return {scope: _written(rule, scope, detail) for scope in detail.get("scopes", ()) if scope != "once"}

@@ -70,11 +70,15 @@ class Fortunes:
             if _filters(before.get(name, entry)) != _filters(entry)
         ]
         for name in other:
-            tools = self._registry.snapshot.by_server.get(name, ())
-            if tools:
-                definitions = [dict(tool.definition.raw) for tool in tools]
-                self.listed(name, definitions, stale=any(tool.stale for tool in tools))
+            self.list_again(name)
         return tuple(other)
+
+    def list_again(self, server: str) -> None:
+        """Put a server's tools into the registry as they are: what decides which are offered has changed."""
+        tools = self._registry.snapshot.by_server.get(server, ())
+        if tools:
+            definitions = [dict(tool.definition.raw) for tool in tools]
+            self.listed(server, definitions, stale=any(tool.stale for tool in tools))
 
     def changed(self, status: ServerStatus) -> None:
         """A server moved to another state."""

@@ -137,6 +137,7 @@ async def lay_foundation(
     masker = Masker()
     desk = Desk(partial(_server_of, registry), lambda: foundation.config.settings.agent, handlers)
     fortunes = Fortunes(registry, lists, bus, clock, telemetry)
+    pins.on_unstored = fortunes.list_again
     credentials = CredentialStore(secrets, masker.learn)
     workshop = Workshop(
         guard=guard,

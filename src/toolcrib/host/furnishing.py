@@ -32,7 +32,7 @@ async def furnish(stack: AsyncExitStack, foundation: Foundation, gate: Gate | No
         entry = foundation.config.servers.get(tool.server or "")
         return None if entry is None else entry.tool_timeouts.get(tool.definition.name)
 
-    mcp = McpTools(foundation.servers, patience)
+    mcp = McpTools(foundation.servers, patience, registry.check_listed)
     sources = (native, inline, mcp)
     approvals, questions, workbench = await open_gate(
         database, clock, paths, foundation.config, lambda: foundation.config

@@ -328,7 +328,12 @@ class Host:
         if distrust is not None:
             raise distrust
         trial = await try_server(self.workshop, entry, on_step)
-        return trial, review(name, trial.definitions)
+        return trial, review(name, trial.definitions, others=self.names_beside(name))
+
+    def names_beside(self, server: str) -> frozenset[str]:
+        """The names of the tools of all other servers, their own and the public ones."""
+        others = (tool for tool in self.tools(disabled=True) if tool.server != server)
+        return frozenset(name for tool in others for name in (tool.name, tool.definition.name))
 
     async def agree(self, name: str) -> None:
         """A person agrees to what a server would run and to its tools as they are now; it may start."""
@@ -343,8 +348,7 @@ class Host:
         tools = self.registry.snapshot.by_server.get(name, ())
         if any(tool.held for tool in tools):
             self.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
-            definitions = [dict(tool.definition.raw) for tool in tools]
-            self.fortunes.listed(name, definitions, stale=any(tool.stale for tool in tools))
+            self.fortunes.list_again(name)
         await self.apply(self.config)
 
     async def reload(self) -> tuple[str, ...]:

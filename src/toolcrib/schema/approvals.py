@@ -11,6 +11,9 @@ Mode = Literal["always", "on_miss", "on_rule", "plan", "session", "off"]
 allowed; never, for a while and a reason; never."""
 Scope = Literal["once", "chat", "project", "always"]
 SCOPES: tuple[Scope, ...] = ("once", "chat", "project", "always")
+Lift = Literal["tool", "turn", "session"]
+"""How far content from outside may act: by this tool, until the turn ends, or in the whole session."""
+LIFTS: tuple[Lift, ...] = ("tool", "turn", "session")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +28,8 @@ class Finding:
     """An ask that no rule of a person lifts, or an allow that no mode turns into a question."""
     reads: bool = False
     """An allow that is given because the call only reads."""
+    vouchable: bool = False
+    """An ask that comes no more once a person's rule allows the call."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,6 +78,10 @@ class Tool:
     """From a list that could not be refreshed."""
     held: bool = False
     """Its definition is not the one that was approved; it waits for a person and is not enabled meanwhile."""
+    held_reason: str = ""
+    """Why it is held, such as "its definition changed since it was approved"."""
+    pinned: bool = False
+    """Its definition is compared with the approved one, so that a call of it runs on that one only."""
     history: DefinitionHistory | None = None
 
 

@@ -46,13 +46,18 @@ class Life:
     """Everything between one start and one end. `run` is the task that owns the connection."""
 
     def __init__(
-        self, entry: ServerEntry, connector: Connector, circumstances: Circumstances, witness: Witness
+        self,
+        entry: ServerEntry,
+        connector: Connector,
+        circumstances: Circumstances,
+        witness: Witness,
+        refresher: ListRefresher | None = None,
     ) -> None:
         self._entry = entry
         self._connector = connector
         self._with = circumstances
         self._witness = witness
-        self._refresher = ListRefresher()
+        self._refresher = refresher or ListRefresher()
         self._slot: Start | None = None
 
     async def run(self, era: Era | None) -> ToolcribError:

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolcrib.errors import ConfigError, NotTrusted, UnknownServer
 from toolcrib.schema.servers import RestartPolicy, ServerEntry, ServerState, ServerStatus
+from toolcrib.servers.listed import DefinitionCheck
 from toolcrib.servers.ports import Circumstances, Connector, ToolCache, overheard, quietly
 from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.peer import OnProgress
@@ -141,6 +142,7 @@ class Pool:
         on_progress: OnProgress | None = None,
         session: str | None = None,
         repeatable: bool = False,
+        check: DefinitionCheck | None = None,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
         """Call a tool of a server, on the session's own instance where the server is isolated."""
         supervisor = self._supervisors.get(server) or self[server]
@@ -148,10 +150,12 @@ class Pool:
             timeout = supervisor.entry.call_timeout
         if session is not None and supervisor.entry.isolation == "session":
             supervisor = self._instance(supervisor, session)
+            if supervisor.listed.replaced:  # what it lists is not in the registry
+                supervisor.listed.check(tool, check)
         elif supervisor.entry.type == "http" and self._needs_twin(supervisor):
-            return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable)
+            return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable, check)
         return supervisor.call(
-            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
+            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable, check=check
         )
 
     async def session(self, server: str) -> Session:
@@ -171,9 +175,9 @@ class Pool:
             if supervisor.status.state is ServerState.STARTING and not supervisor.status.tools
         ]
 
-    async def listed(self) -> None:
+    async def until_listed(self) -> None:
         """Wait until no server is starting without offering tools, if only those it had last time."""
-        await asyncio.gather(*(self._supervisors[name].listed() for name in self.starting()))
+        await asyncio.gather(*(self._supervisors[name].until_listed() for name in self.starting()))
 
     async def settle(self) -> None:
         """Wait until no server is starting any more; each start has a deadline."""
@@ -235,10 +239,12 @@ class Pool:
         timeout: float | None,
         on_progress: OnProgress | None,
         repeatable: bool,
+        check: DefinitionCheck | None,
     ) -> dict[str, Any]:
         supervisor = await self._twin(shared)
+        supervisor.listed.check(tool, check)
         return await supervisor.call(
-            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable
+            tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable, check=check
         )
 
     async def _twin(self, shared: Supervisor) -> Supervisor:

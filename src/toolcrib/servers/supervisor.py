@@ -25,6 +25,7 @@ from toolcrib.errors import (
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
+from toolcrib.servers.listed import DefinitionCheck, Listed
 from toolcrib.servers.pace import Pace, Stopwatch
 from toolcrib.servers.ports import Circumstances, Connector
 from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
@@ -74,6 +75,7 @@ class Supervisor:
         self.cached = cached
         self._era: Era | None = entry.era or _era_of(cached)
         self._session: Session | None = None
+        self.listed = Listed()
         self._offered = False
         self._wanted = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -162,17 +164,24 @@ class Supervisor:
         timeout: float | None,
         on_progress: OnProgress | None = None,
         repeatable: bool = False,
+        check: DefinitionCheck | None = None,
     ) -> dict[str, Any]:
-        """Call a tool; waits briefly for a restarting server, and repeats only what may be repeated."""
+        """Call a tool; waits briefly for a restarting server, and repeats only what may be repeated.
+
+        `check` sees the tool's definition in the newest list before a call that had to wait is sent.
+        """
         session = self._session
+        if check is not None and self.listed.refresher.due and session is not None:
+            await self.listed.refreshed(session, tool, check)
         if session is None or session.lost.done():
             session = await self.ready()
+            self.listed.check(tool, check)
         monotonic = self._with.clock.monotonic
         began = monotonic()
         watch = None if on_progress is None else Stopwatch(monotonic, on_progress)
         heard = None if watch is None else watch.told
         try:
-            answer = await session.call_tool(tool, arguments, timeout=timeout, on_progress=heard)
+            answer = await session.call_tool(tool, arguments, timeout=timeout, on_progress=heard, check=check)
         except CallTimeout:
             if self._pace.took(monotonic() - began if watch is None else watch.seconds):
                 self._judge()
@@ -188,7 +197,8 @@ class Supervisor:
                 self._judge()
             return answer
         session = await self.ready(after=session)
-        return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress)
+        self.listed.check(tool, check)
+        return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress, check=check)
 
     async def ready(self, *, after: Session | None = None) -> Session:
         """The live session. Waits for a start, and briefly for a restart; raises `ServerNotReady`.
@@ -216,7 +226,7 @@ class Supervisor:
             await self._changed.wait()
         return self.status
 
-    async def listed(self) -> None:
+    async def until_listed(self) -> None:
         """Wait until the server offers tools, or is not starting any more."""
         while self.status.state is ServerState.STARTING and not self.status.tools:
             await self._changed.wait()
@@ -236,7 +246,8 @@ class Supervisor:
         self._ready_since = None
         if self.status.state is not ServerState.STARTING:  # mostly, whoever asked for it has said so
             self._set(ServerState.STARTING)
-        life = Life(self.entry, self._connector, self._with, self)
+        self.listed = Listed()
+        life = Life(self.entry, self._connector, self._with, self, self.listed.refresher)
         self._life = asyncio.create_task(life.run(self._era), name=f"life of {self.entry.name}")
         try:
             return await self._life
@@ -342,6 +353,8 @@ class Supervisor:
 
     def _offer(self, definitions: list[Any], *, stale: bool = False) -> None:
         self._offered = True
+        if not stale:
+            self.listed.take(definitions)
         count = self._with.audience.listed(self.entry.name, definitions, stale=stale)
         self.status = replace(self.status, tools=count)
 

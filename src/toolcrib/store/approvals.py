@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.matching import check_examples
 from toolcrib.approvals.ports import BrokenRule, Waiting
-from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.question import Answer, Question, read_lift
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
 from toolcrib.store.database import Database, transact
@@ -156,6 +156,7 @@ class ApprovalRequests:
                 "allow": answer.allow,
                 "scope": answer.scope,
                 "message": answer.message,
+                "any_arguments": answer.any_arguments,
                 "lift": answer.lift,
                 "whole_turn": answer.whole_turn,
             }
@@ -172,7 +173,10 @@ class ApprovalRequests:
         stored = await self._database.run(
             lambda connection: transact(connection, lambda within: _take(within, digest))
         )
-        return Answer(**json.loads(stored)) if stored is not None else None
+        if stored is None:
+            return None
+        said = json.loads(stored)
+        return Answer(**{**said, "lift": read_lift(said.get("lift"))})
 
     async def waiting(self) -> list[Waiting]:
         """All that wait, the oldest first."""

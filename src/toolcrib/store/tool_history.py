@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -16,8 +15,10 @@ from typing import Any
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import DefinitionHistory, ToolDefinition
-from toolcrib.store.database import Database, transact
+from toolcrib.store.any_text import from_column, to_column
+from toolcrib.store.database import Database
 from toolcrib.store.moments import from_stored, to_stored
+from toolcrib.store.rows import Row, write_each
 from toolcrib.tools.definitions import digest
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ class ToolHistory:
         rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
         entries: dict[str, dict[str, _Entry]] = {}
         for row in rows:
-            entries.setdefault(row[0], {})[row[1]] = _from_row(row)
+            entries.setdefault(row[0], {})[from_column(row[1])] = _from_row(row)
         return cls(database, entries, clock or SystemClock())
 
     def observe(
@@ -62,7 +63,7 @@ class ToolHistory:
         """Note a server's definitions with their hashes; returns the history of each by name."""
         known = self._entries.setdefault(server or "", {})
         histories: dict[str, DefinitionHistory] = {}
-        changed: list[tuple[Any, ...]] = []
+        changed: list[Row] = []
         for definition, hash_ in seen:
             entry = known.get(definition.name)
             if entry is None or entry.hash != hash_:
@@ -70,7 +71,8 @@ class ToolHistory:
                 changed.append(_to_row(server or "", definition.name, entry))
             histories[definition.name] = entry.history
         if changed:
-            self._database.submit(partial(_write, changed)).add_done_callback(self._take_in)
+            written = self._database.submit(partial(write_each, statement=_UPSERT, rows=changed))
+            written.add_done_callback(self._take_in)
         return histories
 
     def recall(self, server: str | None) -> Mapping[str, DefinitionHistory]:
@@ -92,22 +94,20 @@ class ToolHistory:
         )
         return _Entry(hash_, parts, history)
 
-    def _take_in(self, written: Future[None]) -> None:
+    def _take_in(self, written: Future[list[Row]]) -> None:
         error = written.exception()
-        if error is not None:
+        if error is None:
+            self.errors += len(written.result())
+        else:
             self.errors += 1
             logger.error("The history of tools cannot be written: %s", error)
 
 
-def _write(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
-    transact(connection, lambda within: within.executemany(_UPSERT, rows))
-
-
-def _to_row(server: str, tool: str, entry: _Entry) -> tuple[Any, ...]:
+def _to_row(server: str, tool: str, entry: _Entry) -> Row:
     history = entry.history
     return (
         server,
-        tool,
+        to_column(tool),
         entry.hash,
         json.dumps(dict(entry.parts)),
         to_stored(history.first_seen),

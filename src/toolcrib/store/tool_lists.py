@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from toolcrib.schema.servers import CachedTools
+from toolcrib.store.any_text import from_column, to_column
 from toolcrib.store.database import Database
 from toolcrib.store.moments import from_stored, to_stored
 
@@ -71,8 +72,8 @@ def _write(tools: CachedTools, connection: sqlite3.Connection) -> None:
     row = (
         tools.server,
         tools.fingerprint,
-        tools.protocol,
-        tools.version,
+        to_column(tools.protocol),
+        None if tools.version is None else to_column(tools.version),
         definitions,
         to_stored(tools.saved_at),
     )
@@ -93,8 +94,8 @@ def _from_row(row: tuple[Any, ...]) -> CachedTools | None:
     return CachedTools(
         server=server,
         fingerprint=fingerprint,
-        protocol=protocol,
-        version=version,
+        protocol=from_column(protocol),
+        version=None if version is None else from_column(version),
         definitions=listed,
         saved_at=from_stored(saved_at),
     )

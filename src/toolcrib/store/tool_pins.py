@@ -1,14 +1,16 @@
 """Keeps each tool's definition as a person approved it, so that one that changes later can be held and shown.
 
-The first list of a server that is trusted is approved with it.
+The first list of a server that is trusted is approved with it. A tool whose approval cannot be stored is
+held, because the next process would not know what was approved and could not see a change.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,10 +19,15 @@ from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
-from toolcrib.store.database import Database, transact
+from toolcrib.store.any_text import from_column, to_column
+from toolcrib.store.database import Database
 from toolcrib.store.moments import from_stored, to_stored
+from toolcrib.store.rows import Row, write_each
 
 logger = logging.getLogger(__name__)
+
+CHANGED = "its definition changed since it was approved"
+UNSTORED = "its approval could not be stored"
 
 _SELECT = "SELECT server, tool, hash, definition, pinned_at FROM tool_pins"
 _UPSERT = (
@@ -44,6 +51,10 @@ class ToolPins:
         self._database = database
         self._pins = pins
         self._clock = clock
+        self._unstored: dict[str, set[str]] = {}
+        self._loop = asyncio.get_running_loop()
+        self.on_unstored: Callable[[str], None] = lambda server: None
+        """Called with a server some of whose approvals could not be stored; `held` names its tools."""
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ToolPins:
@@ -51,34 +62,44 @@ class ToolPins:
         rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
         pins: dict[str, dict[str, Pin]] = {}
         for server, tool, hash_, definition, at in rows:
-            pins.setdefault(server, {})[tool] = Pin(hash_, json.loads(definition), from_stored(at))
+            pins.setdefault(server, {})[from_column(tool)] = Pin(hash_, _read(definition), from_stored(at))
         return cls(database, pins, clock)
 
     def held(
         self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
-    ) -> frozenset[str]:
-        """The tools that are not as they were approved; `approve_new` approves those that never were."""
-        known = self._pins.get(server, {})
+    ) -> Mapping[str, str]:
+        """The tools that may not be called, each with the reason; `approve_new` approves new ones.
+
+        They are those that are not as they were approved, and those whose approval could not be stored.
+        """
+        known = self._pins.setdefault(server, {})
         seen = tuple(seen)
         if approve_new:
             self.approve(server, [one for one in seen if one[0].name not in known])
-        return frozenset(
+        unstored = dict.fromkeys(self._unstored.get(server, ()), UNSTORED)
+        changed = (
             definition.name
             for definition, hash_ in seen
             if definition.name in known and known[definition.name].hash != hash_
         )
+        return {**unstored, **dict.fromkeys(changed, CHANGED)}
 
     def approve(self, server: str, definitions: Iterable[tuple[ToolDefinition, str]]) -> None:
         """A person agrees to these as they are."""
         now = self._clock.now()
-        moment = to_stored(now)
-        rows = []
+        rows: list[Row] = []
         known = self._pins.setdefault(server, {})
         for definition, hash_ in definitions:
             known[definition.name] = Pin(hash_, definition.raw, now)
-            rows.append((server, definition.name, hash_, json.dumps(dict(definition.raw)), moment))
+            self._unstored.get(server, set()).discard(definition.name)
+            text = _written(definition)
+            if text is None:
+                self._unstored.setdefault(server, set()).add(definition.name)
+            else:
+                rows.append((server, to_column(definition.name), hash_, text, to_stored(now)))
         if rows:
-            self._database.submit(partial(_write, rows)).add_done_callback(_take_in)
+            written = self._database.submit(partial(write_each, statement=_UPSERT, rows=rows))
+            written.add_done_callback(partial(self._take_in, server, rows))
 
     def approved(self, server: str, tool: str) -> Mapping[str, Any] | None:
         """The definition as it was approved."""
@@ -91,19 +112,52 @@ class ToolPins:
 
     def forget(self, server: str) -> None:
         """Nothing of that server is approved any more."""
+        self._unstored.pop(server, None)
         if self._pins.pop(server, None) is not None:
-            self._database.submit(partial(_delete, server)).add_done_callback(_take_in)
+            self._database.submit(partial(_delete, server)).add_done_callback(_log_failure)
+
+    def _take_in(self, server: str, rows: list[Row], written: Future[list[Row]]) -> None:
+        """Runs in the database's thread."""
+        error = written.exception()
+        if error is not None:
+            logger.error("Approved definitions cannot be written: %s", error)
+        lost = rows if error is not None else written.result()
+        if lost and not self._loop.is_closed():
+            names = {from_column(row[1]): row[2] for row in lost}
+            self._loop.call_soon_threadsafe(self._hold, server, names)
+
+    def _hold(self, server: str, lost: Mapping[str, str]) -> None:
+        """Hold the tools whose approvals were lost, unless another approval came meanwhile."""
+        pins = self._pins.get(server, {})
+        names = {name for name, hash_ in lost.items() if name in pins and pins[name].hash == hash_}
+        self._unstored.setdefault(server, set()).update(names)
+        if names:
+            self.on_unstored(server)
 
 
-def _write(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
-    transact(connection, lambda within: within.executemany(_UPSERT, rows))
+def _written(definition: ToolDefinition) -> str | None:
+    """The definition as JSON; None when it cannot be written as such."""
+    try:
+        return json.dumps(dict(definition.raw))
+    except (ValueError, TypeError, RecursionError) as error:
+        logger.error("An approved definition cannot be written: %s", error)
+        return None
+
+
+def _read(definition: str) -> Mapping[str, Any]:
+    """A definition that is damaged is unknown; its hash still tells a change."""
+    try:
+        read = json.loads(definition)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def _delete(server: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM tool_pins WHERE server = ?", (server,))
 
 
-def _take_in(written: Future[None]) -> None:
+def _log_failure(written: Future[None]) -> None:
     error = written.exception()
     if error is not None:
-        logger.error("Approved definitions cannot be written: %s", error)
+        logger.error("Approved definitions cannot be forgotten: %s", error)

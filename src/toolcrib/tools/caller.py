@@ -1,7 +1,8 @@
 """The one door: every tool call of every surface goes through `Caller.call`, and every outcome is recorded.
 
-resolve → validate → gate → source → cap → record. The gate sees only calls that could run, the source only
-calls that may. The door adds some twenty microseconds, so nothing is built here that nobody asked for.
+resolve → validate → gate → compare → source → cap → record. The gate sees only calls that could run, the
+source only calls that may, of a tool that is still the one that was decided on. The door adds some twenty
+microseconds, so nothing is built here that nobody asked for.
 """
 
 from __future__ import annotations
@@ -124,6 +125,7 @@ class Caller:
                 if not await self.arrive(name):
                     raise
                 visit.tool = tool = self._registry.resolve(name)
+            snapshot = self._registry.snapshot
             visit.tally = self.counts.began(tool)
             if self._telemetry is not None:
                 visit.watch = self._telemetry.began(tool, principal)
@@ -143,6 +145,8 @@ class Caller:
                 visit.extra = {"rule": decision.rule, "reason": decision.reason, **decision.noted}
             if not decision.allowed:
                 raise refusal(tool, decision)
+            if self._registry.snapshot is not snapshot:  # tools changed while a person was asked
+                self._registry.check_unchanged(tool)
             result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
             outcome: Outcome = "tool_error" if result.get("isError") else "ok"
         except asyncio.CancelledError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -116,8 +116,11 @@ class PinStore(Protocol):
 
     def held(
         self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
-    ) -> Collection[str]:
-        """The tools that are not as they were approved; `approve_new` approves those that never were."""
+    ) -> Mapping[str, str]:
+        """The tools that may not be called, each with the reason, such as "its definition changed since …".
+
+        `approve_new` approves those that were never approved.
+        """
 
 
 class CallSettings(Protocol):

@@ -7,7 +7,7 @@ thread-safe; it belongs to the event loop.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from toolcrib.errors import ConfigError, UsageError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ToolsChanged
 from toolcrib.schema.tools import DefinitionHistory, Origin, Tool
-from toolcrib.tools.definitions import Problem, ReadDefinition, read_definitions
+from toolcrib.tools.definitions import Problem, ReadDefinition, digest, read_definitions
 from toolcrib.tools.naming import (
     DIGEST_LENGTH,
     MAX_DIGEST_LENGTH,
@@ -26,7 +26,7 @@ from toolcrib.tools.naming import (
     public_name,
 )
 from toolcrib.tools.ports import HistoryStore, PinStore
-from toolcrib.tools.snapshot import Snapshot, explain_unknown
+from toolcrib.tools.snapshot import Snapshot, changed_meanwhile, explain_unknown
 from toolcrib.tools.tokens import estimate_tokens
 
 
@@ -72,6 +72,21 @@ class Registry:
             return tool
         raise explain_unknown(name, self.snapshot, self._absent)
 
+    def check_unchanged(self, tool: Tool) -> None:
+        """Raise an error when the tool of this name is no longer the one that a call was decided on."""
+        now = self.resolve(tool.name)
+        if now.hash != tool.hash or now.origin != tool.origin or now.server != tool.server:
+            raise changed_meanwhile(tool)
+
+    def check_listed(self, tool: Tool, listed: Any) -> None:
+        """The same, after the call had to wait for its server, which lists the tool as `listed`.
+
+        A connection that serves one session only has a list of its own, which is not in the registry.
+        """
+        self.check_unchanged(tool)
+        if digest(listed) != tool.hash:
+            raise changed_meanwhile(tool)
+
     def put(
         self,
         server: str | None,
@@ -91,7 +106,7 @@ class Registry:
         self._refuse_other_origin(server, origin)
         read, problems = read_definitions(definitions)
         histories = self._histories(server, read, stale)
-        held = self._held(server, read, stale) if pinned else ()
+        held = self._held(server, read, stale) if pinned else {}
         group = _Group(origin=origin, tools={})
         for one in read:
             name = self._name(server, one.definition.name, group.tools)
@@ -109,6 +124,8 @@ class Registry:
                 and _is_included(one.definition.name, include, exclude),
                 stale=stale,
                 held=one.definition.name in held,
+                held_reason=held.get(one.definition.name, ""),
+                pinned=pinned,
                 history=histories.get(one.definition.name),
             )
             self._note_alias(server, one.definition.name, name, group.aliases)
@@ -158,9 +175,9 @@ class Registry:
             return self._history.recall(server)
         return self._history.observe(server, ((one.definition, one.hash) for one in read))
 
-    def _held(self, server: str | None, read: Sequence[ReadDefinition], stale: bool) -> Collection[str]:
+    def _held(self, server: str | None, read: Sequence[ReadDefinition], stale: bool) -> Mapping[str, str]:
         if self._pins is None or server is None:
-            return ()
+            return {}
         seen = ((one.definition, one.hash) for one in read)
         return self._pins.held(server, seen, approve_new=not stale)
 
@@ -232,10 +249,11 @@ def _is_included(name: str, include: Sequence[str], exclude: Sequence[str]) -> b
 
 
 def _differs(tool: Tool, other: Tool) -> bool:
-    return (tool.hash, tool.enabled, tool.stale, tool.held, tool.origin) != (
+    return (tool.hash, tool.enabled, tool.stale, tool.held_reason, tool.pinned, tool.origin) != (
         other.hash,
         other.enabled,
         other.stale,
-        other.held,
+        other.held_reason,
+        other.pinned,
         other.origin,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from toolcrib.tools.definitions import ReadDefinition, read_definitions
@@ -19,11 +19,16 @@ _WORD = re.compile(r"[a-z0-9]+")
 _FILLERS = frozenset({"a", "an", "the", "tool", "this", "to", "it", "of"})
 
 
-def review(server: str, definitions: Iterable[Any]) -> list[str]:
-    """Remarks, one sentence each; none when there is nothing to say."""
+def review(server: str, definitions: Iterable[Any], *, others: Collection[str] = ()) -> list[str]:
+    """Remarks, one sentence each; none when there is nothing to say.
+
+    `others` are the names of the tools of all other servers.
+    """
     read, problems = read_definitions(definitions)
+    own = {one.definition.name for one in read}
     remarks = [f"{problem.tool or 'A tool'} cannot be used: {problem.reason}." for problem in problems]
     for one in read:
+        remarks.extend(f"{one.definition.name}: careful: {found}" for found in _found(one, own, others))
         remarks.extend(_remarks_on(server, one))
     if len(read) > MANY_TOOLS:
         remarks.append(f"{len(read)} tools are many for a prompt; `tools.include` in the entry picks a few.")
@@ -32,8 +37,6 @@ def review(server: str, definitions: Iterable[Any]) -> list[str]:
 
 def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
     name, description = one.definition.name, one.definition.description
-    for finding in scan(one.definition.raw):
-        yield f"{name}: careful: {finding}"
     if not description.strip():
         yield f"{name} has no description."
     elif _says_little(name, description):
@@ -53,6 +56,10 @@ def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
     tokens = estimate_tokens(name, description, one.schema_json)
     if tokens > HEAVY_TOKENS:
         yield f"{name} costs about {tokens} tokens in every prompt."
+
+
+def _found(one: ReadDefinition, own: Collection[str], others: Collection[str]) -> list[str]:
+    return scan(one.definition.raw, own=own, others=others)
 
 
 def _says_little(name: str, description: str) -> bool:

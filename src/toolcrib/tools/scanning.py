@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+
+from toolcrib.tools.steering import steering
 
 MAX_TEXT = 200_000
 _SHOWN = 80
@@ -64,11 +66,20 @@ _ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 
 
-def scan(definition: Mapping[str, Any]) -> list[str]:
-    """What was found, one sentence each, naming the part of the definition; empty when nothing was."""
-    findings = dict.fromkeys(
-        finding for part, text in _texts(definition) for finding in _findings(part, text[:MAX_TEXT])
-    )
+def scan(
+    definition: Mapping[str, Any], *, own: Collection[str] = (), others: Collection[str] = ()
+) -> list[str]:
+    """What was found, one sentence each, naming the part of the definition; empty when nothing was.
+
+    `own` are the names of the tools of its server, `others` those of all other servers.
+    """
+    findings: dict[str, None] = {}
+    for part, text in _texts(definition):
+        findings.update(dict.fromkeys(_findings(part, text[:MAX_TEXT])))
+        if part == "name":
+            continue
+        for what, words in steering(_readable(text[:MAX_TEXT]), definition, own, others):
+            findings[f"{part}: {what}: “{revealed(words)}”."] = None
     name = definition.get("name")
     if isinstance(name, str) and _mixes_scripts(name):
         findings[f"name: {revealed(name)} mixes letters of different scripts that look alike."] = None
@@ -112,6 +123,11 @@ def _findings(part: str, text: str) -> Iterator[str]:
             yield f"{part}: {what}: “{revealed(match.group())}”."
     if _ENCODED.search(text):
         yield f"{part}: holds a long encoded text that nobody can read."
+
+
+def _readable(text: str) -> str:
+    """The text as a model reads it."""
+    return _decoded(text) if _HIDDEN.search(text) else text
 
 
 def _decoded(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
+from toolcrib.errors import ServerNotReady, ToolChanged, ToolcribError, UnknownTool
 from toolcrib.schema.tools import Tool
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.naming import BORDER, PREFIX, other_spelling
@@ -50,10 +50,7 @@ def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collecti
     """Why a name leads to no callable tool; `absent` holds the servers without tools and their last names."""
     tool = snapshot.get(name)
     if tool is not None and tool.held:
-        return UnknownTool(
-            f"The definition of {tool.name} changed since it was approved.",
-            hint=f"`toolcrib trust {tool.server}` shows the difference and approves it.",
-        )
+        return explain_held(tool)
     if tool is not None:
         return UnknownTool(f"The tool {tool.name} is disabled.", hint=_how_to_enable(tool))
     server = _absent_owner(name, absent)
@@ -64,6 +61,24 @@ def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collecti
         )
     shown = name if len(name) <= 200 else f"{name[:200]}…"
     return UnknownTool(f"There is no tool called {shown}.", hint=_nearest(name, snapshot))
+
+
+def changed_meanwhile(tool: Tool) -> ToolChanged:
+    """Why a call that waited may not run any more."""
+    review = f"Review it with: toolcrib trust {tool.server}" if tool.pinned else "Look at it again."
+    return ToolChanged(
+        f"The definition of {tool.name} changed while the call waited, so the call was not made.",
+        hint=f"{review} Then call it again.",
+    )
+
+
+def explain_held(tool: Tool) -> ToolChanged:
+    """Why a tool that is held cannot be called, and what to do."""
+    reason = tool.held_reason or "its definition changed since it was approved"
+    return ToolChanged(
+        f"The tool {tool.name} is held: {reason}.",
+        hint=f"`toolcrib trust {tool.server}` shows what is held and why, and approves it.",
+    )
 
 
 def _how_to_enable(tool: Tool) -> str:

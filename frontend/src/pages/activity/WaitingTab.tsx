@@ -76,7 +76,14 @@ function CallCard({ id, item, focused }: { id: string; item: WaitingItem; focuse
   if (!data) return <Loading rows={1} height={120} />;
   const reply = item.durable
     ? (action: "accept" | "decline", content: { [name: string]: unknown }) =>
-        run("approval_answer", { id, allow: action === "accept", scope: (content["scope"] as "once" | undefined) ?? "once", message: String(content["message"] ?? "") })
+        run("approval_answer", {
+          id,
+          allow: action === "accept",
+          scope: (content["scope"] as "once" | undefined) ?? "once",
+          any_arguments: content["any_arguments"] === true,
+          lift: (content["lift"] as "tool" | undefined) ?? null,
+          message: String(content["message"] ?? ""),
+        })
     : undefined;
   return (
     <div ref={place}>

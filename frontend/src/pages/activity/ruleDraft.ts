@@ -43,6 +43,7 @@ export function ruleOf(draft: RuleDraft, before: PolicyRule | null): { [key: str
     tool: draft.tool.trim() || "*",
     ...(patterns.length > 0 ? { arguments: Object.fromEntries(patterns) as unknown } : {}),
     ...(draft.closed ? { closed: true } : {}),
+    ...(draft.closed && before?.exact ? { exact: true } : {}),
     ...(before?.definition && before.tool === draft.tool && before.server === draft.server ? { definition: before.definition } : {}),
     ...(before?.examples ? { examples: before.examples } : {}),
     ...(draft.project.trim() ? { scope: "project", within: draft.project.trim() } : (chat ?? {})),

@@ -16,7 +16,7 @@ import { DenyForm } from "./DenyForm";
 import { useDeafAtFirst } from "./deaf";
 import { Exhibit } from "./Exhibit";
 import type { CallQuestion } from "./view";
-import { SCOPES, WORDS, type ScopeName } from "./words";
+import { BREADTHS, LIFTS, SCOPES, WORDS, type Breadth, type LiftName, type ScopeName } from "./words";
 
 interface Props {
   question: CallQuestion;
@@ -30,6 +30,7 @@ interface Props {
 export function CallAsk({ question, place, focused, reply }: Props) {
   const card = useRef<HTMLElement>(null);
   const [scope, setScope] = useState<ScopeName>("once");
+  const [breadth, setBreadth] = useState<Breadth>("call");
   const [raw, setRaw] = useState(false);
   const [denying, setDenying] = useState(false);
   const [said, setSaid] = useState<"" | "allow" | "deny">("");
@@ -51,7 +52,9 @@ export function CallAsk({ question, place, focused, reply }: Props) {
       setTrouble(sentence(error));
     }
   }
-  const allow = () => void answer("accept", { scope });
+  const whole = breadth === "tool" && scope !== "once" ? { any_arguments: true } : {};
+  const allow = () => void answer("accept", { scope, ...whole });
+  const lift = (how: LiftName) => void answer("accept", { scope, lift: how });
   const deny = (message: string) => void answer("decline", { message });
 
   function keys(event: KeyboardEvent) {
@@ -90,7 +93,8 @@ export function CallAsk({ question, place, focused, reply }: Props) {
         ) : (
           <>
             <Why question={question} />
-            {!question.flow && !question.session_mode && <Scope question={question} scope={scope} onScope={setScope} />}
+            {!question.flow && !question.session_mode && <Scope question={question} scope={scope} onScope={setScope} breadth={breadth} onBreadth={setBreadth} />}
+            <Lifts question={question} busy={said !== ""} onLift={lift} />
             <Buttons question={question} scope={scope} said={said} onAllow={allow} onDeny={() => setDenying(true)} />
           </>
         )}
@@ -115,19 +119,35 @@ function Why({ question }: { question: CallQuestion }) {
   );
 }
 
+interface ScopeProps {
+  question: CallQuestion;
+  scope: ScopeName;
+  onScope: (scope: ScopeName) => void;
+  breadth: Breadth;
+  onBreadth: (breadth: Breadth) => void;
+}
+
 /** All of the rules lie in one place, so that choosing moves nothing. */
-function Scope({ question, scope, onScope }: { question: CallQuestion; scope: ScopeName; onScope: (scope: ScopeName) => void }) {
+function Scope({ question, scope, onScope, breadth, onBreadth }: ScopeProps) {
   const options = question.scopes.map((value) => ({ value, name: SCOPES[value].name }));
   if (options.length < 2) return null;
+  const whole = question.tool_words ?? {};
+  const words = breadth === "tool" ? whole : question.words;
   return (
     <dl className="scope">
       <dt>{WORDS.allowFor}</dt>
       <dd><Segments label={WORDS.allowFor} value={scope} options={options} onChange={onScope} /></dd>
+      {Object.keys(whole).length > 0 && (
+        <>
+          <dt>{WORDS.allowWhat}</dt>
+          <dd><Segments label={WORDS.allowWhat} value={breadth} options={BREADTHS} onChange={onBreadth} /></dd>
+        </>
+      )}
       <dt>{WORDS.writesRule}</dt>
       <dd className="rule">
         {question.scopes.map((one) => (
           <span key={one} aria-hidden={one !== scope} style={{ visibility: one === scope ? "visible" : "hidden" }}>
-            <Written words={question.words[one]} />
+            <Written words={words[one]} />
           </span>
         ))}
       </dd>
@@ -137,6 +157,22 @@ function Scope({ question, scope, onScope }: { question: CallQuestion; scope: Sc
 
 function Written({ words }: { words: RuleWords | undefined }) {
   return words ? <>{words.rule} <span className="m">· {words.place}</span></> : <>{WORDS.noRule}</>;
+}
+
+/** After text from outside was read: how far it may cause calls, the narrowest first. */
+function Lifts({ question, busy, onLift }: { question: CallQuestion; busy: boolean; onLift: (how: LiftName) => void }) {
+  const offered = question.lifts ?? [];
+  if (offered.length === 0) return null;
+  return (
+    <p className="q" style={{ marginTop: 10 }}>
+      {WORDS.liftFor}{" "}
+      {offered.map((how) => (
+        <button key={how} type="button" className="btn sm" style={{ marginRight: 6 }} disabled={busy} onClick={() => onLift(how)}>
+          {LIFTS[how]}
+        </button>
+      ))}
+    </p>
+  );
 }
 
 /** Go to the latest card whose result came from outside, as the reasons name it. */

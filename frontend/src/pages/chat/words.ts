@@ -105,6 +105,8 @@ export const WORDS = {
   banned: "Banned in this chat.",
   undo: "Undo",
   allowFor: "Allow for",
+  allowWhat: "Allow",
+  liftFor: "Allow, and ask no more about text from outside:",
   writesRule: "Writes the rule",
   noRule: "No rule is written.",
   whyAsks: "Why it asks:",
@@ -137,6 +139,21 @@ export const SCOPES = {
 } as const;
 
 export type ScopeName = keyof typeof SCOPES;
+
+export const BREADTHS = [
+  { value: "call", name: "This call" },
+  { value: "tool", name: "Any call of this tool" },
+] as const;
+
+export type Breadth = (typeof BREADTHS)[number]["value"];
+
+export const LIFTS = {
+  tool: "for this tool",
+  turn: "until this answer ends",
+  session: "in this whole chat",
+} as const;
+
+export type LiftName = keyof typeof LIFTS;
 
 export const MODES = [
   { value: "on_miss", name: "Ask on a miss" },

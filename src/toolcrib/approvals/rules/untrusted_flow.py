@@ -1,34 +1,51 @@
 """Content from outside may carry orders: after it was read, what writes or sends is for a person to judge.
 
 It cannot be seen whether the content caused the call, so every later call of the session counts until the
-person lifts it. Looking things up outside counts once something private was read too.
+person lifts it. A call that only reads is free as long as it tells nobody anything new: it stays on this
+machine, or reaches its own server with what came from there, or was the only one to read anything. That a
+tool of others reads, a person has to vouch for by a rule.
 """
 
 from __future__ import annotations
 
 from toolcrib.approvals.facts import Facts
 from toolcrib.approvals.judging import FLOW
+from toolcrib.approvals.reach import reach_of, source_of
 from toolcrib.schema.approvals import Finding
 from toolcrib.schema.tools import ToolCall
 
 
 def check(call: ToolCall, facts: Facts) -> Finding | None:
     """Ask, whatever other rules say."""
-    if not facts.untrusted or facts.lifted or _stays_here(call, facts):
+    if not facts.untrusted or facts.lifted:
         return None
+    reads = reads_only(call, facts)
+    if (reads or call.tool.definition.read_only) and not _carries_away(call, facts):
+        return None if reads else _UNPROVEN
     told = f"Content from outside was read in this session ({_named(facts.untrusted)})"
     if facts.private:
-        told += f", and what is yours ({_named(facts.private)})"
-    reason = f"{told}; {call.tool.name} could now act on its behalf."
-    return Finding(effect="ask", rule=FLOW, reason=reason, firm=True)
+        told += f", and what may be private ({_named(facts.private)})"
+    could = "could now carry it away" if reads else "could now act on its behalf"
+    return Finding(effect="ask", rule=FLOW, reason=f"{told}; {call.tool.name} {could}.", firm=True)
 
 
-def _stays_here(call: ToolCall, facts: Facts) -> bool:
-    """It only reads; outside, only while there is nothing private that it could carry away."""
-    if reads_only(call, facts):
-        outside = call.tool.definition.annotations.get("openWorldHint") is True or not facts.ours
-        return not outside or not facts.private
-    return False
+_UNPROVEN = Finding(
+    effect="ask",
+    rule=FLOW,
+    reason="It only says of itself that it reads, and content from outside was read in this session.",
+    firm=True,
+    vouchable=True,
+)
+
+
+def _carries_away(call: ToolCall, facts: Facts) -> bool:
+    """Whether a call that only reads could tell somebody what others were not told yet."""
+    reach = reach_of(call, ours=facts.ours)
+    if reach == "here":
+        return False
+    if reach == "server":
+        return bool(facts.private_from - {source_of(call.tool, ours=facts.ours)})
+    return any(name != call.tool.name for name in facts.private)
 
 
 def _named(tools: tuple[str, ...]) -> str:

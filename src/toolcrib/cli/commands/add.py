@@ -14,6 +14,7 @@ from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
+from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
 
@@ -183,6 +184,8 @@ async def _tell(surface: Surface, crib: Crib, outcome: dict[str, Any], test: boo
     say(f"{name} is added.")
     for secret in outcome["secrets"]:
         note(f"The secret {secret} is stored. Your shell may still remember the command you typed.")
+    for finding in outcome["findings"]:
+        label("careful:", "yellow", revealed(finding))
     if outcome["server"] is not None:
         say(describe_server(outcome["server"]))
     elif test and outcome["enabled"]:

@@ -13,6 +13,11 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 SCOPES = ("once", "chat", "project", "always")
+_LIFTED = {
+    "tool": "lets content from outside cause calls of this tool in this session",
+    "turn": "lets it cause any call until the answer ends",
+    "session": "lets it cause any call in this session",
+}
 
 
 @declare()
@@ -31,15 +36,23 @@ async def list_(surface: Surface) -> None:
             say(f"  # {revealed(reason)}")
         for scope, rules in one.get("rules", {}).items():
             say(f"  --scope {scope} writes {rules['allow']}")
+        for scope, rules in one.get("tool_rules", {}).items():
+            say(f"  --scope {scope} --any-arguments writes {rules['allow']}")
+        for lift in one.get("lifts", ()):
+            say(f"  --lift {lift} {_LIFTED[lift]}")
 
 
 @declare()
 @click.argument("question")
 @click.option("--scope", type=click.Choice(SCOPES), default="once", help="For how long.")
-@click.option("--lift", is_flag=True, help="Let content from outside act in that session from now on.")
-async def allow(surface: Surface, question: str, scope: str, lift: bool) -> None:
+@click.option("--any-arguments", is_flag=True, help="For every call of a tool that only reads.")
+@click.option(
+    "--lift", type=click.Choice(tuple(_LIFTED)), help="How far content from outside may act from now on."
+)
+async def allow(surface: Surface, question: str, scope: str, any_arguments: bool, lift: str | None) -> None:
     """Let the call of QUESTION run."""
-    await _answer(surface, {"id": question, "allow": True, "scope": scope, "lift": lift})
+    params = {"id": question, "allow": True, "scope": scope, "any_arguments": any_arguments, "lift": lift}
+    await _answer(surface, params)
 
 
 @declare()

@@ -67,7 +67,7 @@ def _show(one: dict[str, Any]) -> None:
         for remark in one["remarks"]:
             label("careful:", "yellow", remark)
     for tool in one["tools"]:
-        note(f"  {tool['tool']} is not as you approved it:")
+        note(f"  {tool['tool']} is held: {tool['reason']}")
         for part, change in tool["changed"].items():
             note(f"    {part}")
             note(f"      - {_plain(change['before'])}")

@@ -254,6 +254,8 @@ class CallQuestion(TypedDict):
     rule: dict[str, Any]
     scopes: list[Literal["once", "chat", "project", "always"]]
     flow: bool
+    lifts: NotRequired[list[Literal["tool", "turn", "session"]]]
+    """How far content from outside may be let act, the narrowest first."""
     session_mode: bool
     title: str
     why: str
@@ -261,3 +263,5 @@ class CallQuestion(TypedDict):
     exhibit: CallExhibit
     definition: str
     words: dict[str, RuleWords]
+    tool_words: NotRequired[dict[str, RuleWords]]
+    """The same for every call of the tool, whatever its arguments, where that is offered."""

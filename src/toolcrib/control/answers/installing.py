@@ -83,6 +83,8 @@ class ServerAdded(TypedDict):
     enabled: bool
     entry: dict[str, Any]
     remarks: list[str]
+    findings: list[str]
+    """What is suspicious in the definitions of its tools, where it has listed them."""
     secrets: list[str]
     server: Server | None
 

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 Effect = Literal["allow", "ask", "deny"]
 Mode = Literal["always", "on_miss", "on_rule", "plan", "session", "off"]
 Scope = Literal["once", "chat", "project", "always"]
+Lift = Literal["tool", "turn", "session"]
 
 
 class RulePattern(TypedDict):
@@ -38,6 +39,8 @@ class RuleShown(TypedDict):
     tool: NotRequired[str]
     arguments: NotRequired[dict[str, RulePattern]]
     closed: NotRequired[bool]
+    exact: NotRequired[bool]
+    """Arguments that are null count as given."""
     definition: NotRequired[str]
     scope: NotRequired[Scope]
     """`always` where it is left out."""
@@ -130,8 +133,15 @@ class ApprovalQuestion(TypedDict):
     reasons: list[str]
     rule: RuleShown
     rules: NotRequired[dict[str, RuleTexts]]
+    rule_words: NotRequired[str]
+    tool_rule: NotRequired[RuleShown | None]
+    """For every call of the tool, whatever its arguments."""
+    tool_rules: NotRequired[dict[str, RuleTexts]]
+    tool_rule_words: NotRequired[str]
     scopes: list[Scope]
     flow: bool
+    lifts: NotRequired[list[Lift]]
+    """How far content from outside may be let act, the narrowest first."""
     session_mode: bool
 
 

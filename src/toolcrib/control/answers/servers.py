@@ -140,9 +140,10 @@ class Difference(TypedDict):
 
 
 class HeldTool(TypedDict):
-    """A tool whose definition differs from the one that was approved."""
+    """A tool that may not be called, such as one that is not as it was approved."""
 
     tool: str
+    reason: str
     hash: str
     approved_hash: str | None
     approved_at: str | None

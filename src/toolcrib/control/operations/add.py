@@ -17,6 +17,7 @@ from toolcrib.control.probing import find_kind
 from toolcrib.control.shapes import server_json
 from toolcrib.control.surface import is_page
 from toolcrib.control.switching import settled
+from toolcrib.control.tool_findings import found_in_server
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.servers.connecting import find_transport
@@ -42,7 +43,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 
 async def run(host: Host, params: Params, emit: Emit) -> ServerAdded:
-    """`{name, type, enabled, entry, remarks, secrets, server}`; `server` is null where no host runs."""
+    """What was written, and how the server is doing: `server` is null where no host runs."""
     find_transport(parse_entry(params.name, params.entry))
     # Before the secrets are stored: a refused server must leave none behind.
     if params.name in (*host.config.servers, *host.config.broken) and not params.replace:
@@ -57,14 +58,16 @@ async def run(host: Host, params: Params, emit: Emit) -> ServerAdded:
     if not is_page():  # whoever adds it by a command has been shown what it runs
         host.trust.accept(entry)
     await host.reload()
+    status = await _status(host, params)
     return {
         "name": params.name,
         "type": entry.type,
         "enabled": entry.enabled,
         "entry": raw,
         "remarks": [*review_entry(raw), *silence],
+        "findings": found_in_server(host, params.name),
         "secrets": sorted(params.secrets),
-        "server": await _status(host, params),
+        "server": status,
     }
 
 

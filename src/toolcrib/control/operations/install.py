@@ -27,6 +27,7 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.relay import relay
 from toolcrib.control.surface import is_page
 from toolcrib.control.switching import settled, status_json
+from toolcrib.control.tool_findings import found_in_server
 from toolcrib.errors import UnknownServer, UsageError
 from toolcrib.host import Host
 from toolcrib.servers.installing.answers import Filled, fill
@@ -70,7 +71,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 
 async def run(host: Host, params: Params, emit: Emit) -> ServerInstalled:
-    """`{name, type, enabled, entry, remarks, secrets, server, plan, installed}`; emits each step."""
+    """What was written and installed, and how the server is doing; emits each step."""
     name = params.name or propose_name(params.reference)
     again = not params.reference
     _check_name(host, name, params, again=again)
@@ -95,7 +96,13 @@ async def run(host: Host, params: Params, emit: Emit) -> ServerInstalled:
     await change_over(host, name)
     shape = _shape(name, filled.entry, secrets=[*filled.secrets, *params.secrets])
     server = await _status(host, name, params.wait)
-    return {**shape, "server": server, "plan": plan_json(plan), "installed": installed_json(done)}
+    return {
+        **shape,
+        "findings": found_in_server(host, name),
+        "server": server,
+        "plan": plan_json(plan),
+        "installed": installed_json(done),
+    }
 
 
 def _check_name(host: Host, name: str, params: Params, *, again: bool) -> None:
@@ -159,6 +166,7 @@ def _shape(name: str, entry: dict[str, Any], secrets: list[str] | None = None) -
         "enabled": entry.get("enabled", True),
         "entry": entry,
         "remarks": list(review_entry(entry)),
+        "findings": [],
         "secrets": sorted(secrets or ()),
         "server": None,
     }

@@ -15,11 +15,11 @@ from toolcrib.control.launching import mark_of
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.control.shapes import moment, server_json
+from toolcrib.control.tool_findings import found_in
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.scanning import scan
 
 
 class Params(OperationParams):
@@ -50,7 +50,9 @@ async def run(host: Host, params: Params, emit: Emit) -> TrustAnswer:
 
 
 async def _agree(host: Host, shown: TrustShown, mark: str) -> None:
-    if mark != shown["mark"]:
+    entry = host.config.servers.get(shown["name"])
+    # Looked at again: agreeing to the servers before it may have taken a while.
+    if entry is None or mark != _shown(host, entry)["mark"]:
         raise UsageError(
             f"{shown['name']} is no longer what you were shown.", hint="Look at it again: toolcrib trust"
         )
@@ -80,11 +82,12 @@ def _tool_json(host: Host, tool: Tool) -> HeldTool:
     pin = host.pins.pin(tool.server or "", tool.definition.name)
     return {
         "tool": tool.name,
+        "reason": tool.held_reason,
         "hash": tool.hash,
         "approved_hash": pin.hash if pin else None,
         "approved_at": moment(pin.at) if pin else None,
         "changed": _differences(pin.definition if pin else {}, tool.definition.raw),
-        "findings": scan(tool.definition.raw),
+        "findings": found_in(host, tool),
     }
 
 

@@ -97,19 +97,28 @@ class Session:
         timeout: float | None,
         on_progress: OnProgress | None = None,
         meta: dict[str, Any] | None = None,
+        check: Callable[[Any], None] | None = None,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Call a tool under its original name; answers the server's questions on the way."""
+        """Call a tool under its original name; answers the server's questions on the way.
+
+        `check` sees the tool's definition when the server made us list its tools before the call.
+        """
         params: dict[str, Any] = {"name": name, "arguments": arguments}
         if meta:
             params["_meta"] = meta
-        return self._asked(CALL, params, timeout, on_progress)
+        return self._asked(CALL, params, timeout, on_progress, check)
 
     async def ask(self, method: str, params: dict[str, Any], *, timeout: float | None) -> dict[str, Any]:
         """A request that the server may answer with questions first: `prompts/get`, `resources/read`."""
         return await self._asked(method, params, timeout, None)
 
     async def _asked(
-        self, method: str, params: dict[str, Any], timeout: float | None, on_progress: OnProgress | None
+        self,
+        method: str,
+        params: dict[str, Any],
+        timeout: float | None,
+        on_progress: OnProgress | None,
+        check: Callable[[Any], None] | None = None,
     ) -> dict[str, Any]:
         trace = carried.get()
         if trace is not None:
@@ -125,7 +134,9 @@ class Session:
             if error.code != HEADER_MISMATCH or method != CALL:
                 raise
             # The tool wants other arguments mirrored in headers now; the link learns it from the list.
-            await self.list_tools(timeout=timeout or RELIST_TIMEOUT)
+            listed = await self.list_tools(timeout=timeout or RELIST_TIMEOUT)
+            if check is not None:
+                check(_named(listed, params["name"]))
             result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
         if result.get("resultType") == "input_required":
             handed_back = None if client is None else client.hand_back(self.server, result)
@@ -224,6 +235,11 @@ class Session:
             for task in tasks:  # one refusal ends the call: the person is not asked the rest
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _named(listed: list[Any], name: str) -> Any:
+    """The first definition of this name; None when there is none."""
+    return next((one for one in listed if isinstance(one, dict) and one.get("name") == name), None)
 
 
 def _fresh_until(page: dict[str, Any]) -> float:

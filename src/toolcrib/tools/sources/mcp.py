@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from toolcrib.errors import UnknownServer
@@ -24,8 +25,13 @@ class ServerCalls(Protocol):
         on_progress: OnProgress | None = None,
         session: str | None = None,
         repeatable: bool = False,
+        check: Callable[[Any], None] | None = None,
     ) -> ToolResult:
-        """Call a server's tool by its own name; without a timeout the server's configured one holds."""
+        """Call a server's tool by its own name; without a timeout the server's configured one holds.
+
+        `check` is called with the tool's definition as the server lists it now, when the call had to wait
+        for the server; it raises when the call must not be made.
+        """
 
     def starting(self) -> list[str]:
         """The servers that are starting and offer no tools yet."""
@@ -35,15 +41,22 @@ class ServerCalls(Protocol):
 
 
 class McpTools:
-    """The source of all MCP servers' tools; `patience` knows the seconds of single ones."""
+    """The source of all MCP servers' tools; `patience` knows the seconds of single ones.
+
+    `check` compares a tool with its definition as its server lists it now, and raises when it changed.
+    """
 
     id = "mcp"
     origin: Origin = "mcp"
 
     def __init__(
-        self, servers: ServerCalls, patience: Callable[[Tool], float | None] = lambda tool: None
+        self,
+        servers: ServerCalls,
+        patience: Callable[[Tool], float | None] = lambda tool: None,
+        check: Callable[[Tool, Any], None] = lambda tool, listed: None,
     ) -> None:
         self._servers = servers
+        self._check = check
         self.default_timeout = patience
         """That of the tool, where it has one; else it is left to the server's own configuration."""
 
@@ -74,4 +87,5 @@ class McpTools:
             on_progress=on_progress,
             session=call.principal.session,
             repeatable=tool.definition.repeatable,
+            check=partial(self._check, tool) if tool.pinned else None,
         )
