@@ -50,7 +50,7 @@ NINE_CHARACTERS = Limits(call_id=re.compile(r"[A-Za-z0-9]{9}"), made_id="{:.9}")
 def acceptable(
     messages: Sequence[Message], limits: Limits, *, images: bool = True, refused: frozenset[str] = frozenset()
 ) -> list[Message]:
-    """The same history; a note stands for a picture that is not taken, and for all of them without `images`."""
+    """The same history; a note stands for a picture that is not taken, and for each one without `images`."""
     pictures = _Pictures(images=images, refused=refused)
     seen = [pictures.check(message) for message in reversed(messages)]
     calls = _Calls(limits)

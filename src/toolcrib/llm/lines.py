@@ -1,4 +1,4 @@
-"""Cuts a stream of bytes into lines at `\\n`, `\\r\\n` and `\\r` only, as event streams and JSON lines need it.
+"""Cuts a stream of bytes into lines at `\\n`, `\\r\\n` and `\\r` only, as event streams and JSON lines do.
 
 `str.splitlines` and the line readers of HTTP clients also cut at U+2028, U+2029, U+0085 and a few control
 characters, which may stand unescaped inside a JSON string.

@@ -1,4 +1,4 @@
-"""Checks pictures before they are sent: vendors refuse a whole chat for one that is damaged or mislabelled."""
+"""Checks pictures before they are sent: vendors refuse a whole chat for a damaged or mislabelled one."""
 
 from __future__ import annotations
 

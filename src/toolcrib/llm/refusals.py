@@ -24,7 +24,8 @@ _TOO_LONG = re.compile(
     r"|input is too large to process|longer than the model"
 )
 """As Anthropic, Cerebras, Cohere, DashScope, Fireworks, Gemini, Groq, llama.cpp, LM Studio, Mistral,
-Moonshot, Ollama, OpenAI, OpenRouter, SGLang, TGI, vLLM and xAI say that a request has more than the model can hold."""
+Moonshot, Ollama, OpenAI, OpenRouter, SGLang, TGI, vLLM and xAI say that a request is too
+long for the model."""
 _TOO_LARGE_TO_EVER_FIT = re.compile(r"request too large|request_too_large")
 _EXHAUSTED = re.compile(
     r"insufficient_quota|billing_hard_limit|credit balance is too low"

@@ -1,4 +1,4 @@
-"""Keeps what is sent valid JSON: no NaN, no lone surrogate, nothing nested too deeply, no number too large."""
+"""Keeps what is sent valid JSON: no NaN, no lone surrogate, nothing nested too deeply, no huge number."""
 
 from __future__ import annotations
 
