@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.conftest import Crib
-from toolcrib.agent.chat import Summary
+from toolcrib.agent.chat import Summary, Took
+from toolcrib.agent.compaction import tokens
 from toolcrib.agent.events import Compacted
 from toolcrib.approvals.gate import AllowAll
-from toolcrib.errors import ContextTooLong
-from toolcrib.llm.model import Request, Traits
-from toolcrib.schema.messages import FromPerson
+from toolcrib.errors import ContextTooLong, ModelBusy
+from toolcrib.llm.model import Finished, ModelEvent, Request, Traits
+from toolcrib.schema.messages import FromPerson, Usage
 from toolcrib.testing.model import Calls, ScriptedModel, calls
 
 SMALL = Traits(context_tokens=8000)
@@ -98,3 +103,114 @@ async def test_a_vendor_that_finds_it_too_long_is_asked_with_less(crib: Crib) ->
 
     assert refused
     assert ended.answer == "found"
+
+
+@pytest.mark.parametrize("note", ["", "  \n"])
+async def test_without_a_note_the_past_stays(crib: Crib, note: str) -> None:
+    def step(request: Request) -> str:
+        return note if is_for_a_note(request) else "word " * 1000
+
+    model = ScriptedModel(step, traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.create(model.name)
+        for number in range(8):
+            ended = await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
+
+    assert ended.ending == "answered"
+    assert any(is_for_a_note(request) for request in model.requests)
+    assert not any(isinstance(entry, Summary) for entry in chat.entries)
+    assert "question 0" in str(model.requests[-1].messages)
+
+
+async def test_a_model_that_refuses_to_write_the_note_leaves_the_past(crib: Crib) -> None:
+    def step(request: Request) -> str:
+        if is_for_a_note(request):
+            raise ModelBusy("too busy for a note")
+        return "word " * 1000
+
+    model = ScriptedModel(step, traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.create(model.name)
+        for number in range(6):
+            ended = await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
+
+    assert ended.ending == "answered"
+    assert "question 0" in str(model.requests[-1].messages)
+
+
+async def test_a_record_that_is_too_long_for_the_note_is_halved(crib: Crib) -> None:
+    refused = 0
+
+    def step(request: Request) -> str:
+        nonlocal refused
+        if is_for_a_note(request) and len(str(request.messages)) > 5000:
+            refused += 1
+            raise ContextTooLong("too long")
+        return NOTE if is_for_a_note(request) else "word " * 1000
+
+    model = ScriptedModel(step, traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.create(model.name)
+        for number in range(8):
+            await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
+
+    assert refused
+    assert any(isinstance(entry, Summary) for entry in chat.entries)
+
+
+async def test_a_note_that_is_longer_than_the_past_is_not_taken(crib: Crib) -> None:
+    def step(request: Request) -> str:
+        return "note " * 200_000 if is_for_a_note(request) else "word " * 1000
+
+    model = ScriptedModel(step, traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.create(model.name)
+        for number in range(8):
+            await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
+
+    assert all(tokens(entry.text) < 4000 for entry in chat.entries if isinstance(entry, Summary))
+
+
+async def test_with_nothing_to_replace_no_note_is_asked_for(crib: Crib) -> None:
+    model = ScriptedModel("fine", traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+        await host.agent(model).ask("please " * 8000)
+
+    assert not any(is_for_a_note(request) for request in model.requests)
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [("word " * 700, 900, 1100), ("日本語の文章です。" * 100, 800, 1400), ("Привет, мир! " * 100, 500, 1000)],
+)
+def test_tokens_are_estimated_in_every_script(text: str, least: int, most: int) -> None:
+    assert least <= tokens(text) <= most
+
+
+async def test_what_the_vendor_counted_last_decides_when_it_is_full(crib: Crib) -> None:
+    """Our estimate says that there is room, the vendor says that there is none."""
+    model = CountingModel(worker(4), traits=SMALL)
+    async with crib.open(gate=AllowAll()) as host:
+
+        @host.tool()
+        def dig(hole: int) -> str:
+            """Dig a hole."""
+            return f"hole {hole}: " + "earth " * 200
+
+        chat = await host.chats.create(model.name)
+        events = [event async for event in host.agent(model).run("Where is it?", chat=chat)]
+        took = [entry for entry in chat.entries if isinstance(entry, Took)]
+
+    assert any(isinstance(event, Compacted) for event in events)
+    assert took[-1].context == 7510
+
+
+class CountingModel(ScriptedModel):
+    """One whose vendor counts many tokens."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        async for event in super().stream(request):
+            if isinstance(event, Finished):
+                yield replace(event, usage=Usage(input=7500, output=10, requests=1))
+            else:
+                yield event

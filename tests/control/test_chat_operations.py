@@ -376,6 +376,47 @@ async def test_a_picture_for_a_model_that_sees_none_is_refused(crib: Crib, model
         assert (await run(host, "chats"))["chats"] == []
 
 
+async def test_a_picture_that_is_none_is_refused_before_a_chat_begins(crib: Crib, model: Vendor) -> None:
+    async with opened(crib, model) as host:
+        for data in ("no base64!", base64.b64encode(b"<svg/>").decode()):
+            with pytest.raises(UsageError, match="cannot be sent"):
+                await run(host, "chat_send", text="look", images=[{"data": data}])
+        assert (await run(host, "chats"))["chats"] == []
+
+
+@pytest.mark.parametrize(
+    ("stop", "ending"), [("length", "cut"), ("refused", "refused"), ("filtered", "filtered")]
+)
+async def test_an_answer_that_did_not_end_as_one_is_told_and_kept(
+    crib: Crib, model: Vendor, stop: str, ending: str
+) -> None:
+    model.say(Say("Some words.", stop=stop))
+    async with opened(crib, model) as host, listening(host) as ear:
+        begun = await run(host, "chat_send", text="go")
+        ended = await ear.until("ended")
+        view = await run(host, "chat_view", chat=begun["chat"])
+        exported = await run(host, "chat_export", chat=begun["chat"], form="markdown")
+
+    assert (ended["ending"], ended["answer"]) == (ending, "Some words.")
+    assert [turn["ending"] for turn in view["turns"]] == [ending]
+    assert view["chat"]["state"] == "done"
+    assert "*The " in exported["text"]
+
+
+async def test_a_notice_is_told_and_kept_with_the_turn(crib: Crib, model: Vendor) -> None:
+    model.say(Refuse(400, "Could not process image"), Say("I saw nothing."))
+    async with opened(crib, model) as host, listening(host) as ear:
+        begun = await run(host, "chat_send", text="look", images=[{"data": PICTURE}])
+        notice = await ear.until("notice")
+        await ear.until("ended")
+        view = await run(host, "chat_view", chat=begun["chat"])
+
+    assert "without its pictures" in notice["text"]
+    [turn] = view["turns"]
+    assert [item["note"] for item in turn["items"] if item["kind"] == "note"] == ["notice"]
+    assert turn["ending"] == "answered"
+
+
 async def test_a_turn_whose_host_was_killed_is_shown_as_stopped(crib: Crib, model: Vendor) -> None:
     async with opened(crib, model) as host:
         chat = await host.chats.create("studio:scripted", title="Cut short")

@@ -469,7 +469,7 @@ export interface ChatNews {
   chat: string;
   turn: string;
   n: number;
-  event: QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
+  event: QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
 }
 
 /** What the person said. */
@@ -567,7 +567,7 @@ export interface ChatTurn {
   note: string;
   items: (TextItem | CallItem | NoteItem)[];
   model: string;
-  ending: "answered" | "budget" | "stopped" | "failed" | null;
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | null;
   usage: TokenUsage | null;
   cost: number | null;
 }
@@ -740,7 +740,7 @@ export interface EndedEvent {
   chat: string;
   model: string;
   answer: string;
-  ending: "answered" | "budget" | "stopped" | "failed";
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed";
   rounds: number;
   calls: number;
   usage: TokenUsage;
@@ -1277,9 +1277,15 @@ export interface NewlyInstalled {
 export interface NoteItem {
   kind: "note";
   position: number;
-  note: "stopped" | "failed" | "shortened";
+  note: "stopped" | "failed" | "shortened" | "notice";
   text: string;
   time: string | null;
+}
+
+/** Something that the user should know and that does not end the turn. */
+export interface NoticeEvent {
+  event: "notice";
+  text: string;
 }
 
 /** Something was done; `undo` names an operation and its params that take it back. */
@@ -1792,7 +1798,7 @@ export interface RunningTurn {
   turn: string;
   n: number;
   running: boolean;
-  events: (QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent)[];
+  events: (QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent)[];
 }
 
 /** What to look for, how many to return, and how long to wait for servers that start. */
@@ -2237,6 +2243,7 @@ export interface TokenUsage {
   output: number;
   cached: number;
   requests: number;
+  written?: number;
 }
 
 /** How the calls of one tool went since the host began; times in milliseconds. */
@@ -2452,7 +2459,7 @@ export interface TurnStarted {
 export interface TurnStopped {
   chat: string;
   turn: string | null;
-  ending: "answered" | "budget" | "stopped" | "failed" | null;
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | null;
 }
 
 /** The server. */
@@ -2607,7 +2614,7 @@ export interface WordsEvent {
 
 export type CallOutcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
 
-export type ChatEvent = QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
+export type ChatEvent = QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
 
 export type ChatState = "empty" | "running" | "asking" | "done" | "stopped" | "failed";
 
@@ -2641,7 +2648,7 @@ export type State = "disabled" | "starting" | "ready" | "degraded" | "backoff" |
 
 export type TryEvent = CallProgress | TryAsking | TryAnswered;
 
-export type TurnEnding = "answered" | "budget" | "stopped" | "failed";
+export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed";
 
 export type TurnItem = TextItem | CallItem | NoteItem;
 

@@ -13,12 +13,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from toolcrib.agent.chat import Chat, Kept, interrupted
-from toolcrib.agent.events import AgentEvent, CallBegan, CallEnded, CallMoved, CallQueued, ToolsOffered
+from toolcrib.agent.events import (
+    AgentEvent,
+    CallBegan,
+    CallEnded,
+    CallMoved,
+    CallQueued,
+    Notice,
+    ToolsOffered,
+)
 from toolcrib.agent.offering import Offering
 from toolcrib.agent.own_tools import found_result, read_on, search_arguments
 from toolcrib.agent.ports import Door
 from toolcrib.agent.prompt import READ, SEARCH
-from toolcrib.agent.results import plain, show, show_error
+from toolcrib.agent.results import plain, show, show_error, unseen_pictures
 from toolcrib.errors import Denied, InvalidArguments, ToolcribError
 from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
 from toolcrib.schema.tools import Principal, ToolResult
@@ -31,6 +39,8 @@ _SLACK = 500
 """Characters that a piece of a cut result may be longer by, for the note at its end."""
 NOTICED_AFTER = 0.3
 """Seconds at the gate from which on a call is told to wait."""
+CUT = "the call was cut off by the output limit and was not run."
+SHORTER = "Make the call shorter, or split it into several calls."
 ASKED = "asked"
 """In the place of a rule: a person decided."""
 Emit = Callable[[AgentEvent], None]
@@ -56,6 +66,8 @@ class Calling:
     _stopped: set[str] = field(default_factory=set)
     _rules: dict[str, str] = field(default_factory=dict)
     """Which rule of the gate decided a call, by the call's id."""
+    _unseen: set[str] = field(default_factory=set)
+    """Tools of which the user knows that the model cannot see their pictures."""
     _held: set[str] = field(default_factory=set)
     """Calls that wait at the gate."""
     _allowed: dict[str, float] = field(default_factory=dict)
@@ -145,6 +157,9 @@ class Calling:
         name = f"r{self.chat.keeps + 1}"
         limit = self.limit + _SLACK if call.name == READ else self.limit
         shown = show(call.name, result, limit=limit, name=name, images=self.images)
+        if shown.unseen and call.name not in self._unseen:
+            self._unseen.add(call.name)
+            self.emit(Notice(unseen_pictures(shown.unseen, call.name)))
         if shown.whole is not None:
             self.keep(Kept(name=name, text=shown.whole))
             self.offering.allow_reading()
@@ -152,10 +167,12 @@ class Calling:
         return ToolAnswer(id=call.id, name=call.name, parts=shown.parts, outcome=outcome)
 
     async def _call(self, call: ToolUse) -> ToolResult:
+        if call.cut:
+            raise InvalidArguments(f"{call.name}: {CUT}", hint=SHORTER)
         if call.broken is not None:
             raise InvalidArguments(
                 f"{call.name}: the arguments are no JSON object: {call.broken[:200]}",
-                hint="Write the whole call again with arguments that are valid JSON.",
+                hint="Write the whole call again with arguments that are valid JSON, all numbers finite.",
             )
         if self.offering.is_banned(call.name):
             raise Denied(f"{call.name} is not to be used in this chat.", hint="The person has banned it.")

@@ -69,7 +69,7 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """What happened to a turn: stopped or failed."""
+    """What happened to a turn: stopped or failed; or a notice for the user, which ends nothing."""
 
     kind: str
     text: str
@@ -93,6 +93,8 @@ class Took:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     """US dollars, where the price is known."""
+    context: int = 0
+    """Tokens of the last request and its answer, as the vendor counted them; 0 where it did not."""
 
     def __add__(self, other: Took) -> Took:
         known = [one for one in (self.cost, other.cost) if one is not None]
@@ -102,6 +104,7 @@ class Took:
             rounds=self.rounds + other.rounds,
             usage=self.usage + other.usage,
             cost=round(sum(known), 6) if known else None,
+            context=other.context or self.context,
         )
 
 

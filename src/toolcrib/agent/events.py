@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal
 from toolcrib.errors import ToolcribError
 from toolcrib.schema.messages import Usage
 
-Ending = Literal["answered", "budget", "stopped", "failed"]
-"""How a turn ends: with an answer, with one because the budget was spent, by the person, or by an error."""
+Ending = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
+"""How a turn ends: with an answer, with one because the budget was spent, with one that the output limit cut,
+with a refusal of the model, by a filter of its vendor, by the person, or by an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,14 @@ class AskedAgain:
 
     kind: ClassVar[str] = "again"
     reason: str
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that the user should know and that does not end the turn."""
+
+    kind: ClassVar[str] = "notice"
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +184,7 @@ AgentEvent = (
     | Speaking
     | Thinking
     | AskedAgain
+    | Notice
     | CallQueued
     | CallBegan
     | CallMoved

@@ -14,7 +14,12 @@ from toolcrib.agent.events import TurnEnded
 from toolcrib.agent.results import plain
 
 _LONGEST = 4000
-_REMARKS = {"stopped": "*Stopped.*", "failed": "*Failed:*"}
+_REMARKS = {"stopped": "*Stopped.*", "failed": "*Failed:*", "notice": "*Notice:*"}
+_ENDINGS = {
+    "cut": "*The answer was cut off by the output limit of the model.*",
+    "refused": "*The model refused to answer.*",
+    "filtered": "*The vendor's filter ended the answer.*",
+}
 Json = dict[str, Any]
 
 
@@ -89,6 +94,8 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
         return ["*By hand:*", _part(entry["call"]), _answer(entry["answer"])]
     if entry["kind"] == "summary":
         return ["*The talk before this was shortened for the model.*"]
+    if entry["kind"] == "took":
+        return [_ENDINGS[entry["ending"]]] if entry["ending"] in _ENDINGS else []
     if entry["kind"] in _REMARKS:
         return [f"{_REMARKS[entry['kind']]} {entry['text']}"]
     return []

@@ -10,12 +10,10 @@ from typing import Any
 
 from toolcrib.agent.prompt import READ
 from toolcrib.errors import ToolcribError
+from toolcrib.llm.pictures import NoPicture, checked
 from toolcrib.schema.messages import Image, Text
 from toolcrib.schema.tools import ToolResult
 
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-LARGEST_PICTURE = 5_000_000
-"""Characters of base64; the strictest vendor takes 5 MB."""
 MOST_PICTURES = 8
 LONGEST_KEPT = 2_000_000
 _WHOLE_MARK = re.compile(r"<tool_result[^>]*>\n|\n</tool_result>")
@@ -29,11 +27,14 @@ class Shown:
     parts: tuple[Text | Image, ...]
     whole: str | None = None
     """All of the text, when only a part is shown."""
+    unseen: int = 0
+    """Pictures that were left out because the model cannot see."""
 
 
 def show(tool: str, result: ToolResult, *, limit: int, name: str, images: bool) -> Shown:
     """The result of a tool; `name` is what the rest is kept under when it is cut."""
     text, pictures = _read(result, images)
+    unseen = 0 if images else sum(_is_picture(block) for block in _blocks(result))
     cut = len(text) > limit
     visible = text[:limit] if cut else text
     words = marked(tool, visible, "error" if result.get("isError") else "")
@@ -42,7 +43,7 @@ def show(tool: str, result: ToolResult, *, limit: int, name: str, images: bool) 
             f"\n(Cut: {limit:,} of {len(text):,} characters are shown."
             f' Read on with {READ} and {{"name": "{name}", "offset": {limit}}}.)'
         )
-    return Shown(parts=(Text(words), *pictures), whole=text[:LONGEST_KEPT] if cut else None)
+    return Shown(parts=(Text(words), *pictures), whole=text[:LONGEST_KEPT] if cut else None, unseen=unseen)
 
 
 def show_error(tool: str, error: ToolcribError, outcome: str) -> tuple[Text, ...]:
@@ -66,16 +67,30 @@ def plain(text: str) -> str:
     return _WHOLE_MARK.sub("", text)
 
 
+def unseen_pictures(count: int, tool: str) -> str:
+    """What a user is told of pictures that the model cannot see."""
+    what = "a picture" if count == 1 else f"{count} pictures"
+    return f"The model cannot see {what} from {tool}; it was told so in words."
+
+
+def _blocks(result: ToolResult) -> list[Mapping[str, Any]]:
+    content = result.get("content")
+    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+
+
+def _is_picture(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "image"
+
+
 def _read(result: ToolResult, images: bool) -> tuple[str, list[Image]]:
     words: list[str] = []
     pictures: list[Image] = []
-    content = result.get("content")
-    for block in content if isinstance(content, list) else ():
-        if not isinstance(block, Mapping):
-            continue
-        picture = _picture(block) if images and len(pictures) < MOST_PICTURES else None
-        if picture is not None:
-            pictures.append(picture)
+    for block in _blocks(result):
+        found = _picture(block) if images and _is_picture(block) else None
+        if isinstance(found, Image) and len(pictures) < MOST_PICTURES:
+            pictures.append(found)
+        elif isinstance(found, NoPicture):
+            words.append(f"(A picture was here. It is left out: {found.why}.)")
         else:
             words.append(_words(block))
     if not any(words) and not pictures and result.get("structuredContent") is not None:
@@ -86,11 +101,11 @@ def _read(result: ToolResult, images: bool) -> tuple[str, list[Image]]:
     return text or "(nothing)", pictures
 
 
-def _picture(block: Mapping[str, Any]) -> Image | None:
-    data, mime = block.get("data"), block.get("mimeType")
-    if block.get("type") != "image" or mime not in PICTURES or not isinstance(data, str):
-        return None
-    return Image(data, str(mime)) if len(data) <= LARGEST_PICTURE else None
+def _picture(block: Mapping[str, Any]) -> Image | NoPicture:
+    data = block.get("data")
+    if not isinstance(data, str):
+        return NoPicture("it has no data")
+    return checked(data, str(block.get("mimeType") or ""))
 
 
 def _words(block: Mapping[str, Any]) -> str:

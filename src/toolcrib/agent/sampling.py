@@ -17,6 +17,7 @@ _REASONS: dict[StopReason, str] = {
     "end": "endTurn",
     "length": "maxTokens",
     "refused": "endTurn",
+    "filtered": "endTurn",
     "calls": "toolUse",
 }
 Payload = dict[str, Any]

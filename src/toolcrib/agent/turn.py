@@ -7,20 +7,30 @@ chat that can go on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from toolcrib.agent.call_ids import with_new_ids
 from toolcrib.agent.calling import Calling
 from toolcrib.agent.chat import Chat, Entry, Offer, Remark, Said, Took, interrupted
-from toolcrib.agent.compaction import FULL, shortening, summarise, weight
+from toolcrib.agent.compaction import (
+    FULL,
+    Measured,
+    last_measured,
+    shortening,
+    size,
+    summarise,
+    weight,
+)
 from toolcrib.agent.events import (
     AgentEvent,
     AskedAgain,
     CallEnded,
     Compacted,
     Ending,
+    Notice,
     RoundEnded,
     Speaking,
     Thinking,
@@ -31,11 +41,29 @@ from toolcrib.agent.offering import Offering
 from toolcrib.agent.prompt import instructions
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import AnswerCut, ContextTooLong, ModelError, ToolcribError
-from toolcrib.llm.model import Finished, Model, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import Finished, Model, Noticed, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.llm.prices import Price, cost
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Text, ToolAnswer, Usage
+from toolcrib.schema.messages import (
+    FromModel,
+    FromPerson,
+    FromTools,
+    Image,
+    StopReason,
+    Text,
+    ToolAnswer,
+    Usage,
+)
 
 NO_ANSWER = "(The model gave no answer.)"
+NO_WORDS: Mapping[Ending, str] = {
+    "cut": "(The answer was cut off by the output limit.)",
+    "refused": "(The model refused to answer.)",
+    "filtered": "(The vendor filtered the answer.)",
+}
+"""What stands for an answer without words."""
+MOST_CUTS = 2
+"""Rounds in a row with a cut call after which the model is asked again; one more ends the turn."""
+_ENDINGS: Mapping[StopReason, Ending] = {"length": "cut", "refused": "refused", "filtered": "filtered"}
 
 
 @dataclass(kw_only=True)
@@ -55,11 +83,17 @@ class Turn:
     rounds: int = 0
     calls: list[CallEnded] = field(default_factory=list)
     _compacted: int = 0
+    _measured: Measured | None = None
+    _no_note: bool = False
+    """The model wrote no note of the past; it is not asked for one again."""
 
     async def run(self, question: FromPerson) -> None:
         """Answer; tells everything by events, and ends with `TurnEnded` unless it is cancelled."""
+        self._measured = last_measured(self.chat, self.model.name)
         self.keep(Said(question))
         try:
+            if not self.traits.images and any(isinstance(part, Image) for part in question.parts):
+                self._notice(f"{self.model.name} cannot see pictures; it is told so in words.")
             await self._offer(question.text)
             answer, ending = await self._rounds()
         except asyncio.CancelledError:
@@ -70,6 +104,9 @@ class Turn:
             self.keep(Remark(kind="failed", text=error.message))
             self._end("", "failed", error)
             return
+        except Exception as error:  # A fault of ours or of a plugin: whoever runs the turn tells of it.
+            self.keep(Remark(kind="failed", text=f"The turn broke: {type(error).__name__}: {error}"))
+            raise
         self._end(answer, ending)
 
     async def _offer(self, question: str) -> None:
@@ -82,17 +119,21 @@ class Turn:
 
     async def _rounds(self) -> tuple[str, Ending]:
         limit = self.settings.max_rounds
+        cuts = 0
         while True:
             last = self.rounds + 1 >= limit
             finished = await self._ask(last=last)
-            message = finished.message
+            message = with_new_ids(finished.message, self.chat.entries)
             if last and message.calls:
                 message = FromModel(parts=tuple(part for part in message.parts if isinstance(part, Text)))
             self.keep(Said(message))
-            if not message.calls:
-                spent = last and limit > 1
-                return message.text or NO_ANSWER, "budget" if spent else "answered"
-            await self._call(message)
+            cuts = cuts + 1 if any(call.cut for call in message.calls) else 0
+            if message.calls:
+                await self._call(message)
+                if cuts <= MOST_CUTS:
+                    continue
+            ending = _ENDINGS.get(finished.reason, "budget" if last and limit > 1 else "answered")
+            return message.text or _no_words(ending, finished.detail), ending
 
     async def _ask(self, *, last: bool) -> Finished:
         """One round; an answer that breaks off is asked for again, a talk that is too long made shorter."""
@@ -126,6 +167,8 @@ class Turn:
                         self.emit(Speaking(event.text))
                     elif isinstance(event, ThinkingDelta):
                         self.emit(Thinking(event.text))
+                    elif isinstance(event, Noticed):
+                        self._notice(event.text)
                     elif isinstance(event, Finished):
                         return self._count(event)
         except asyncio.CancelledError:
@@ -137,6 +180,9 @@ class Turn:
     def _count(self, finished: Finished) -> Finished:
         self.rounds += 1
         self.usage += finished.usage
+        if finished.usage.input:
+            held = finished.usage.input + finished.usage.output
+            self._measured = Measured(len(self.chat.entries) + 1, held)
         self.emit(RoundEnded(round=self.rounds, usage=finished.usage, text=finished.message.text))
         return finished
 
@@ -150,7 +196,7 @@ class Turn:
 
     async def _make_room(self) -> None:
         held = int(self.traits.context_tokens * FULL)
-        if weight(self.chat.messages()) + self.offering.tokens > held:
+        if size(self.chat, self.offering.tokens, self._measured) > held:
             await self._compact()
 
     async def _compact(self) -> bool:
@@ -165,14 +211,25 @@ class Turn:
         held = int(self.traits.context_tokens * FULL)
         after = weight(self.chat.messages())
         if step is None or after + self.offering.tokens > held:
-            summary, usage = await summarise(self.chat, self.model, self.traits.context_tokens)
-            self.usage += usage
-            if summary.covers == 0:
-                return step is not None and after < before
-            self.keep(summary)
+            await self._summarise()
             after = weight(self.chat.messages())
-        self.emit(Compacted(before=before, after=after))
+        if after < before:
+            self.emit(Compacted(before=before, after=after))
         return after < before
+
+    async def _summarise(self) -> None:
+        """Put a note of the model's in the place of the past; without a note, the past stays."""
+        if self._no_note:
+            return
+        summary, usage = await summarise(self.chat, self.model, self.traits.context_tokens)
+        self.usage += usage
+        self._no_note = summary is None
+        if summary is not None:
+            self.keep(summary)
+
+    def _notice(self, text: str) -> None:
+        self.keep(Remark(kind="notice", text=text))
+        self.emit(Notice(text))
 
     def _end(self, answer: str, ending: Ending, error: ToolcribError | None = None) -> None:
         took = self._took(ending)
@@ -192,6 +249,18 @@ class Turn:
         )
 
     def _took(self, ending: Ending) -> Took:
-        own = {name: Price(one.input, one.output, one.cached) for name, one in self.settings.prices.items()}
-        spent = cost(self.model.name, self.usage, own)
-        return Took(model=self.model.name, ending=ending, rounds=self.rounds, usage=self.usage, cost=spent)
+        prices = self.settings.prices.items()
+        own = {name: Price(one.input, one.output, one.cached, one.cache_write) for name, one in prices}
+        return Took(
+            model=self.model.name,
+            ending=ending,
+            rounds=self.rounds,
+            usage=self.usage,
+            cost=cost(self.model.name, self.usage, own),
+            context=self._measured.tokens if self._measured is not None else 0,
+        )
+
+
+def _no_words(ending: Ending, detail: str) -> str:
+    text = NO_WORDS.get(ending, NO_ANSWER)
+    return f"{text} {detail}".strip() if ending in NO_WORDS else text

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 Event = Mapping[str, Any]
 _LONGEST_CARD = 160
 _TAIL_LINES = 12
+ENDINGS = {
+    "budget": "The budget of rounds is spent.",
+    "cut": "The answer was cut off by the output limit of the model; agent.maxTokens sets another.",
+    "refused": "The model refused to answer.",
+    "filtered": "The vendor's filter ended the answer.",
+}
+"""What is said of an answer that did not end as one."""
 
 
 class TurnView(Protocol):
@@ -72,13 +79,17 @@ class PlainTurn(SilentView):
     """The answer on stdout when it is there; what happens meanwhile on stderr, where that is a terminal."""
 
     def show(self, event: Event) -> None:
-        """Tools, where a person looks on."""
+        """Tools, where a person looks on; notices in any case."""
         if event["event"] == "result" and sys.stderr.isatty():
             note(card(event))
+        elif event["event"] == "notice":
+            note(stripped(event["text"]))
 
     def end(self, result: Event) -> None:
-        """The answer."""
+        """The answer, and on stderr what is wrong with it."""
         say(result["answer"])
+        if result["ending"] in ENDINGS and result["ending"] != "budget":
+            note(ENDINGS[result["ending"]])
 
 
 class LiveTurn:
@@ -119,6 +130,9 @@ class LiveTurn:
         elif kind == "again":
             self._text = ""
             self._console.print(f"({event['reason']} Asking again.)", style="yellow", markup=False)
+        elif kind == "notice":
+            self._flush()
+            self._console.print(f"({stripped(event['text'])})", style="yellow", markup=False)
         elif kind == "compacted":
             self._console.print("(The talk grew long; its older part was shortened.)", style="dim")
         self._refresh()
@@ -134,8 +148,8 @@ class LiveTurn:
         self._flush()
         if not self._said:
             self._print(result["answer"])
-        if result["ending"] == "budget":
-            self._console.print("(The budget of rounds is spent.)", style="yellow")
+        if result["ending"] in ENDINGS:
+            self._console.print(f"({ENDINGS[result['ending']]})", style="yellow", markup=False)
 
     def _print_complete(self) -> None:
         """Print every block that cannot change any more: up to the last empty line outside of code."""

@@ -129,6 +129,9 @@ class PriceSettings(Section):
     input: float = number(least=0)
     output: float = number(least=0)
     cached: float | None = number(None, least=0)
+    """For input that the vendor had in its cache; as other input unless told."""
+    cache_write: float | None = number(None, least=0)
+    """For input that the vendor writes to its cache; as other input unless told."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,9 @@ _ENDINGS: Mapping[str | None, ChatState] = {
     None: "empty",
     "answered": "done",
     "budget": "done",
+    "cut": "done",
+    "refused": "done",
+    "filtered": "done",
     "stopped": "stopped",
     "failed": "failed",
 }

@@ -69,6 +69,8 @@ class _Build:
             self._by_hand(row)
         elif row.kind == "remark" and row.body.get("kind") in ("stopped", "failed"):
             self._remark(row)
+        elif row.kind == "remark" and row.body.get("kind") == "notice":
+            self._note(row, "notice", str(row.body.get("text", "")))
 
     def _said(self, row: Row) -> None:
         who = row.body["from"]

@@ -48,7 +48,7 @@ class ThinkingDelta:
 
 @dataclass(frozen=True)
 class CallMade:
-    """A call is complete; the model may still be speaking."""
+    """A call was wholly received; told once the answer is complete."""
 
     call: ToolUse
 
@@ -60,9 +60,18 @@ class Finished:
     message: FromModel
     reason: StopReason
     usage: Usage = field(default_factory=Usage)
+    detail: str = ""
+    """What the vendor says about the reason, such as the category of a filter."""
 
 
-ModelEvent = TextDelta | ThinkingDelta | CallMade | Finished
+@dataclass(frozen=True)
+class Noticed:
+    """Something that the user should know, such as a picture that was left out."""
+
+    text: str
+
+
+ModelEvent = TextDelta | ThinkingDelta | CallMade | Noticed | Finished
 
 
 class Model(Protocol):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import http.client
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.llm.model import Traits
+from toolcrib.llm.valid_json import decode, encode
+from toolcrib.llm.values import count, table, tables, text
 
 PATIENCE = 2.0
 DEFAULT_PORT = 11434
@@ -42,9 +44,9 @@ async def find_models(address: str) -> list[LocalModel] | None:
         return None
     models = found.get("models")
     return [
-        LocalModel(name=str(model.get("name")), bytes=int(model.get("size") or 0))
-        for model in (models if isinstance(models, list) else ())
-        if isinstance(model, dict)
+        LocalModel(name=text(model.get("name")), bytes=count(model.get("size")))
+        for model in tables(models)
+        if text(model.get("name"))
     ]
 
 
@@ -55,9 +57,7 @@ async def describe(address: str, model: str, wanted_context: int) -> Traits:
     known = capabilities if isinstance(capabilities, list) else ["tools", "vision"]
     info = found.get("model_info")
     lengths = [
-        value
-        for key, value in (info if isinstance(info, dict) else {}).items()
-        if key.endswith(".context_length") and isinstance(value, int)
+        value for key, value in table(info).items() if key.endswith(".context_length") and count(value)
     ]
     return Traits(
         context_tokens=min([wanted_context, *lengths]), tools="tools" in known, images="vision" in known
@@ -71,13 +71,13 @@ async def _ask(url: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
 def _ask_now(url: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
     if not url.startswith(("http://", "https://")):
         return None
-    data = None if body is None else json.dumps(body).encode()
+    data = None if body is None else encode(body)
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310
     # No proxy: it is on this machine or in this house.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=PATIENCE) as response:
-            found = json.loads(response.read())
-    except (OSError, ValueError, urllib.error.URLError):
+            found = decode(response.read().decode("utf-8", "replace"))
+    except (OSError, ValueError, urllib.error.URLError, http.client.HTTPException):
         return None
     return found if isinstance(found, dict) else None

@@ -2,25 +2,61 @@
 
 from __future__ import annotations
 
-import json
+import math
+import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from toolcrib.errors import ContextTooLong, ModelBusy, ModelError, ModelKeyRefused, NoModel
 from toolcrib.llm.context import Vendor, key_hint
+from toolcrib.llm.valid_json import decode, encode
 
 _BUSY = {408, 409, 429, 500, 502, 503, 504, 529}
-_TOO_LONG = (
-    "context_length",
-    "context length",
-    "context window",
-    "prompt is too long",
-    "maximum context",
-    "too many tokens",
-    "exceeds the maximum number of tokens",
-    "request_too_large",
+_TOO_LONG = re.compile(
+    r"context[_ ]length|context[_ ]window|context[_ ]size|context limit|context overflow|maximum context"
+    r"|max(?:imum)? context|prompt (?:is )?too long|input (?:is|was) too long|input too long"
+    r"|maximum (?:prompt|input|model) length|maximum allowed (?:input )?length"
+    r"|too many (?:input )?tokens|exceeds? the maximum (?:number of tokens|length)|request_too_large"
+    r"|exceeded? model token limit|(?:input )?length of the messages|too large for model with"
+    r"|tokens to keep from the initial prompt|`?inputs`? tokens \+|range of input length"
+    r"|input is too large to process|longer than the model"
 )
+"""As Anthropic, Cerebras, Cohere, DashScope, Fireworks, Gemini, Groq, llama.cpp, LM Studio, Mistral,
+Moonshot, Ollama, OpenAI, OpenRouter, SGLang, TGI, vLLM and xAI say that a request is too
+long for the model."""
+_TOO_LARGE_TO_EVER_FIT = re.compile(r"request too large|request_too_large")
+_EXHAUSTED = re.compile(
+    r"insufficient_quota|billing_hard_limit|credit balance is too low"
+    r"|insufficient[_ ](?:account )?(?:balance|credits?|funds)|out of credits|no credits"
+    r"|quota has been used up|used all available credits|monthly spending limit"
+)
+_PERHAPS_EXHAUSTED = "exceeded your current quota"
+"""Gemini says this of the quota of a minute too, and then when to ask again."""
+_BAD_KEY = re.compile(r"api[_ ]key[_ ](?:not valid|invalid)|invalid[_ ]api[_ ]key|incorrect api key")
+_BUSY_WORDS = re.compile(
+    r"overloaded|rate[_ ]limit|server_error|internal_error|internal server error|api_error|unavailable"
+    r"|timeout|timed out|resource_exhausted|too many requests|temporarily"
+    r'|"(?:code|status)":\s*"?(?:408|429|500|502|503|504|529)\b'
+)
+_PICTURES = re.compile(r"\bimages?\b|image_url|vision|multi-?modal|mmproj")
+_NO_PICTURES = re.compile(
+    r"(?:not|n't|no endpoints found that) support|mmproj|not a multi-?modal|not enabled|not loaded|at most 0"
+    r"|unknown variant|must be a string|text[- ]only"
+)
+_RETRY_DELAY = re.compile(r'"retryDelay":\s*"([0-9.]+)s"')
+_PER_DAY = re.compile(r"per_?day")
 _LONGEST = 500
+
+
+class PicturesRefused(ModelError):
+    """The request was refused, and what the vendor says of it mentions pictures."""
+
+    def __init__(self, message: str, *, blind: bool) -> None:
+        super().__init__(message)
+        self.blind = blind
+        """The model takes no pictures at all."""
 
 
 def translate(
@@ -28,16 +64,21 @@ def translate(
 ) -> ModelError:
     """The error for an HTTP status and what came with it."""
     said = reason(text) or f"HTTP {status}"
-    if status in (401, 403):
+    lowered = text.lower()
+    if status in (401, 403) or (status == 400 and _BAD_KEY.search(lowered)):
         where = f"from {key_name}, {status}" if key_name else str(status)
         return ModelKeyRefused(
             f"{vendor.title} does not take the key ({where}): {said}", hint=key_hint(vendor, key_name)
         )
-    if status == 413 or (status in (400, 422) and _is_too_long(text)):
-        return ContextTooLong(f"{vendor.title} finds the chat too long: {said}", hint="Begin a new chat.")
+    if _is_too_long(status, lowered):
+        return _too_long(vendor, said)
+    wait = retry_after(headers, text)
+    if status == 402 or _is_exhausted(lowered, wait):
+        return _exhausted(vendor, said)
+    if _is_about_pictures(status, lowered):
+        return _pictures(vendor, said, lowered)
     if status in _BUSY:
         word = "is busy" if status in (429, 503, 529) else "has trouble"
-        wait = retry_after(headers)
         return ModelBusy(f"{vendor.title} {word} ({status}): {said}", hint="Try again in a while.", wait=wait)
     if status == 404:
         return NoModel(f"{vendor.title} says: {said}", hint="See the models there are: toolcrib models")
@@ -46,27 +87,38 @@ def translate(
 
 def complain(vendor: Vendor, error: Any) -> ModelError:
     """The error for what a vendor says in the middle of its answer."""
-    text = json.dumps(error)
+    text = encode(error).decode()
     said = reason(text) or text[:_LONGEST]
-    if _is_too_long(text):
-        return ContextTooLong(f"{vendor.title} finds the chat too long: {said}", hint="Begin a new chat.")
-    if any(word in text for word in ("overloaded", "rate_limit", "server_error", "UNAVAILABLE")):
-        return ModelBusy(f"{vendor.title} is busy: {said}", hint="Try again in a while.")
+    lowered = text.lower()
+    if _TOO_LONG.search(lowered):
+        return _too_long(vendor, said)
+    wait = retry_after({}, text)
+    if _is_exhausted(lowered, wait):
+        return _exhausted(vendor, said)
+    if _is_about_pictures(400, lowered):
+        return _pictures(vendor, said, lowered)
+    if _BUSY_WORDS.search(lowered):
+        return ModelBusy(f"{vendor.title} is busy: {said}", hint="Try again in a while.", wait=wait)
     return ModelError(f"{vendor.title} failed: {said}")
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
     """Seconds that the vendor asks for; None when it says nothing that can be understood."""
-    try:
-        return max(0.0, float(headers.get("retry-after", "")))
-    except ValueError:
-        return None
+    for value, unit in ((headers.get("retry-after-ms", ""), 1000), (headers.get("retry-after", ""), 1)):
+        seconds = _number(value)
+        if seconds is not None:
+            return max(0.0, seconds / unit)
+    dated = _until(headers.get("retry-after", ""))
+    if dated is not None:
+        return dated
+    told = _RETRY_DELAY.search(text)  # Gemini says it in the body.
+    return _number(told[1]) if told else None
 
 
 def reason(text: str) -> str:
     """The vendor's own words, out of the few shapes that vendors use."""
     try:
-        found: Any = json.loads(text)
+        found: Any = decode(text)
     except ValueError:
         return " ".join(text.split())[:_LONGEST]
     if isinstance(found, list) and found:
@@ -78,6 +130,54 @@ def reason(text: str) -> str:
     return found[:_LONGEST] if isinstance(found, str) else ""
 
 
-def _is_too_long(text: str) -> bool:
-    lowered = text.lower()
-    return any(words in lowered for words in _TOO_LONG)
+def _too_long(vendor: Vendor, said: str) -> ContextTooLong:
+    return ContextTooLong(f"{vendor.title} finds the chat too long: {said}", hint="Begin a new chat.")
+
+
+def _exhausted(vendor: Vendor, said: str) -> ModelError:
+    return ModelError(
+        f"{vendor.title} says that the account has no quota left: {said}",
+        hint="Check the plan and the billing of the account, or choose another model.",
+    )
+
+
+def _pictures(vendor: Vendor, said: str, lowered: str) -> PicturesRefused:
+    blind = bool(_NO_PICTURES.search(lowered))
+    return PicturesRefused(f"{vendor.title} refused the request: {said}", blind=blind)
+
+
+def _is_too_long(status: int, lowered: str) -> bool:
+    if status == 413:
+        return True
+    if status == 429:  # "Too many tokens" is a rate limit there, unless the one request is beyond it.
+        return bool(_TOO_LARGE_TO_EVER_FIT.search(lowered))
+    return status in (400, 404, 422, 500) and bool(_TOO_LONG.search(lowered))
+
+
+def _is_exhausted(lowered: str, wait: float | None) -> bool:
+    if _EXHAUSTED.search(lowered):
+        return True
+    return _PERHAPS_EXHAUSTED in lowered and (wait is None or bool(_PER_DAY.search(lowered)))
+
+
+def _is_about_pictures(status: int, lowered: str) -> bool:
+    if not _PICTURES.search(lowered):
+        return False
+    return status in (400, 404, 415, 422) or (status >= 500 and bool(_NO_PICTURES.search(lowered)))
+
+
+def _number(value: str) -> float | None:
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        then = parsedate_to_datetime(date)
+    except (ValueError, TypeError):
+        return None
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    return max(0.0, (then - datetime.now(UTC)).total_seconds())

@@ -1,6 +1,5 @@
 """Sends a request to a vendor and reads its answer line by line; one place for what goes wrong on the wire.
 
-A vendor that is busy is asked again before anybody is told, as long as nothing of the answer was read.
 Leaving the block closes the connection, so that the vendor stops working.
 """
 
@@ -8,22 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.errors import (
-    AnswerCut,
-    ConfigError,
-    ModelBusy,
-    ModelError,
-    ModelUnreachable,
-)
-from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.patience import tell_of_wait
+from toolcrib.errors import AnswerCut, ConfigError, ModelError, ModelUnreachable
+from toolcrib.llm.context import Vendor
+from toolcrib.llm.lines import LineReader, LineTooLong
 from toolcrib.llm.refusals import translate
+from toolcrib.llm.valid_json import decode, encode
+from toolcrib.llm.values import tables
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,9 +25,6 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 15.0
 SILENCE_TIMEOUT = 600.0
 """Seconds without a byte after which a model counts as gone; some think for minutes before the first word."""
-LONGEST_WAIT = 60.0
-"""A vendor that wants to be left alone for longer is not waited for."""
-_FIRST_WAIT = 1.0
 LINGERING = 1.0
 """Seconds for the end of a stream after the end of its answer."""
 _MAX_ERROR_BYTES = 64 * 1024
@@ -55,15 +46,14 @@ class Outgoing:
 class Sender:
     """The connections to one vendor; opened at the first request."""
 
-    def __init__(self, context: ModelContext) -> None:
-        self._context = context
+    def __init__(self) -> None:
         self._client: httpx2.AsyncClient | None = None
 
     @asynccontextmanager
     async def send(self, outgoing: Outgoing) -> AsyncIterator[Answer]:
         """The answer to a POST; raises `ModelError` for any that is no success."""
         async with AsyncExitStack() as stack:
-            yield await self._begin(stack, outgoing)
+            yield await self._once(stack, outgoing)
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -71,26 +61,11 @@ class Sender:
             client, self._client = self._client, None
             await client.aclose()
 
-    async def _begin(self, stack: AsyncExitStack, outgoing: Outgoing) -> Answer:
-        wait = _FIRST_WAIT
-        for left in range(self._context.retries, -1, -1):
-            try:
-                return await self._once(stack, outgoing)
-            except (ModelBusy, ModelUnreachable) as error:
-                asked = getattr(error, "wait", None)
-                pause = wait if asked is None else asked
-                if not left or pause > LONGEST_WAIT:
-                    raise
-                tell_of_wait(error, pause)
-                await self._context.clock.sleep(pause)
-                wait *= 4
-        raise AssertionError("unreachable")
-
     async def _once(self, stack: AsyncExitStack, outgoing: Outgoing) -> Answer:
         import httpx2
 
         client = self._client_of(outgoing.url)
-        content = json.dumps(outgoing.body, ensure_ascii=False).encode("utf-8", "replace")
+        content = encode(outgoing.body)
         headers = {"Content-Type": "application/json", "User-Agent": "toolcrib", **outgoing.headers}
         try:
             response = await stack.enter_async_context(
@@ -132,6 +107,7 @@ class Answer:
         self._response = response
         self._vendor = outgoing.vendor
         self._in_lines = outgoing.in_lines
+        self._reader = LineReader()
         self.ended = False
         """Set by the reader when it has all it needs; what follows is read for the connection's sake."""
 
@@ -144,65 +120,86 @@ class Answer:
         return self.events()
 
     async def _whole(self) -> AsyncGenerator[dict[str, Any], None]:
-        text = "".join([line async for line in self.lines()])
-        yield parse(self._vendor, text)
+        lines = [line async for line in self.lines()]
+        text = "\n".join([*lines, self._reader.rest()])
+        for piece in self._last(text):
+            yield piece
 
     async def lines(self) -> AsyncGenerator[str, None]:
-        """The lines of the answer; raises `AnswerCut` when the connection breaks."""
+        """The complete lines of the answer; raises `AnswerCut` when the connection breaks."""
         import httpx2
 
+        reader = self._reader
         try:
-            lines = self._response.aiter_lines()
-            async for line in lines:
-                yield line
+            chunks = self._response.aiter_bytes()
+            async for chunk in chunks:
+                for line in reader.feed(chunk):
+                    yield line
                 if self.ended:
-                    await _linger(lines)
+                    await _linger(chunks)
                     return
         except httpx2.HTTPError as error:
-            raise AnswerCut(
-                f"The answer of {self._vendor.title} broke off: {_said(error)}", hint="Ask again."
-            ) from error
+            raise self._broke_off(_said(error)) from error
+        except LineTooLong as error:
+            raise ModelError(f"{self._vendor.title} sent too much at once: {error}.") from error
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
         """The data of server-sent events, as JSON; `[DONE]` gives an empty object."""
         data: list[str] = []
         async for line in self.lines():
             if line.startswith("data:"):
-                data.append(line[5:].lstrip(" "))
+                data.append(line[5:].removeprefix(" "))
             elif not line and data:
-                yield self._event(data)
+                for piece in self._event("\n".join(data)):
+                    yield piece
                 data = []
+        rest = self._reader.rest()
+        if rest.startswith("data:"):
+            data.append(rest[5:].removeprefix(" "))
         if data:  # Some end without the last empty line.
-            yield self._event(data)
+            for piece in self._last("\n".join(data)):
+                yield piece
 
     async def _documents(self) -> AsyncGenerator[dict[str, Any], None]:
         async for line in self.lines():
             if line.strip():
-                yield parse(self._vendor, line)
+                for piece in objects(self._vendor, line):
+                    yield piece
+        rest = self._reader.rest()
+        if rest.strip():
+            for piece in self._last(rest):
+                yield piece
 
-    def _event(self, data: list[str]) -> dict[str, Any]:
-        text = "\n".join(data)
-        return {} if text == "[DONE]" else parse(self._vendor, text)
+    def _event(self, text: str) -> list[dict[str, Any]]:
+        return [{}] if text.strip() == "[DONE]" else objects(self._vendor, text)
+
+    def _last(self, text: str) -> list[dict[str, Any]]:
+        """What the stream ends with; what cannot be read there was cut off."""
+        try:
+            return self._event(text)
+        except ModelError as error:
+            raise self._broke_off("it ends in the middle") from error
+
+    def _broke_off(self, why: str) -> AnswerCut:
+        return AnswerCut(f"The answer of {self._vendor.title} broke off: {why}", hint="Ask again.")
 
 
-def parse(vendor: Vendor, text: str) -> dict[str, Any]:
-    """A JSON object; raises `ModelError`."""
+def objects(vendor: Vendor, text: str) -> list[dict[str, Any]]:
+    """The JSON objects of a text: one, or a list of them; raises `ModelError` where it is no JSON."""
     try:
-        found = json.loads(text)
+        found = decode(text)
     except ValueError:
-        found = None
-    if isinstance(found, dict):
-        return found
-    raise ModelError(f"{vendor.title} sent something that cannot be understood: {text[:200]!r}")
+        raise ModelError(f"{vendor.title} sent something that cannot be understood: {text[:200]!r}") from None
+    return [found] if isinstance(found, dict) else tables(found)
 
 
-async def _linger(lines: AsyncIterator[str]) -> None:
+async def _linger(chunks: AsyncIterator[bytes]) -> None:
     """Read to the end, so that the connection can be used again; not for long."""
     import httpx2
 
     with contextlib.suppress(TimeoutError, httpx2.HTTPError):
         async with asyncio.timeout(LINGERING):
-            async for _ in lines:
+            async for _ in chunks:
                 pass
 
 

@@ -34,7 +34,8 @@ class WordPieces:
     @classmethod
     def read(cls, path: Path) -> WordPieces:
         """The vocabulary of a file with one piece a line."""
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not `splitlines`, which cuts at characters that are pieces: all numbers after them would shift.
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
         return cls({piece: number for number, piece in enumerate(lines)})
 
     def encode(self, text: str, most: int) -> tuple[list[int], list[tuple[int, int]]]:

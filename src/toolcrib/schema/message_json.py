@@ -49,6 +49,8 @@ def part_json(part: Text | Image | ToolUse | Opaque) -> Json:
     shown: Json = {"type": "call", "id": part.id, "name": part.name, "arguments": dict(part.arguments)}
     if part.broken is not None:
         shown["broken"] = part.broken
+    if part.cut:
+        shown["cut"] = True
     if part.vendor:
         shown["vendor"] = dict(part.vendor)
     return shown
@@ -72,6 +74,7 @@ def read_call(data: Mapping[str, Any]) -> ToolUse:
         name=data["name"],
         arguments=data["arguments"],
         broken=data.get("broken"),
+        cut=bool(data.get("cut")),
         vendor=data.get("vendor", {}),
     )
 

@@ -32,6 +32,8 @@ class ToolUse:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     broken: str | None = None
     """The arguments as the model wrote them, when they are no JSON object."""
+    cut: bool = False
+    """The output limit of the model ended it: it is never run."""
     vendor: Mapping[str, Any] = field(default_factory=dict)
     """What its own vendor wants back with it, such as a signature."""
 
@@ -122,6 +124,8 @@ class Usage:
     cached: int = 0
     """Of the input, what the vendor had kept from before."""
     requests: int = 0
+    written: int = 0
+    """Of the input, what the vendor charges for writing to its cache."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -129,8 +133,9 @@ class Usage:
             output=self.output + other.output,
             cached=self.cached + other.cached,
             requests=self.requests + other.requests,
+            written=self.written + other.written,
         )
 
 
-StopReason = Literal["end", "calls", "length", "refused"]
-"""Why a model stopped: it was done, wants tools, ran out of room, or would not."""
+StopReason = Literal["end", "calls", "length", "refused", "filtered"]
+"""Why a model stopped: it was done, wants tools, reached its output limit, refused, or was filtered."""

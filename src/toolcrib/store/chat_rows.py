@@ -87,7 +87,8 @@ def _standing(chat: str, connection: sqlite3.Connection) -> ChatStanding:
     ).fetchall()
     told = {kind: json.loads(body) for kind, body in reversed(last)}
     remark = told.get("remark", {})
-    ending = told.get("took", {}).get("ending") or remark.get("kind") or _told_by(told.get("said"))
+    noted = remark.get("kind") if remark.get("kind") != "notice" else None
+    ending = told.get("took", {}).get("ending") or noted or _told_by(told.get("said"))
     return ChatStanding(
         ending=ending, calls=calls, reason=remark.get("text", "") if ending == "failed" else ""
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, pieces, sse
+from tests.llm.wire import faithful
+from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, id_of, pieces, sse, stop_of
 
 name = "anthropic"
 path = "/v1/messages"
@@ -27,6 +28,19 @@ def check(body: dict[str, Any], headers: dict[str, str]) -> list[str]:
     roles = [message["role"] for message in body["messages"]]
     if roles[0] != "user" or any(one == other for one, other in itertools.pairwise(roles)):
         wrong.append(f"roles do not take turns: {roles}")
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    uses = [block for block in blocks if block["type"] == "tool_use"]
+    wrong += faithful.names(use["name"] for use in uses)
+    wrong += faithful.ids((use["id"] for use in uses), "[a-zA-Z0-9_-]+")
+    parts = [part for block in blocks for part in (block, *block.get("content", ()))]
+    for part in parts:
+        if part["type"] == "image":
+            wrong += faithful.picture(part["source"]["media_type"], part["source"]["data"])
+        if part["type"] == "thinking" and not part.get("signature"):
+            wrong.append("a thought without a signature")
+    for message in body["messages"]:
+        if message["role"] == "assistant" and message["content"][-1]["type"] == "thinking":
+            wrong.append("a message ends with a thought")
     asked: list[str] = []
     for message in body["messages"]:
         blocks = message["content"]
@@ -61,14 +75,21 @@ def write(step: Say | Call | Cut | Hold, turn: int) -> list[bytes]:
         said = [{"type": "text_delta", "text": piece} for piece in pieces(text)]
         blocks.append(({"type": "text", "text": ""}, said))
     for number, (tool, arguments) in enumerate(calls):
-        opened = {"type": "tool_use", "id": f"toolu_{turn}_{number}", "name": tool, "input": {}}
+        assert isinstance(step, Call)
+        opened = {
+            "type": "tool_use",
+            "id": id_of(step, number, f"toolu_{turn}_{number}"),
+            "name": tool,
+            "input": {},
+        }
         written = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces(arguments)]
         blocks.append((opened, written))
     for index, (block, deltas) in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": block})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
         events.append({"type": "content_block_stop", "index": index})
-    reason = "tool_use" if calls else "end_turn"
+    reason = {"length": "max_tokens", "refused": "refusal", "filtered": "refusal"}.get(stop_of(step), "")
+    reason = reason or ("tool_use" if calls else "end_turn")
     ending = {"stop_reason": reason, "stop_sequence": None}
     events.append({"type": "message_delta", "delta": ending, "usage": {"output_tokens": 5}})
     events.append({"type": "message_stop"})

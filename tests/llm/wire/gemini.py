@@ -6,7 +6,8 @@ import itertools
 import json
 from typing import Any
 
-from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, pieces, sse
+from tests.llm.wire import faithful
+from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, id_of, pieces, sse, stop_of
 
 name = "gemini"
 path = "/v1beta/models/gemini-test:streamGenerateContent"
@@ -27,7 +28,17 @@ def check(body: dict[str, Any], headers: dict[str, str]) -> list[str]:
     if roles[0] != "user" or any(one == other for one, other in itertools.pairwise(roles)):
         wrong.append(f"roles do not take turns: {roles}")
     asked: list[str] = []
+    calling: list[str] = []
     for content in body["contents"]:
+        parts = content["parts"]
+        answering = [part["functionResponse"].get("id", "") for part in parts if "functionResponse" in part]
+        if answering != calling:
+            wrong.append(f"responses with the ids {answering} to {calling}")
+        calling = [part["functionCall"].get("id", "") for part in parts if "functionCall" in part]
+        wrong += faithful.names(part["functionCall"]["name"] for part in parts if "functionCall" in part)
+        for part in parts:
+            if "inlineData" in part:
+                wrong += faithful.picture(part["inlineData"]["mimeType"], part["inlineData"]["data"])
         given = [part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part]
         if given != asked:
             wrong.append(f"responses {given} for calls {asked}")
@@ -42,7 +53,10 @@ def write(step: Say | Call | Cut | Hold, turn: int) -> list[bytes]:
     text = step.saying if isinstance(step, Call) else step.text
     parts: list[dict[str, Any]] = [{"text": piece} for piece in pieces(text)] if text else []
     for number, (tool, arguments) in enumerate(step.calls if isinstance(step, Call) else ()):
-        part: dict[str, Any] = {"functionCall": {"name": tool, "args": json.loads(arguments)}}
+        assert isinstance(step, Call)
+        named = id_of(step, number, "")
+        function = {"name": tool, "args": json.loads(arguments)}
+        part: dict[str, Any] = {"functionCall": {"id": named, **function} if named else function}
         parts.append({**part, "thoughtSignature": "signed"} if number == 0 else part)
     rest = {"modelVersion": "gemini-test", "responseId": f"r{turn}"}
     chunks = [
@@ -50,7 +64,8 @@ def write(step: Say | Call | Cut | Hold, turn: int) -> list[bytes]:
         for part in parts
     ]
     usage = {"promptTokenCount": 14, "candidatesTokenCount": 5, "cachedContentTokenCount": 4}
-    last = {"index": 0, "content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP"}
+    reason = {"length": "MAX_TOKENS", "refused": "SAFETY", "filtered": "SAFETY"}.get(stop_of(step), "STOP")
+    last = {"index": 0, "content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": reason}
     return [sse(chunk) for chunk in [*chunks, {"candidates": [last], "usageMetadata": usage, **rest}]]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, pieces
+from tests.llm.wire import faithful
+from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, pieces, stop_of
 
 name = "ollama"
 path = "/api/chat"
@@ -22,6 +23,11 @@ def check(body: dict[str, Any], headers: dict[str, str]) -> list[str]:
     wrong = []
     if body.get("stream") is not True or not body["options"].get("num_ctx"):
         wrong.append("stream and num_ctx")
+    for message in body["messages"]:
+        wrong += faithful.names(one["function"]["name"] for one in message.get("tool_calls", ()))
+        for image in message.get("images", ()):
+            if not any(not faithful.picture(mime, image) for mime in ("image/png", "image/jpeg")):
+                wrong.append("a picture that cannot be read")
     waiting: list[str] = []
     for message in body["messages"]:
         if message["role"] == "tool":
@@ -46,9 +52,10 @@ def write(step: Say | Call | Cut | Hold, turn: int) -> list[bytes]:
         function = {"name": tool, "arguments": json.loads(arguments)}
         message = {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}
         lines.append({**rest, "message": message})
+    reason = "length" if stop_of(step) == "length" else "stop"
     counted = {"prompt_eval_count": 14, "eval_count": 5, "total_duration": 1, "load_duration": 1}
     empty = {"role": "assistant", "content": ""}
-    lines.append({**rest, "message": empty, "done": True, "done_reason": "stop", **counted})
+    lines.append({**rest, "message": empty, "done": True, "done_reason": reason, **counted})
     return [json.dumps(line).encode() + b"\n" for line in lines]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, pieces, sse
+from tests.llm.wire import faithful
+from tests.llm.wire.script import Call, Cut, Hold, Refuse, Result, Say, id_of, pieces, sse, stop_of
 
 name = "openai"
 path = "/v1/chat/completions"
@@ -24,6 +24,12 @@ def check(body: dict[str, Any], headers: dict[str, str]) -> list[str]:
         wrong.append("headers")
     if body.get("stream") is not True or not body["stream_options"]["include_usage"]:
         wrong.append("stream and usage")
+    calls = [one for message in body["messages"] for one in message.get("tool_calls", ())]
+    wrong += faithful.names(one["function"]["name"] for one in calls)
+    wrong += faithful.ids((one["id"] for one in calls), ".{1,40}")
+    for message in body["messages"]:
+        for part in message["content"] if isinstance(message.get("content"), list) else ():
+            wrong += faithful.data_url(part["image_url"]["url"]) if part["type"] == "image_url" else []
     waiting: list[str] = []
     for message in body["messages"]:
         if message["role"] == "tool":
@@ -36,7 +42,8 @@ def check(body: dict[str, Any], headers: dict[str, str]) -> list[str]:
             wrong.append(f"no answers to {waiting}")
         waiting = [one["id"] for one in message.get("tool_calls", ())]
         for one in message.get("tool_calls", ()):
-            json.loads(one["function"]["arguments"])
+            if not isinstance(faithful.read(one["function"]["arguments"].encode()), dict):
+                wrong.append("arguments must be an object")
         if message.get("content") is None and not waiting:
             wrong.append("a message without anything")
     return [*wrong, f"no answers to {waiting}"] if waiting else wrong
@@ -53,16 +60,20 @@ def write(step: Say | Call | Cut | Hold, turn: int) -> list[bytes]:
         )
 
     written = [delta({"role": "assistant", "content": "" if text else None})]
-    written += [delta({"content": piece}) for piece in pieces(text)] if text else []
+    words = "refusal" if stop_of(step) == "refused" else "content"
+    written += [delta({words: piece}) for piece in pieces(text)] if text else []
     for number, (tool, arguments) in enumerate(calls):
         opened = {"name": tool, "arguments": ""}
-        head = {"index": number, "id": f"call_{turn}_{number}", "type": "function", "function": opened}
+        assert isinstance(step, Call)
+        named = id_of(step, number, f"call_{turn}_{number}")
+        head = {"index": number, "id": named, "type": "function", "function": opened}
         written.append(delta({"tool_calls": [head]}))
         written += [
             delta({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
             for piece in pieces(arguments)
         ]
-    written.append(delta({}, "tool_calls" if calls else "stop"))
+    reason = {"length": "length", "filtered": "content_filter"}.get(stop_of(step), "")
+    written.append(delta({}, reason or ("tool_calls" if calls else "stop")))
     counted = {"cached_tokens": 4}
     usage = {
         "prompt_tokens": 14,

@@ -15,14 +15,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from tests.llm.wire import faithful
+
 DEADLINE = 60.0
 
 
 @dataclass(frozen=True)
 class Say:
-    """Words."""
+    """Words; `stop` is why they end: end, length, refused or filtered."""
 
     text: str
+    stop: str = "end"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,9 @@ class Call:
 
     calls: tuple[tuple[str, str], ...]
     saying: str = ""
+    stop: str = "end"
+    ids: tuple[str, ...] = ()
+    """Ids of the calls, where the protocol has them; else they are made up."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +63,20 @@ class Hold:
     text: str
 
 
-Step = Say | Call | Refuse | Cut | Hold
+@dataclass(frozen=True)
+class Raw:
+    """A stream byte by byte as it stands here."""
+
+    stream: bytes
 
 
-def call(*calls: tuple[str, Any], saying: str = "") -> Call:
+Step = Say | Call | Refuse | Cut | Hold | Raw
+
+
+def call(*calls: tuple[str, Any], saying: str = "", stop: str = "end", ids: tuple[str, ...] = ()) -> Call:
     """Calls with arguments as objects, or as text to be sent as it is."""
     written = tuple((name, given if isinstance(given, str) else json.dumps(given)) for name, given in calls)
-    return Call(written, saying)
+    return Call(written, saying, stop, ids)
 
 
 class Script:
@@ -127,6 +140,16 @@ def sse(data: dict[str, Any] | str, event: str = "") -> bytes:
     return f"{f'event: {event}' + chr(10) if event else ''}data: {text}\n\n".encode()
 
 
+def stop_of(step: Step) -> str:
+    """Why a step ends."""
+    return step.stop if isinstance(step, Say | Call) else "end"
+
+
+def id_of(step: Call, number: int, otherwise: str) -> str:
+    """The id of a call."""
+    return step.ids[number] if number < len(step.ids) else otherwise
+
+
 def pieces(text: str, size: int = 5) -> list[str]:
     """Text in small pieces."""
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]
@@ -140,7 +163,11 @@ def application(protocol: Protocol5, script: Script) -> Starlette:
     """The vendor."""
 
     async def answer(request: Request) -> Response:
-        body = await request.json()
+        try:
+            body = faithful.read(await request.body())
+        except ValueError as error:
+            script.complaints.append(f"invalid JSON: {error}")
+            return JSONResponse(protocol.refuse(Refuse(400, "invalid JSON")), status_code=400)
         script.requests.append(body)
         headers = dict(request.headers)
         script.headers.append(headers)
@@ -163,8 +190,10 @@ def application(protocol: Protocol5, script: Script) -> Starlette:
     )
 
 
-async def _stream(protocol: Protocol5, script: Script, step: Say | Call | Cut | Hold) -> AsyncIterator[bytes]:
-    written = protocol.write(step, len(script.requests))
+async def _stream(
+    protocol: Protocol5, script: Script, step: Say | Call | Cut | Hold | Raw
+) -> AsyncIterator[bytes]:
+    written = [step.stream] if isinstance(step, Raw) else protocol.write(step, len(script.requests))
     if isinstance(step, Cut | Hold):
         written = written[: len(written) // 2]
     try:

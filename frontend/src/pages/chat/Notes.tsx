@@ -20,7 +20,11 @@ export function Notes({ turn, last }: { turn: TurnView; last: boolean }) {
       {turn.ending === "stopped" && (
         <p className="strip"><Status shape="stop" word={WORDS.stopped} /></p>
       )}
+      {notes.filter((note) => note.note === "notice").map((note) => <p key={note.key} className="m t12">{note.text}</p>)}
       {turn.ending === "budget" && <p className="m t12">{WORDS.budget}</p>}
+      {turn.ending === "cut" && <p className="m t12">{WORDS.cutAtLimit}</p>}
+      {turn.ending === "refused" && <p className="m t12">{WORDS.refused}</p>}
+      {turn.ending === "filtered" && <p className="m t12">{WORDS.filtered}</p>}
       {turn.ending === "failed" && <Failed turn={turn} text={failed?.text ?? ""} last={last} />}
     </>
   );

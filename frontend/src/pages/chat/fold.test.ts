@@ -36,6 +36,11 @@ describe("a turn that is told", () => {
     expect(openQuestions(turn)).toEqual([]);
   });
 
+  test("keeps a notice among what happened", () => {
+    const turn = foldAll([{ event: "notice", text: "The model cannot see pictures." }, { event: "text", text: "Hello." }]);
+    expect(turn.items.flatMap((item) => (item.kind === "note" ? [[item.note, item.text]] : []))).toEqual([["notice", "The model cannot see pictures."]]);
+  });
+
   test("closes a question that somebody else answered", () => {
     const turn = foldAll([asking]);
     expect(openQuestions(turn)).toHaveLength(1);

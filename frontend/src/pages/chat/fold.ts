@@ -23,6 +23,8 @@ function folded(turn: TurnView, event: Exclude<ChatEvent, BusyEvent>, now: numbe
       return { ...turn, items: withWords(turn, event.event, event.text) };
     case "again":
       return { ...turn, items: [...withoutRound(turn), note(turn, "again", event.reason)] };
+    case "notice":
+      return { ...turn, items: [...turn.items, note(turn, "notice", event.text)] };
     case "queued":
       return { ...turn, items: put(turn, newCall(event, now), { outcome: "waiting", began: null }) };
     case "call":
@@ -148,6 +150,6 @@ function over(turn: TurnView, ending: string): ItemView[] {
   return ending === "stopped" ? [...items, note(turn, "stopped", "")] : items;
 }
 
-function note(turn: TurnView, kind: "stopped" | "shortened" | "again", text: string, time: string | null = null): ItemView {
+function note(turn: TurnView, kind: "stopped" | "shortened" | "again" | "notice", text: string, time: string | null = null): ItemView {
   return { kind: "note", key: `n${turn.items.length}`, note: kind, text, time };
 }

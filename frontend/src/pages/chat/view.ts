@@ -58,7 +58,7 @@ export interface CallView {
 export interface NoteView {
   kind: "note";
   key: string;
-  note: "stopped" | "failed" | "shortened" | "again";
+  note: "stopped" | "failed" | "shortened" | "again" | "notice";
   text: string;
   time: string | null;
 }

@@ -88,7 +88,8 @@ class ProjectTools:
             )
         if running.code not in (0, 1):
             raise ToolFailure(f"The search failed: {running.text().strip() or running.why}")
-        lines = running.text().splitlines()
+        # Not `splitlines`: grep ends a line with a newline alone, and a match may hold other separators.
+        lines = running.text().removesuffix("\n").split("\n")
         if len(lines) > MOST_MATCHES:
             lines = [*lines[:MOST_MATCHES], f"[The first {MOST_MATCHES} of {len(lines)} or more lines.]"]
         return "\n".join(lines) or "No line fits."

@@ -19,6 +19,8 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
 
 LARGEST_INPUT = 4 * 1024 * 1024
+NO_WHOLE_ANSWER = 5
+"""The exit code where the model did not answer, or not to the end."""
 PATIENCE = 3.0
 """Seconds for something to come through a pipe when there is a question already."""
 
@@ -50,7 +52,7 @@ async def command(
     max_rounds: int | None,
     mode: str | None,
     wait: float | None,
-) -> None:
+) -> int:
     """Ask QUESTION and print the answer; tools are called as the model wants them.
 
     What comes through a pipe is added to the question, or is the question; `-` waits for it. Without a
@@ -73,6 +75,7 @@ async def command(
         with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
             result = await ask_crib(surface, crib, params, turn_view(quiet=surface.json), keys)
         surface.answer(result)
+    return NO_WHOLE_ANSWER if result["ending"] in ("cut", "refused", "filtered") else 0
 
 
 def _whole_question(words: tuple[str, ...]) -> str:

@@ -58,6 +58,13 @@ class AgainEvent(TypedDict):
     reason: str
 
 
+class NoticeEvent(TypedDict):
+    """Something that the user should know and that does not end the turn."""
+
+    event: Literal["notice"]
+    text: str
+
+
 class BusyEvent(TypedDict):
     """The model is busy and is asked again after so many seconds."""
 
@@ -184,6 +191,7 @@ ChatEvent = (
     | OfferedEvent
     | WordsEvent
     | AgainEvent
+    | NoticeEvent
     | BusyEvent
     | CallEvent
     | ProgressEvent

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed"]
-TurnEnding = Literal["answered", "budget", "stopped", "failed"]
+TurnEnding = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
 CallOutcome = Literal[
     "ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed", "running"
 ]
@@ -20,6 +20,8 @@ class TokenUsage(TypedDict):
     output: int
     cached: int
     requests: int
+    written: NotRequired[int]
+    """Of the input, what the vendor charges for writing to its cache."""
 
 
 class ChatSummary(TypedDict):
@@ -120,7 +122,7 @@ class NoteItem(TypedDict):
 
     kind: Literal["note"]
     position: int
-    note: Literal["stopped", "failed", "shortened"]
+    note: Literal["stopped", "failed", "shortened", "notice"]
     text: str
     time: str | None
 

@@ -68,6 +68,7 @@ class AnswerUsage(TypedDict):
     output: int
     cached: int
     requests: int
+    written: int
     cost: float | None
 
 
@@ -78,7 +79,7 @@ class Answered(TypedDict):
     rounds: int
     calls: list[AnswerCall]
     usage: AnswerUsage
-    ending: Literal["answered", "budget", "stopped", "failed"]
+    ending: Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
     model: str
     chat: str
 

@@ -12,6 +12,7 @@ from toolcrib.agent.agent import agent_principal
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.events import TurnEnded, event_json
 from toolcrib.agent.live import LiveTurn
+from toolcrib.agent.pictures import attached_picture
 from toolcrib.control.answers.models import Answered, AnswerEvent
 from toolcrib.control.chat_shapes import answer_json
 from toolcrib.control.chat_starting import start_turn
@@ -21,7 +22,6 @@ from toolcrib.errors import NoModel
 from toolcrib.host import Host
 from toolcrib.llm.advice import no_model
 from toolcrib.schema.approvals import Mode
-from toolcrib.schema.messages import Image
 
 
 class Picture(OperationParams):
@@ -69,6 +69,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> Answered:
     """`{answer, rounds, calls, usage, …}`; emits the events of the turn on the way."""
+    images = [attached_picture(one.data, one.mime) for one in params.images]
     try:
         async with asyncio.timeout(params.wait):
             await host.servers.settle()
@@ -88,7 +89,6 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
     agent = host.agent(
         model, person=person, mode=params.mode, project=params.project, max_rounds=params.max_rounds
     )
-    images = [Image(one.data, one.mime) for one in params.images]
     try:
         turn = await start_turn(host, agent, chat, params.text, images)
         try:

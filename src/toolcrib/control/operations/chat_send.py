@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from toolcrib.agent.agent import title_of
+from toolcrib.agent.pictures import attached_picture
 from toolcrib.control.answers.chats import TurnStarted
 from toolcrib.control.chat_starting import agent_for, settled, start_turn
 from toolcrib.control.dispatch import OperationParams
@@ -12,7 +13,6 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.approvals import Mode
-from toolcrib.schema.messages import Image
 
 MOST_PICTURES = 8
 LARGEST_PICTURE = 5_000_000
@@ -49,6 +49,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> TurnStarted:
     """`{chat, turn}`, as soon as it has begun; `/api/live` tells the rest."""
+    images = [attached_picture(one.data, one.mime) for one in params.images]
     chat = await host.chats.load(params.chat) if params.chat else None
     agent = await agent_for(host, chat, model=params.model, mode=params.mode, project=params.project)
     if params.images and not (await agent.model.traits()).images:
@@ -60,6 +61,5 @@ async def run(host: Host, params: Params, emit: Emit) -> TurnStarted:
         chat = await host.chats.create(agent.model.name, title=title_of(params.text))
     if params.pinned is not None or params.banned is not None:
         chat.info = await host.chats.choose_tools(chat.id, pinned=params.pinned, banned=params.banned)
-    images = [Image(one.data, one.mime) for one in params.images]
     turn = await start_turn(host, agent, chat, params.text, images)
     return {"chat": turn.chat, "turn": turn.id}

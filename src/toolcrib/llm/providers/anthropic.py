@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Draft, Gathering
 from toolcrib.llm.history import joined, without_calls
-from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.refusals import complain
 from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.values import Json, count, identifier, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
@@ -33,9 +35,21 @@ VENDOR = Vendor(
     address="https://api.anthropic.com",
 )
 VERSION = "2023-06-01"
-MAX_TOKENS = 8192
-"""The vendor wants a limit; this is one that all current models take."""
+MAX_TOKENS = 32_000
+"""The vendor wants a limit. All models since Claude 3.7 take this one, and it leaves room for the chat."""
+OLDER_MAX_TOKENS = {
+    "claude-2": 4096,
+    "claude-instant": 4096,
+    "claude-3-opus": 4096,
+    "claude-3-sonnet": 4096,
+    "claude-3-haiku": 4096,
+    "claude-3-5": 8192,
+}
+"""What older models take at most, by the beginning of the name."""
+OTHER_MAX_TOKENS = 8192
+"""For models of other vendors that speak this protocol."""
 CONTEXT = 200_000
+LIMITS = Limits(call_id=re.compile(r"[A-Za-z0-9_-]{1,64}"))
 _REASONS: dict[str, StopReason] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -44,8 +58,6 @@ _REASONS: dict[str, StopReason] = {
     "model_context_window_exceeded": "length",
     "refusal": "refused",
 }
-_THINKING = ("thinking", "redacted_thinking")
-Json = dict[str, Any]
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
@@ -57,6 +69,7 @@ class Messages:
     """A model of Anthropic."""
 
     form = "anthropic"
+    limits = LIMITS
 
     def __init__(self, model: str, context: ModelContext) -> None:
         self.name = context.name_of(VENDOR, model)
@@ -88,7 +101,7 @@ class Messages:
         messages = request.messages if request.tools else without_calls(request.messages)
         body: Json = {
             "model": self._model,
-            "max_tokens": request.max_tokens or self._context.max_tokens or MAX_TOKENS,
+            "max_tokens": request.max_tokens or self._context.max_tokens or max_tokens(self._model),
             "messages": _messages(messages),
             "stream": True,
         }
@@ -104,6 +117,12 @@ class Messages:
         if request.stop:
             body["stop_sequences"] = list(request.stop)
         return body
+
+
+def max_tokens(model: str) -> int:
+    """How long an answer of this model may be, where nobody says otherwise."""
+    older = next((most for name, most in OLDER_MAX_TOKENS.items() if model.startswith(name)), None)
+    return older or (MAX_TOKENS if model.startswith("claude") else OTHER_MAX_TOKENS)
 
 
 def _messages(messages: Sequence[Message]) -> list[Json]:
@@ -128,7 +147,10 @@ def _content(message: Message) -> list[Json]:
     if isinstance(message, FromPerson):
         return [_block(part) for part in message.parts if not _is_empty(part)]
     if isinstance(message, FromModel):
-        return [block for part in message.parts if (block := _spoken(part)) is not None]
+        blocks = [block for part in message.parts if (block := _spoken(part)) is not None]
+        while blocks and _is_thinking(blocks[-1]):  # No message may end with them.
+            blocks.pop()
+        return blocks
     return [_result(answer) for answer in message.answers]
 
 
@@ -146,8 +168,15 @@ def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
     if isinstance(part, ToolUse):
         return {"type": "tool_use", "id": part.id, "name": part.name, "input": dict(part.arguments)}
     if isinstance(part, Opaque):
-        return dict(part.data) if part.vendor == VENDOR.name else None
+        return dict(part.data) if part.vendor == VENDOR.name and _is_thinking(part.data) else None
     return None if _is_empty(part) else {"type": "text", "text": part.text}
+
+
+def _is_thinking(block: Mapping[str, object]) -> bool:
+    """Whether it is a thought that the vendor takes back: one that was cut has no signature."""
+    if block.get("type") == "thinking":
+        return isinstance(block.get("thinking"), str) and bool(text(block.get("signature")))
+    return block.get("type") == "redacted_thinking" and bool(text(block.get("data")))
 
 
 def _result(answer: ToolAnswer) -> Json:
@@ -163,81 +192,92 @@ class _Reading:
         self.gathering = Gathering()
         self._draft = Draft()
         self._block: Json = {}
+        self._counted: dict[str, int] = {}
 
     def take(self, event: Json) -> list[ModelEvent]:
         """One event."""
         kind = event.get("type")
         if kind == "message_start":
-            self._count(event.get("message", {}).get("usage"))
+            self._count(table(event.get("message")).get("usage"))
         elif kind == "content_block_start":
-            self._begin(event.get("content_block") or {})
+            return self._begin(table(event.get("content_block")))
         elif kind == "content_block_delta":
-            return self._more(event.get("delta") or {})
+            return self._more(table(event.get("delta")))
         elif kind == "content_block_stop":
-            return self._end_block()
+            self._end_block(closed=True)
         elif kind == "message_delta":
-            self.gathering.reason = _REASONS.get(str((event.get("delta") or {}).get("stop_reason")), "end")
+            self._stop(table(event.get("delta")))
             self._count(event.get("usage"))
         elif kind == "message_stop":
             self.gathering.end()
         elif kind == "message":
-            self._whole(event)
-        elif kind == "error":
+            return self._whole(event)
+        elif kind == "error" or event.get("error"):
             raise complain(VENDOR, event.get("error"))
         return []
 
-    def rest(self) -> list[ModelEvent]:
-        """Nothing: every call is complete when its block is."""
-        return []
+    def rest(self) -> None:
+        """A block without its end."""
+        self._end_block(closed=False)
 
-    def _begin(self, block: Json) -> None:
+    def _begin(self, block: Json) -> list[ModelEvent]:
+        self._end_block(closed=False)
         self._block = dict(block)
-        if block.get("type") == "tool_use":
-            self._draft = Draft(str(block.get("id") or ""), str(block.get("name") or ""))
+        self._draft = Draft(identifier(block.get("id")), text(block.get("name")))
+        return self.gathering.say(block.get("text")) if block.get("type") == "text" else []
 
     def _more(self, delta: Json) -> list[ModelEvent]:
         kind = delta.get("type")
         if kind == "text_delta":
-            self.gathering.say(delta["text"])
-            return [TextDelta(delta["text"])]
+            return self.gathering.say(delta.get("text"))
         if kind == "input_json_delta":
-            self._draft.arguments += delta.get("partial_json") or ""
+            self._draft.arguments += text(delta.get("partial_json"))
         elif kind == "thinking_delta":
-            self._block["thinking"] = self._block.get("thinking", "") + delta["thinking"]
-            return [ThinkingDelta(delta["thinking"])]
+            self._block["thinking"] = text(self._block.get("thinking")) + text(delta.get("thinking"))
+            return self.gathering.think(delta.get("thinking"))
         elif kind == "signature_delta":
-            self._block["signature"] = delta["signature"]
+            self._block["signature"] = text(delta.get("signature"))
         return []
 
-    def _end_block(self) -> list[ModelEvent]:
+    def _end_block(self, *, closed: bool) -> None:
         block, self._block = self._block, {}
-        if block.get("type") in _THINKING:
+        if _is_thinking(block):
             self.gathering.keep(Opaque(vendor=VENDOR.name, data=block))
-        if block.get("type") != "tool_use":
-            return []
-        given: object = self._draft.arguments or block.get("input")
-        return [self.gathering.call(self._draft.id, self._draft.name, given)]
+        elif block.get("type") == "tool_use":
+            draft = self._draft
+            self.gathering.call(draft.id, draft.name, draft.arguments or block.get("input"), closed=closed)
 
-    def _whole(self, message: Json) -> None:
-        self.gathering.end()
-        for block in message.get("content") or ():
+    def _stop(self, told: Json) -> None:
+        reason = text(told.get("stop_reason"))
+        if reason:
+            self.gathering.reason = _REASONS.get(reason, "end")
+        details = table(told.get("stop_details"))
+        self.gathering.detail = text(details.get("explanation")) or text(details.get("category"))
+
+    def _whole(self, message: Json) -> list[ModelEvent]:
+        events: list[ModelEvent] = []
+        for block in tables(message.get("content")):
             if block.get("type") == "text":
-                self.gathering.say(block["text"])
+                events += self.gathering.say(block.get("text"))
             elif block.get("type") == "tool_use":
-                self.gathering.call(block.get("id", ""), block.get("name", ""), block.get("input"))
-        self.gathering.reason = _REASONS.get(str(message.get("stop_reason")), "end")
+                self.gathering.call(block.get("id"), block.get("name"), block.get("input"))
+        self._stop(message)
         self._count(message.get("usage"))
+        self.gathering.end()
+        return events
 
-    def _count(self, usage: Mapping[str, Any] | None) -> None:
-        if not usage:
+    def _count(self, usage: object) -> None:
+        # Counts are totals of the whole answer, and an event repeats any of them: the largest holds.
+        for name, value in table(usage).items():
+            self._counted[name] = max(self._counted.get(name, 0), count(value))
+        if not self._counted:
             return
-        before = self.gathering.usage
-        cached = usage.get("cache_read_input_tokens") or 0
-        fresh = (usage.get("input_tokens") or 0) + (usage.get("cache_creation_input_tokens") or 0)
+        cached = self._counted.get("cache_read_input_tokens", 0)
+        written = self._counted.get("cache_creation_input_tokens", 0)
         self.gathering.usage = Usage(
-            # The last count holds; those that an event leaves out stay.
-            input=fresh + cached or before.input,
-            output=usage.get("output_tokens") or before.output,
-            cached=cached or before.cached,
+            input=self._counted.get("input_tokens", 0) + cached + written,
+            output=self._counted.get("output_tokens", 0),
+            cached=cached,
+            written=written,
             requests=1,
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from toolcrib.errors import AnswerCut, ModelError
+from toolcrib.errors import AnswerCut
+from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined
-from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.refusals import complain
 from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.values import Json, count, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
@@ -39,15 +40,25 @@ _VERSIONED = re.compile(r"/v1[a-z0-9]*$")
 _REASONS: dict[str, StopReason] = {
     "STOP": "end",
     "MAX_TOKENS": "length",
-    "SAFETY": "refused",
-    "RECITATION": "refused",
-    "BLOCKLIST": "refused",
-    "PROHIBITED_CONTENT": "refused",
-    "SPII": "refused",
+    "SAFETY": "filtered",
+    "RECITATION": "filtered",
+    "LANGUAGE": "filtered",
+    "OTHER": "filtered",
+    "BLOCKLIST": "filtered",
+    "PROHIBITED_CONTENT": "filtered",
+    "SPII": "filtered",
+    "IMAGE_SAFETY": "filtered",
+    "IMAGE_PROHIBITED_CONTENT": "filtered",
+    "IMAGE_RECITATION": "filtered",
+    "IMAGE_OTHER": "filtered",
+    "MODEL_ARMOR": "filtered",
 }
 _SIGNATURE = "thoughtSignature"
-_NO_CALL = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS")
-Json = dict[str, Any]
+_NO_SIGNATURE = "skip_thought_signature_validator"
+"""What Google wants in the place of a signature with a call that another model made."""
+_NO_CALL = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
+_SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)")
+"""Models that refuse a first call without a signature."""
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
@@ -59,6 +70,7 @@ class Contents:
     """A model of Google."""
 
     form = "gemini"
+    limits = Limits()
 
     def __init__(self, model: str, context: ModelContext) -> None:
         self.name = context.name_of(VENDOR, model)
@@ -89,7 +101,7 @@ class Contents:
         return address if _VERSIONED.search(address) else f"{address}/v1beta"
 
     def _body(self, request: Request) -> Json:
-        body: Json = {"contents": _contents(request.messages)}
+        body: Json = {"contents": _contents(request.messages, signs=bool(_SIGNS.match(self._model)))}
         if request.system:
             body["systemInstruction"] = {"parts": [{"text": request.system}]}
         if request.tools:
@@ -103,11 +115,16 @@ class Contents:
         return {**body, "generationConfig": chosen} if chosen else body
 
 
-def _contents(messages: Sequence[Message]) -> list[Json]:
+def _contents(messages: Sequence[Message], *, signs: bool) -> list[Json]:
     contents: list[Json] = []
+    ids: Mapping[str, str] = {}
     for message in joined(messages):
         role = "model" if isinstance(message, FromModel) else "user"
-        parts = _parts(message)
+        if isinstance(message, FromModel):
+            ids = {call.id: call.vendor["id"] for call in message.calls if "id" in call.vendor}
+        parts = _parts(message, ids)
+        if signs and role == "model":
+            _sign(parts)
         if not parts:
             continue
         if contents and contents[-1]["role"] == role:
@@ -117,13 +134,13 @@ def _contents(messages: Sequence[Message]) -> list[Json]:
     return contents
 
 
-def _parts(message: Message) -> list[Json]:
+def _parts(message: Message, ids: Mapping[str, str]) -> list[Json]:
     if isinstance(message, FromPerson):
-        return [_part(part) for part in message.parts]
+        return [_part(part) for part in message.parts if not isinstance(part, Text) or part.text]
     if isinstance(message, FromModel):
         return [spoken for part in message.parts if (spoken := _spoken(part)) is not None]
     # All answers first: the vendor wants as many of them, in a row, as there were calls.
-    answers = [_result(answer) for answer in message.answers]
+    answers = [_result(answer, ids.get(answer.id)) for answer in message.answers]
     seen: list[Json] = []
     for answer in message.answers:
         if answer.images:
@@ -150,9 +167,15 @@ def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
     return {"functionCall": call, **({_SIGNATURE: signature} if signature else {})}
 
 
-def _result(answer: ToolAnswer) -> Json:
+def _sign(parts: Sequence[Json]) -> None:
+    first = next((part for part in parts if "functionCall" in part), None)
+    if first is not None:
+        first.setdefault(_SIGNATURE, _NO_SIGNATURE)
+
+
+def _result(answer: ToolAnswer, id_: str | None) -> Json:
     response: Json = {"name": answer.name, "response": {"error" if answer.failed else "output": answer.text}}
-    return {"functionResponse": response}
+    return {"functionResponse": {"id": id_, **response} if id_ else response}
 
 
 class _Reading:
@@ -165,52 +188,50 @@ class _Reading:
         """One chunk."""
         if chunk.get("error"):
             raise complain(VENDOR, chunk["error"])
-        self._count(chunk.get("usageMetadata"))
-        blocked = (chunk.get("promptFeedback") or {}).get("blockReason")
+        self._count(table(chunk.get("usageMetadata")))
+        blocked = text(table(chunk.get("promptFeedback")).get("blockReason"))
         if blocked:
-            raise ModelError(f"Google Gemini does not take this question: {blocked}.")
+            self.gathering.reason, self.gathering.detail = "filtered", blocked
+            self.gathering.ended = True
         events: list[ModelEvent] = []
-        for candidate in (chunk.get("candidates") or ())[:1]:
-            for part in (candidate.get("content") or {}).get("parts") or ():
+        for candidate in tables(chunk.get("candidates"))[:1]:
+            for part in tables(table(candidate.get("content")).get("parts")):
                 events += self._part(part)
-            self._finish(candidate.get("finishReason"))
+            self._finish(candidate)
         return events
 
-    def rest(self) -> list[ModelEvent]:
+    def rest(self) -> None:
         """Nothing: calls come whole."""
-        return []
 
     def _part(self, part: Json) -> list[ModelEvent]:
-        if "functionCall" in part:
-            call = part["functionCall"]
-            vendor = {"id": call["id"]} if call.get("id") else {}
-            if part.get(_SIGNATURE):
-                vendor[_SIGNATURE] = part[_SIGNATURE]
-            name = call.get("name") or ""
-            return [self.gathering.call(call.get("id") or "", name, call.get("args"), vendor)]
-        text = part.get("text")
-        if not isinstance(text, str) or not text:
+        call = table(part.get("functionCall"))
+        if call:
+            own = {"id": call.get("id"), _SIGNATURE: part.get(_SIGNATURE)}
+            vendor = {key: value for key, value in own.items() if isinstance(value, str) and value}
+            self.gathering.call(call.get("id"), call.get("name"), call.get("args"), vendor)
             return []
         if part.get("thought"):
-            return [ThinkingDelta(text)]
-        self.gathering.say(text)
-        return [TextDelta(text)]
+            return self.gathering.think(part.get("text"))
+        return self.gathering.say(part.get("text"))
 
-    def _finish(self, reason: str | None) -> None:
+    def _finish(self, candidate: Json) -> None:
+        reason = text(candidate.get("finishReason"))
         if not reason:
             return
         if reason in _NO_CALL:
             raise AnswerCut(f"Google Gemini wrote a call that cannot be read ({reason}).", hint="Ask again.")
         self.gathering.reason = _REASONS.get(reason, "end")
+        if self.gathering.reason == "filtered":
+            self.gathering.detail = text(candidate.get("finishMessage")) or reason
         self.gathering.ended = True
 
-    def _count(self, usage: Mapping[str, Any] | None) -> None:
+    def _count(self, usage: Json) -> None:
         if not usage:
             return
-        thought = usage.get("thoughtsTokenCount") or 0
+        sent = count(usage.get("promptTokenCount"))
         self.gathering.usage = Usage(
-            input=usage.get("promptTokenCount") or 0,
-            output=(usage.get("candidatesTokenCount") or 0) + thought,
-            cached=usage.get("cachedContentTokenCount") or 0,
+            input=sent,
+            output=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
+            cached=min(sent, count(usage.get("cachedContentTokenCount"))),
             requests=1,
         )

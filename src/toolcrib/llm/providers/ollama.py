@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined, without_calls
-from toolcrib.llm.model import Model, ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import Model, ModelEvent, Request, Traits
 from toolcrib.llm.ollama_host import address_of, describe
 from toolcrib.llm.providers import openai
 from toolcrib.llm.refusals import complain
 from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.values import Json, count, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
@@ -41,7 +42,6 @@ NEEDS_KEY = False
 CONTEXT = 16_384
 """Tokens to hold, unless the settings say otherwise or the model holds less; more costs memory."""
 _REASONS: dict[str, StopReason] = {"length": "length"}
-Json = dict[str, Any]
 
 
 def open_model(model: str, context: ModelContext) -> Model:
@@ -56,6 +56,7 @@ class Chat:
     """A model that Ollama runs."""
 
     form = "openai"
+    limits = Limits()
 
     def __init__(self, model: str, context: ModelContext) -> None:
         self.name = context.name_of(VENDOR, model)
@@ -98,29 +99,29 @@ class Chat:
         }
         body: Json = {
             "model": self._model,
-            "messages": _messages(request.system, messages, traits),
+            "messages": _messages(request.system, messages),
             "stream": True,
             "options": {key: value for key, value in limits.items() if value is not None},
         }
         return {**body, "tools": tools} if tools else body
 
 
-def _messages(system: str, messages: Sequence[Message], traits: Traits) -> list[Json]:
+def _messages(system: str, messages: Sequence[Message]) -> list[Json]:
     written: list[Json] = [{"role": "system", "content": system}] if system else []
     for message in joined(messages):
         if isinstance(message, FromPerson):
-            written.append(_said("user", message.parts, traits))
+            written.append(_said("user", message.parts))
         elif isinstance(message, FromModel):
             written.append(_spoken(message))
         else:
-            written += _results(message, traits)
+            written += _results(message)
     return written
 
 
-def _said(role: str, parts: Sequence[Text | Image], traits: Traits) -> Json:
-    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+def _said(role: str, parts: Sequence[Text | Image]) -> Json:
+    words = "\n".join(part.text for part in parts if isinstance(part, Text))
     images = [part.data for part in parts if isinstance(part, Image)]
-    return {"role": role, "content": text, **({"images": images} if images and traits.images else {})}
+    return {"role": role, "content": words, **({"images": images} if images else {})}
 
 
 def _spoken(message: FromModel) -> Json:
@@ -131,7 +132,7 @@ def _spoken(message: FromModel) -> Json:
     return {"role": "assistant", "content": message.text, **({"tool_calls": calls} if calls else {})}
 
 
-def _results(message: FromTools, traits: Traits) -> list[Json]:
+def _results(message: FromTools) -> list[Json]:
     written: list[Json] = [
         {
             "role": "tool",
@@ -142,10 +143,10 @@ def _results(message: FromTools, traits: Traits) -> list[Json]:
         for answer in message.answers
     ]
     for answer in message.answers:
-        if answer.images and traits.images:
+        if answer.images:
             # Templates of models show pictures of a person's messages alone.
             shown: list[Text | Image] = [Text(f"Pictures from {answer.name}:"), *answer.images]
-            written.append(_said("user", shown, traits))
+            written.append(_said("user", shown))
     return written
 
 
@@ -159,31 +160,21 @@ class _Reading:
         """One line."""
         if line.get("error"):
             raise complain(VENDOR, line["error"])
-        message = line.get("message") or {}
-        events: list[ModelEvent] = []
-        if message.get("thinking"):
-            events.append(ThinkingDelta(message["thinking"]))
-        if message.get("content"):
-            self.gathering.say(message["content"])
-            events.append(TextDelta(message["content"]))
-        for call in message.get("tool_calls") or ():
-            function = call.get("function") or {}
-            events.append(
-                self.gathering.call(
-                    call.get("id") or "", function.get("name") or "", function.get("arguments")
-                )
-            )
+        message = table(line.get("message"))
+        events = [*self.gathering.think(message.get("thinking")), *self.gathering.say(message.get("content"))]
+        for call in tables(message.get("tool_calls")):
+            function = table(call.get("function"))
+            self.gathering.call(call.get("id"), function.get("name"), function.get("arguments"))
         if line.get("done"):
             self._end(line)
         return events
 
-    def rest(self) -> list[ModelEvent]:
+    def rest(self) -> None:
         """Nothing: calls come whole."""
-        return []
 
     def _end(self, line: Json) -> None:
         self.gathering.end()
-        self.gathering.reason = _REASONS.get(line.get("done_reason") or "", "end")
+        self.gathering.reason = _REASONS.get(text(line.get("done_reason")), "end")
         self.gathering.usage = Usage(
-            input=line.get("prompt_eval_count") or 0, output=line.get("eval_count") or 0, requests=1
+            input=count(line.get("prompt_eval_count")), output=count(line.get("eval_count")), requests=1
         )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from toolcrib.errors import AnswerCut
+from toolcrib.llm.acceptable import NINE_CHARACTERS, Limits
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.gathering import Draft, Gathering
 from toolcrib.llm.history import joined
-from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.refusals import complain
 from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.valid_json import encode, is_valid
+from toolcrib.llm.values import Json, count, identifier, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
@@ -38,9 +40,18 @@ _REASONS: dict[str, StopReason] = {
     "tool_calls": "calls",
     "function_call": "calls",
     "length": "length",
-    "content_filter": "refused",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "content_filter": "filtered",
+    "sensitive": "filtered",
+    "safety": "filtered",
+    "refusal": "refused",
 }
-Json = dict[str, Any]
+_BROKEN = ("error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource")
+"""Reasons with which servers tell that they could not go on."""
+_MISTRAL = ("mistral", "mixtral", "ministral", "codestral", "magistral", "devstral", "pixtral")
+"""In the names of models whose templates refuse other ids."""
 
 
 def open_model(model: str, context: ModelContext, vendor: Vendor = VENDOR) -> VendorModel:
@@ -58,6 +69,7 @@ class Completions:
         self._model = model
         self._vendor = vendor
         self._context = context
+        self.limits = NINE_CHARACTERS if any(one in model.lower() for one in _MISTRAL) else Limits()
 
     async def traits(self) -> Traits:
         """What it holds is as the settings say; the protocol does not tell."""
@@ -144,7 +156,7 @@ def _spoken(message: FromModel) -> Json:
 
 def _call(call: ToolUse) -> Json:
     # The vendor parses this again: what was broken is sent back as an empty object.
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    arguments = encode(dict(call.arguments)).decode()
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
@@ -169,6 +181,7 @@ class _Reading:
         self._vendor = vendor
         self._drafts: dict[object, Draft] = {}
         self._last: object = None
+        self._refused = False
 
     def take(self, chunk: Json) -> list[ModelEvent]:
         """One chunk; an empty one is the last."""
@@ -176,60 +189,80 @@ class _Reading:
             self.gathering.end()
         if chunk.get("error"):
             raise complain(self._vendor, chunk["error"])
-        self._count(chunk.get("usage"))
-        events: list[ModelEvent] = []
-        for choice in chunk.get("choices") or ():
-            events += self._choice(choice)
-        return events
+        self._count(table(chunk.get("usage")))
+        # One answer was asked for; a second one would be mixed with it.
+        return [event for choice in tables(chunk.get("choices"))[:1] for event in self._choice(choice)]
 
-    def rest(self) -> list[ModelEvent]:
+    def rest(self) -> None:
         """The calls: which piece was the last of one, nobody says."""
-        drafts = self._drafts.values()
-        return [self.gathering.call(draft.id, draft.name, draft.arguments) for draft in drafts]
+        gathering = self.gathering
+        for draft in self._drafts.values():
+            gathering.call(draft.id, draft.name, draft.arguments, closed=gathering.reason is not None)
+        if self._refused and gathering.reason in (None, "end", "calls"):
+            gathering.reason = "refused"
 
     def _choice(self, choice: Json) -> list[ModelEvent]:
-        delta = choice.get("delta") or choice.get("message") or {}
-        events: list[ModelEvent] = []
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str) and thought:
-            events.append(ThinkingDelta(thought))
-        text = delta.get("content")
-        if isinstance(text, str) and text:
-            self.gathering.say(text)
-            events.append(TextDelta(text))
-        for position, call in enumerate(delta.get("tool_calls") or ()):
+        delta = table(choice.get("delta")) or table(choice.get("message"))
+        thought = text(delta.get("reasoning_content")) or text(delta.get("reasoning"))
+        events = [*self.gathering.think(thought), *self.gathering.say(_words(delta.get("content")))]
+        refusal = text(delta.get("refusal"))
+        if refusal:
+            self._refused = True
+            events += self.gathering.say(refusal)
+        for position, call in enumerate(tables(delta.get("tool_calls"))):
             self._draft(call, position)
-        if choice.get("finish_reason"):
-            self.gathering.reason = _REASONS.get(choice["finish_reason"], "end")
-            self.gathering.ended = True  # The count of tokens follows.
+        self._finish(text(choice.get("finish_reason")))
         return events
 
+    def _finish(self, reason: str) -> None:
+        if not reason:
+            return
+        if reason.lower() in _BROKEN:
+            raise AnswerCut(f"The answer of {self._vendor.title} broke off: {reason}.", hint="Ask again.")
+        self.gathering.reason = _REASONS.get(reason.lower(), "end")
+        if self.gathering.reason == "filtered":
+            self.gathering.detail = reason
+        self.gathering.ended = True  # The count of tokens follows.
+
     def _draft(self, call: Json, position: int) -> None:
-        function = call.get("function") or {}
+        function = table(call.get("function"))
         draft = self._drafts.setdefault(self._slot(call, position), Draft())
-        draft.id = draft.id or str(call.get("id") or "")
-        draft.name = draft.name or str(function.get("name") or "")
+        draft.id = draft.id or identifier(call.get("id"))
+        draft.name = draft.name or text(function.get("name"))
         arguments = function.get("arguments")
-        if isinstance(arguments, Mapping):
-            arguments = json.dumps(arguments)
-        draft.arguments += arguments or ""
+        draft.arguments += _as_text(arguments)
 
     def _slot(self, call: Json, position: int) -> object:
         """Which call a piece belongs to: by its index, else a piece with a name begins the next one."""
         index = call.get("index")
-        if index is not None:
+        if isinstance(index, int):
             return index
-        if (call.get("function") or {}).get("name") or self._last is None:
+        if text(table(call.get("function")).get("name")) or self._last is None:
             self._last = ("unnumbered", len(self._drafts), position)
         return self._last
 
-    def _count(self, usage: Mapping[str, Any] | None) -> None:
+    def _count(self, usage: Json) -> None:
         if not usage:
             return
-        details = usage.get("prompt_tokens_details") or {}
+        sent = count(usage.get("prompt_tokens"))
         self.gathering.usage = Usage(
-            input=usage.get("prompt_tokens") or 0,
-            output=usage.get("completion_tokens") or 0,
-            cached=details.get("cached_tokens") or 0,
+            input=sent,
+            output=count(usage.get("completion_tokens")),
+            cached=min(sent, count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))),
             requests=1,
         )
+
+
+def _as_text(arguments: object) -> str:
+    """Arguments as they should have come; what no JSON can hold stays something that is no JSON."""
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    written = encode(arguments).decode()
+    return written if is_valid(arguments) else f"(invalid) {written}"
+
+
+def _words(content: object) -> str:
+    """The words of a message; a few servers send them in parts."""
+    if isinstance(content, list):
+        return "".join(text(part.get("text")) for part in tables(content))
+    return text(content)

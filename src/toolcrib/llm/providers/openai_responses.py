@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined
-from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.providers.openai import CONTEXT, authorisation
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
 from toolcrib.llm.refusals import complain
 from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.valid_json import encode
+from toolcrib.llm.values import Json, count, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
@@ -32,7 +34,6 @@ from toolcrib.schema.messages import (
 VENDOR = replace(CHAT_VENDOR, name="openai-responses")
 _REASONING = ("o1", "o3", "o4", "gpt-5", "gpt-6", "codex")
 """How the names of models begin that reason; others refuse to be asked for it."""
-Json = dict[str, Any]
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
@@ -44,6 +45,7 @@ class Responses:
     """A model behind responses."""
 
     form = "openai-responses"
+    limits = Limits(call_id=re.compile(r"[A-Za-z0-9_-]{1,64}"))
 
     def __init__(self, model: str, context: ModelContext) -> None:
         self.name = context.name_of(VENDOR, model)
@@ -73,11 +75,11 @@ class Responses:
     def _body(self, request: Request) -> Json:
         body: Json = {
             "model": self._model,
-            "input": _items(request.messages),
+            "input": _items(request.messages, reasoning=reasons(self._model)),
             "stream": True,
             "store": False,
         }
-        if self._model.startswith(_REASONING):
+        if reasons(self._model):
             body["include"] = ["reasoning.encrypted_content"]
         if request.system:
             body["instructions"] = request.system
@@ -91,15 +93,33 @@ class Responses:
         return body
 
 
-def _items(messages: Sequence[Message]) -> list[Json]:
+def reasons(model: str) -> bool:
+    """Whether a model can be asked for its reasoning: those for chats, such as gpt-5-chat-latest, cannot."""
+    return model.startswith(_REASONING) and "-chat" not in model
+
+
+def _items(messages: Sequence[Message], *, reasoning: bool) -> list[Json]:
     items: list[Json] = []
     for message in joined(messages):
         if isinstance(message, FromPerson):
             items.append({"role": "user", "content": [_part(part) for part in message.parts]})
         elif isinstance(message, FromModel):
-            items += [item for part in message.parts if (item := _spoken(part)) is not None]
+            items += _followed(
+                [
+                    item
+                    for part in message.parts
+                    if (reasoning or not isinstance(part, Opaque)) and (item := _spoken(part)) is not None
+                ]
+            )
         elif isinstance(message, FromTools):
             items += [_result(answer) for answer in message.answers]
+    return items
+
+
+def _followed(items: list[Json]) -> list[Json]:
+    """The items of one message; the vendor refuses reasoning that nothing follows."""
+    while items and items[-1].get("type") == "reasoning":
+        items.pop()
     return items
 
 
@@ -111,14 +131,15 @@ def _part(part: Text | Image) -> Json:
 
 def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
     if isinstance(part, Text):
-        return {"role": "assistant", "content": [{"type": "output_text", "text": part.text}]}
+        # As plain text: a list would need the id and the annotations that the vendor once gave it.
+        return {"role": "assistant", "content": part.text} if part.text else None
     if isinstance(part, Opaque):
         return dict(part.data) if part.vendor == VENDOR.name else None
     return {
         "type": "function_call",
         "call_id": part.id,
         "name": part.name,
-        "arguments": json.dumps(dict(part.arguments), ensure_ascii=False),
+        "arguments": encode(dict(part.arguments)).decode(),
     }
 
 
@@ -135,68 +156,77 @@ class _Reading:
     def __init__(self) -> None:
         self.gathering = Gathering()
         self._said = False
+        self._refused = False
+        self._done = 0
 
     def take(self, event: Json) -> list[ModelEvent]:
         """One event."""
         if event.get("object") == "response":
-            return self._whole(event)
+            return self._end(event)
         kind = event.get("type")
         if kind in ("response.output_text.delta", "response.refusal.delta"):
             self._said = True
-            self.gathering.say(event["delta"])
-            return [TextDelta(event["delta"])]
-        if kind == "response.reasoning_summary_text.delta":
-            return [ThinkingDelta(event["delta"])]
+            self._refused = self._refused or kind == "response.refusal.delta"
+            return self.gathering.say(event.get("delta"))
+        if kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
+            return self.gathering.think(event.get("delta"))
         if kind == "response.output_item.done":
-            return self._item(event.get("item") or {})
-        if kind in ("response.completed", "response.incomplete"):
-            self._end(event.get("response") or {})
-        elif kind == "response.failed":
-            raise complain(VENDOR, (event.get("response") or {}).get("error"))
-        elif kind == "error":
+            self._done += 1
+            return self._item(table(event.get("item")))
+        if kind in ("response.completed", "response.incomplete", "response.done"):
+            return self._end(table(event.get("response")))
+        if kind == "response.failed":
+            raise complain(VENDOR, table(event.get("response")).get("error"))
+        if kind == "error" or event.get("error"):
             raise complain(VENDOR, event.get("error") or event)
         return []
 
-    def rest(self) -> list[ModelEvent]:
-        """Nothing: calls come whole."""
-        return []
-
-    def _whole(self, response: Json) -> list[ModelEvent]:
-        self._end(response)
-        return [told for item in response.get("output") or () for told in self._item(item)]
+    def rest(self) -> None:
+        """Nothing: calls come whole, or not at all."""
 
     def _item(self, item: Json) -> list[ModelEvent]:
         kind = item.get("type")
         if kind == "function_call":
-            return [self.gathering.call(item.get("call_id") or "", item.get("name") or "", item["arguments"])]
-        if kind == "reasoning" and item.get("encrypted_content"):
+            closed = item.get("status") in (None, "completed")
+            self.gathering.call(item.get("call_id"), item.get("name"), item.get("arguments"), closed=closed)
+        if kind == "reasoning" and text(item.get("encrypted_content")):
             kept: Json = {
                 key: item[key] for key in ("type", "id", "summary", "encrypted_content") if key in item
             }
             self.gathering.keep(Opaque(vendor=VENDOR.name, data=kept))
-        if kind == "message":
-            return self._unsaid(item)
-        return []
+        return self._unsaid(item) if kind == "message" else []
 
     def _unsaid(self, item: Json) -> list[ModelEvent]:
         """The words of a message that came whole, without having been streamed."""
         said, self._said = self._said, False
+        parts = tables(item.get("content"))
+        self._refused = self._refused or any(part.get("type") == "refusal" for part in parts)
         if said:
             return []
-        text = "".join(part.get("text", "") for part in item.get("content") or ())
-        self.gathering.say(text)
-        return [TextDelta(text)] if text else []
+        words = (text(part.get("text")) or text(part.get("refusal")) for part in parts)
+        return [event for word in words for event in self.gathering.say(word)]
 
-    def _end(self, response: Mapping[str, Any]) -> None:
+    def _end(self, response: Json) -> list[ModelEvent]:
+        if response.get("status") == "failed" or response.get("error"):
+            raise complain(VENDOR, response.get("error"))
+        # Some servers tell the items only here; one that the limit cut is told nowhere else.
+        items = tables(response.get("output"))[self._done :]
+        events = [event for item in items for event in self._item(item)]
         self.gathering.end()
-        why = (response.get("incomplete_details") or {}).get("reason")
-        if why:
-            self.gathering.reason = "refused" if why == "content_filter" else "length"
-        usage = response.get("usage") or {}
-        details = usage.get("input_tokens_details") or {}
+        why = text(table(response.get("incomplete_details")).get("reason"))
+        if why or response.get("status") == "incomplete":
+            self.gathering.reason = "filtered" if why == "content_filter" else "length"
+            self.gathering.detail = why
+        elif self._refused:
+            self.gathering.reason = "refused"
+        self._count(table(response.get("usage")))
+        return events
+
+    def _count(self, usage: Json) -> None:
+        sent = count(usage.get("input_tokens"))
         self.gathering.usage = Usage(
-            input=usage.get("input_tokens") or 0,
-            output=usage.get("output_tokens") or 0,
-            cached=details.get("cached_tokens") or 0,
+            input=sent,
+            output=count(usage.get("output_tokens")),
+            cached=min(sent, count(table(usage.get("input_tokens_details")).get("cached_tokens"))),
             requests=1,
         )
