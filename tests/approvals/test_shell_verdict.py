@@ -23,10 +23,26 @@ def commands(name: str) -> list[str]:
 
 EVERYDAY = commands("everyday_reading")
 BYPASSES = commands("shell_bypasses") + commands("more_bypasses")
+CLASSES = {file.stem: file.read_text("utf-8").splitlines() for file in (HERE / "bypasses").glob("*.txt")}
+"""Ways round the list, one a line, in a file for each kind."""
 
 
-def test_there_are_at_least_fifty_everyday_commands() -> None:
-    assert len(set(EVERYDAY)) >= 50
+def test_there_are_enough_commands_of_both_kinds() -> None:
+    assert len(set(EVERYDAY)) >= 150
+    assert sum(map(len, CLASSES.values())) >= 700
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_no_way_round_of_a_kind_is_taken_for_harmless(name: str) -> None:
+    assert [command for command in CLASSES[name] if judge(command).kind == "harmless"] == []
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("joint", ["ls; {}", "{}; ls", "ls | {}", "for i in 1 2; do {}; done", "( {} )"])
+def test_no_way_round_of_a_kind_is_harmless_in_company(name: str, joint: str) -> None:
+    company = [joint.format(command) for command in CLASSES[name]]
+
+    assert [command for command in company if judge(command).kind == "harmless"] == []
 
 
 @pytest.mark.parametrize("command", EVERYDAY)
@@ -117,7 +133,7 @@ def test_reading_in_any_language_is_harmless(command: str) -> None:
 
 
 def test_words_in_any_language_are_told_exactly() -> None:
-    assert simple_commands("cat café | pytest 'naïve é' \"größe 🧰\" 日本") == (
+    assert simple_commands("cat café; pytest 'naïve é' \"größe 🧰\" 日本") == (
         ("pytest", "naïve é", "größe 🧰", "日本"),
     )
     assert rough_commands("rm 'файл 1' é") == (("rm", "файл 1", "é"),)

@@ -43,9 +43,13 @@ def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Gr
         if any(arguments[name] is not None for name in further - (INERT if shell else frozenset())):
             return False
     wide = rule.effect != "allow"
+    cwd = "" if "cwd" in rule.arguments else str(arguments.get("cwd") or "")
     return all(
-        _fits(pattern, _value(arguments, name), ground, command=name == shell, wide=wide)
+        _fits_command(pattern.like, value, cwd, ground, wide=wide)
+        if name == shell and pattern.like is not None and isinstance(value, str)
+        else _fits(pattern, value, ground, wide=wide)
         for name, pattern in rule.arguments.items()
+        for value in [_value(arguments, name)]
     )
 
 
@@ -63,7 +67,7 @@ def check_examples(rule: Rule) -> None:
 _HINT = "Change the rule's patterns, or its examples."
 
 
-def _fits(pattern: Pattern, value: Any, ground: Ground, *, command: bool, wide: bool) -> bool:
+def _fits(pattern: Pattern, value: Any, ground: Ground, *, wide: bool) -> bool:
     if pattern.any:
         return True
     if value is _MISSING:
@@ -72,15 +76,13 @@ def _fits(pattern: Pattern, value: Any, ground: Ground, *, command: bool, wide: 
         return is_inside(value, pattern.under, ground, wide=wide)
     if pattern.like is None:
         return type(value) is type(pattern.equals) and bool(value == pattern.equals)
-    if command and isinstance(value, str):
-        return _fits_command(pattern.like, value, wide=wide)
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     if not wide and ".." in text.replace("\\", "/").split("/") and ".." not in pattern.like:
         return False  # a path that leaves the folder which the pattern names
     return fnmatchcase(text, pattern.like)
 
 
-def _fits_command(like: str, command: str, *, wide: bool) -> bool:
+def _fits_command(like: str, command: str, cwd: str, ground: Ground, *, wide: bool) -> bool:
     from toolcrib.serverkit.shell import rough_commands, simple_commands
 
     try:
@@ -91,7 +93,7 @@ def _fits_command(like: str, command: str, *, wide: bool) -> bool:
         return any(_fits_words(wanted, words) for words in rough_commands(command))
     if like == "*":
         return True
-    found = simple_commands(command)
+    found = simple_commands(command, cwd, ground.start)
     return bool(found) and all(_fits_words(wanted, words) for words in found or ())
 
 
