@@ -89,11 +89,13 @@ def is_secret(
 
     `root` says which part lies in the root folder. `hidden` says that a wildcard at the beginning of a name
     also stands for a dot, which it does not in a shell. A place that ends in the first `below` parts is
-    ignored: these are the folder that the user chose to work in.
+    ignored: these are the folder that the user chose to work in. A `*` for a folder counts only together with
+    what follows.
     """
     parts = [_folded(one) for one in parts]
     for at, one in enumerate(parts):
-        if at >= below and _is_secret_name(one, hidden):
+        any_folder = one == (Wild.MANY,) and at + 1 < len(parts)
+        if at >= below and not any_folder and _is_secret_name(one, hidden):
             return True
         if any(at + len(place) > below and _leads_to(parts[at:], place, hidden) for place in _PLACES):
             return True
