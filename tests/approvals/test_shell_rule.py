@@ -1,4 +1,4 @@
-"""How the gate decides about commands: with the folder of the call, links on the disk, and the user's rules."""
+"""How the gate decides about commands: with the call's folder, links on the disk, and the user's rules."""
 
 from __future__ import annotations
 
@@ -62,7 +62,12 @@ async def test_toolcribs_own_files_in_the_project_ask(tools: Tools, project: Pat
 
 @pytest.mark.parametrize(
     ("command", "cwd"),
-    [("cat environ", "/proc/1"), ("cat id_rsa", "~/.ssh"), ("grep -r KEY", "~"), ("cat hosts.yml", ".config/gh")],
+    [
+        ("cat environ", "/proc/1"),
+        ("cat id_rsa", "~/.ssh"),
+        ("grep -r KEY", "~"),
+        ("cat hosts.yml", ".config/gh"),
+    ],
 )
 async def test_the_folder_of_the_call_is_judged_with_the_command(
     tools: Tools, project: Path, command: str, cwd: str

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.serverkit.shell import judge, rough_commands, simple_commands
+from toolcrib.serverkit.shell import guards_for, judge, rough_commands, simple_commands, stays_local
 
 HERE = Path(__file__).parent
 
@@ -163,6 +163,23 @@ def test_no_text_upsets_the_judge(text: str) -> None:
     assert judge(text).kind in ("harmless", "destructive", "unknown")
 
 
+PIECES = [
+    *"*?[]~$/.-='\"\\|;&<>(){}! \n",
+    *("cd ", "cat ", ".env", "$HOME", "for f in ", "; do ", "$f", "; done", " | xargs -0 ", "<<< "),
+    *("find . -print0", "printf ", "%n", "git diff ", "grep -r "),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_no_pieces_of_commands_upset_the_judge(pieces: list[str]) -> None:
+    text = "".join(pieces)
+
+    verdict = judge(text, cwd=text, project=f"/{text}"), judge(text)
+
+    assert {one.kind for one in verdict} <= {"harmless", "destructive", "unknown"}
+    simple_commands(text), guards_for(text, text), stays_local(text)
+
+
 @given(st.text(alphabet="ls rm|&;<>(){}$`'\"\\\n-*#!=~[]", max_size=30))
 def test_no_line_that_may_remove_is_harmless(text: str) -> None:
     if judge(text).kind == "harmless":
@@ -187,9 +204,20 @@ def test_no_line_that_may_remove_is_harmless(text: str) -> None:
         "ls " + "a" * 1_000_000,
         "sh -c " * 2000 + "ls",
         "!" * 10_000,
+        "cat " + "*" * 10_000,
+        "cat " + "*a" * 5_000,
+        "cat " + "a" * 10_000,
+        "cat " + "?/" * 5_000,
+        "cat " + " ".join(f"{number}*x" for number in range(2_000)),
+        "ls " + " ".join(f"a{number}" for number in range(2_500)),
+        "for a in 1 2 3 4 5; do " * 8 + "ls" + "; done" * 8,
+        "; ".join(f"cd d{number}" for number in range(1_000)),
+        "for f in " + "a " * 3_000 + "; do for g in " + "b " * 3_000 + "; do cat $f$g; done; done",
     ],
-    ids=range(14),
+    ids=range(23),
 )
 def test_no_text_keeps_the_judge_busy_or_is_taken_for_harmless(text: str) -> None:
     assert judge(text).kind != "harmless" or "awk" not in text
     rough_commands(text)
+    stays_local(text)
+    guards_for(text)

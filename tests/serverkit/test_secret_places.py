@@ -33,8 +33,10 @@ def test_every_place_on_the_list_is_found_with_all_that_is_in_it(place: str) -> 
 
 @pytest.mark.parametrize(
     "path",
-    ["README.md", "src/*.py", "*.md", "*.txt", "*.tar.gz", ".gitignore", ".github/*.py", ".env.example"]
-    + ["environment.py", "src/environ", "keys.py", "id.txt", "*/package.json", "proc/notes", "config/gh"],
+    [
+        *("README.md", "src/*.py", "*.md", "*.txt", "*.tar.gz", ".gitignore", ".github/*.py", ".env.example"),
+        *("environment.py", "src/environ", "keys.py", "id.txt", "*/package.json", "proc/notes", "config/gh"),
+    ],
 )
 def test_ordinary_files_are_not_private(path: str) -> None:
     assert not secret(path)

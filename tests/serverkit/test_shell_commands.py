@@ -1,4 +1,4 @@
-"""What is known of a command besides its verdict: what a rule must cover, which guards it needs, where it goes."""
+"""What is known of a command besides its verdict: what a rule must cover, its guards, where it goes."""
 
 from __future__ import annotations
 

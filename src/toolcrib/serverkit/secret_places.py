@@ -6,8 +6,10 @@ found as well as `.env` and `server.pem`. Case is ignored, because some file sys
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from fnmatch import translate
 from functools import lru_cache
 from typing import Literal
 
@@ -75,7 +77,11 @@ TOP = {
 }
 """Folders of the root that hold devices, processes or connections, with the entries that are harmless."""
 
+LONGEST_NAME = 255
+"""No file system has longer ones."""
+
 _NAMES = tuple(map(part, NAMES))
+_PLAIN_NAME = re.compile("|".join(map(translate, (*NAMES, *(f"{one}*" for one in BEGINNINGS)))))
 _BEGINNINGS = tuple(map(part, BEGINNINGS))
 _PLACES = tuple(tuple(map(part, place.split("/"))) for place in PLACES)
 _TOP = tuple((part(name), tuple(map(part, harmless))) for name, harmless in TOP.items())
@@ -97,7 +103,7 @@ def is_secret(
         any_folder = one == (Wild.MANY,) and at + 1 < len(parts)
         if at >= below and not any_folder and _is_secret_name(one, hidden):
             return True
-        if any(at + len(place) > below and _leads_to(parts[at:], place, hidden) for place in _PLACES):
+        if any(at + len(place) > below and _leads_to(parts[at:], place, hidden) for place in _places_at(one)):
             return True
         if (root == "any" or (root == "first" and at == 0)) and _is_special(parts[at:], hidden):
             return True
@@ -118,7 +124,7 @@ def could_match(one: Part, other: Part, *, hidden: bool = False) -> bool:
     """Whether there is a name that fits both; `one` is a shell's pattern."""
     if not hidden and other[:1] == (".",) and isinstance(one[0] if one else ".", Wild):
         return False
-    left, seen = [(0, 0)], {(-1, -1)}
+    left, seen = [(0, 0)], set[tuple[int, int]]()
     while left:
         i, j = left.pop()
         if (i, j) in seen:
@@ -147,19 +153,27 @@ def _steps(one: Part, other: Part, i: int, j: int) -> Iterator[tuple[int, int]]:
         yield i + 1, j + 1
 
 
+@lru_cache(maxsize=1024)
 def _is_secret_name(one: Part, hidden: bool) -> bool:
     if one in _SAMPLES:
         return False
-    return any(could_match(one, name, hidden=hidden) for name in _NAMES) or any(
-        _begins(one, beginning) for beginning in _BEGINNINGS
+    if _is_plain(one):
+        return _PLAIN_NAME.match("".join(map(str, one))) is not None
+    return (
+        len(one) > LONGEST_NAME
+        or any(could_match(one, name, hidden=hidden) for name in _NAMES)
+        or any(_begins(one, beginning) for beginning in _BEGINNINGS)
     )
 
 
 def _begins(one: Part, beginning: Part) -> bool:
     """Whether a name that fits begins so, and not only because a `*` stands for all of the beginning."""
-    left = [(0, 0, False)]
+    left, seen = [(0, 0, False)], set[tuple[int, int, bool]]()
     while left:
-        i, j, solid = left.pop()
+        state = i, j, solid = left.pop()
+        if state in seen:
+            continue
+        seen.add(state)
         if j == len(beginning):
             if solid:
                 return True
@@ -168,6 +182,18 @@ def _begins(one: Part, beginning: Part) -> bool:
         elif i < len(one) and one[i] in (Wild.ONE, beginning[j]):
             left.append((i + 1, j + 1, True))
     return False
+
+
+@lru_cache(maxsize=1024)
+def _places_at(one: Part) -> Sequence[Sequence[Part]]:
+    """The places that may begin with this part; none of them begins with a wildcard."""
+    if not _is_plain(one):
+        return _PLACES
+    return [place for place in _PLACES if place[0] == one]
+
+
+def _is_plain(one: Part) -> bool:
+    return all(isinstance(sign, str) for sign in one)
 
 
 def _leads_to(parts: Sequence[Part], place: Sequence[Part], hidden: bool) -> bool:

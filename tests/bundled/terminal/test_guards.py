@@ -1,4 +1,4 @@
-"""Commands that run unasked, run: nothing private is shown, nothing is written, nothing of the project runs."""
+"""What runs unasked shows nothing private, writes nothing, and runs nothing of the project."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def traps(folder: Path, tmp_path: Path) -> Path:
 
 def generated(seed: int) -> Iterator[str]:
     """Everyday commands, joined, mixed and with other operands; deterministic for a seed."""
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     operands = ["x", "*", "*.py", "src", ".", "./a", "-n", "5", "--", "-x", "'-x'", "~", "..", "$HOME", "1/*"]
     joints = ["{}; {}", "{} | {}", "{} && {}", "( {} ) || {}", "for f in a *.py; do {}; {}; done"]
     while True:

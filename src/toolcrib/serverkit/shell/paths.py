@@ -15,6 +15,7 @@ from toolcrib.serverkit.shell.words import NotUnderstood, Sign, Start, Word, pla
 
 Anchor = Literal["/", "~", ".", "?"]
 MOST_FOLDERS = 32
+LONGEST_PATH = 4096
 _UP = part("..")
 _OPEN_TREES = (part("usr"),)
 """Folders of the root that a search may go through: nothing private is kept there."""
@@ -66,6 +67,8 @@ def place_of(folder: str, project: str = "") -> Place | None:
 def resolve(word: Word, folder: Place) -> Place | None:
     """The place that a path leads to; None when that cannot be known."""
     signs = word.signs
+    if len(signs) > LONGEST_PATH:
+        return None
     if signs[:1] == (Start.HOME,):
         folder = Place("~", project=folder.project)
     if signs[:1] == ("/",):
