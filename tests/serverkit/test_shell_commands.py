@@ -87,6 +87,7 @@ def test_a_program_is_guarded_when_all_its_uses_only_read() -> None:
     assert guards_for("git status; npm test").programs == {"git"}
     assert guards_for("git status; git push").programs == set()
     assert guards_for("echo $(git status)").programs == set()
+    assert guards_for("tar --version; python3 --version; tar -tf x").versions == {"python3"}
     assert guards_for("ls *").patterns
     assert not guards_for("rm *").patterns
 

@@ -94,6 +94,14 @@ async def test_a_version_is_asked_for_outside_of_the_project(
     assert shown.splitlines()[:2] == ["/", str(folder)]
 
 
+async def test_a_program_that_can_also_tell_its_version_reads_in_the_project(
+    private: Path, workplace: Callable[..., Workplace]
+) -> None:
+    subprocess.run(["tar", "-cf", "a.tar", "src/a.py"], cwd=private, check=True)
+
+    assert "src/a.py" in text(await TerminalTools(workplace()).run_command("tar --version; tar -tf a.tar"))
+
+
 async def test_git_compares_no_files_outside_of_a_repository(
     private: Path, workplace: Callable[..., Workplace]
 ) -> None:

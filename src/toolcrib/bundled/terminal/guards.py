@@ -22,11 +22,10 @@ _PATTERNS = "GLOBIGNORE='-*'; shopt -u dotglob"
 
 def guard(command: str, cwd: str = "", project: str = "") -> str:
     """The same command, with the guards that it needs."""
-    from toolcrib.serverkit.shell.commands import VERSIONED
-
     needed = guards_for(command, cwd, project)
     parts = [_PATTERNS] if needed.patterns and any(sign in command for sign in "*?[") else []
-    parts += [_function(name) for name in sorted(needed.programs & (VERSIONED | _OPTIONS.keys()))]
+    replaced = needed.versions | (needed.programs & {"git", *_OPTIONS})
+    parts += [_function(name) for name in sorted(replaced)]
     return "; ".join([*parts, command])
 
 

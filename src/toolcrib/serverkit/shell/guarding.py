@@ -11,25 +11,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolcrib.serverkit.shell.paths import Place, place_of
-from toolcrib.serverkit.shell.reading import only_reads
+from toolcrib.serverkit.shell.reading import asks_version, only_reads
 from toolcrib.serverkit.shell.script import Simple, read_script
 from toolcrib.serverkit.shell.words import NotUnderstood
 
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The programs that a command uses for nothing but reading, and whether its patterns are for reading."""
+    """What a command does only to read."""
 
     programs: frozenset[str] = frozenset()
+    """The programs that it uses for nothing else."""
+    versions: frozenset[str] = frozenset()
+    """Those of them that it only asks for their version."""
     patterns: bool = False
+    """Its patterns are for reading."""
 
 
 def guards_for(command: str, cwd: str = "", project: str = "") -> Guards:
     """The guards that a command needs; none when it is not understood, and so was asked about."""
     folders = {place_of(cwd, project), place_of(cwd)}  # whoever decided may not have known the project
     found = [_guards(command, folder) for folder in folders if folder is not None]
-    programs = frozenset[str]().union(*(one.programs for one in found))
-    return Guards(programs, patterns=any(one.patterns for one in found))
+    return Guards(
+        frozenset[str]().union(*(one.programs for one in found)),
+        frozenset[str]().union(*(one.versions for one in found)),
+        patterns=any(one.patterns for one in found),
+    )
 
 
 def _guards(command: str, folder: Place) -> Guards:
@@ -38,9 +45,9 @@ def _guards(command: str, folder: Place) -> Guards:
     except NotUnderstood:
         return Guards()
     other = [one for one in commands if only_reads(one)]
-    changed = {one.name for one in other}
-    reading = frozenset(one.name for one in commands if one.name not in changed)
-    return Guards(reading, patterns=not any(word.glob for one in other for word in one.words))
+    programs = frozenset(one.name for one in commands) - {one.name for one in other}
+    versions = programs - {one.name for one in commands if not asks_version(one)}
+    return Guards(programs, versions, patterns=not any(word.glob for one in other for word in one.words))
 
 
 def needs_rule(commands: Sequence[Simple]) -> list[Simple]:
