@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.serverkit.shell import judge, rough_commands, simple_commands
+from toolcrib.serverkit.shell import guards_for, judge, rough_commands, simple_commands, stays_local
 
 HERE = Path(__file__).parent
 
@@ -23,10 +23,26 @@ def commands(name: str) -> list[str]:
 
 EVERYDAY = commands("everyday_reading")
 BYPASSES = commands("shell_bypasses") + commands("more_bypasses")
+CLASSES = {file.stem: file.read_text("utf-8").splitlines() for file in (HERE / "bypasses").glob("*.txt")}
+"""Ways round the list, one a line, in a file for each kind."""
 
 
-def test_there_are_at_least_fifty_everyday_commands() -> None:
-    assert len(set(EVERYDAY)) >= 50
+def test_there_are_enough_commands_of_both_kinds() -> None:
+    assert len(set(EVERYDAY)) >= 150
+    assert sum(map(len, CLASSES.values())) >= 700
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_no_way_round_of_a_kind_is_taken_for_harmless(name: str) -> None:
+    assert [command for command in CLASSES[name] if judge(command).kind == "harmless"] == []
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("joint", ["ls; {}", "{}; ls", "ls | {}", "for i in 1 2; do {}; done", "( {} )"])
+def test_no_way_round_of_a_kind_is_harmless_in_company(name: str, joint: str) -> None:
+    company = [joint.format(command) for command in CLASSES[name]]
+
+    assert [command for command in company if judge(command).kind == "harmless"] == []
 
 
 @pytest.mark.parametrize("command", EVERYDAY)
@@ -117,7 +133,7 @@ def test_reading_in_any_language_is_harmless(command: str) -> None:
 
 
 def test_words_in_any_language_are_told_exactly() -> None:
-    assert simple_commands("cat café | pytest 'naïve é' \"größe 🧰\" 日本") == (
+    assert simple_commands("cat café; pytest 'naïve é' \"größe 🧰\" 日本") == (
         ("pytest", "naïve é", "größe 🧰", "日本"),
     )
     assert rough_commands("rm 'файл 1' é") == (("rm", "файл 1", "é"),)
@@ -147,6 +163,23 @@ def test_no_text_upsets_the_judge(text: str) -> None:
     assert judge(text).kind in ("harmless", "destructive", "unknown")
 
 
+PIECES = [
+    *"*?[]~$/.-='\"\\|;&<>(){}! \n",
+    *("cd ", "cat ", ".env", "$HOME", "for f in ", "; do ", "$f", "; done", " | xargs -0 ", "<<< "),
+    *("find . -print0", "printf ", "%n", "git diff ", "grep -r "),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_no_pieces_of_commands_upset_the_judge(pieces: list[str]) -> None:
+    text = "".join(pieces)
+
+    verdict = judge(text, cwd=text, project=f"/{text}"), judge(text)
+
+    assert {one.kind for one in verdict} <= {"harmless", "destructive", "unknown"}
+    simple_commands(text), guards_for(text, text), stays_local(text)
+
+
 @given(st.text(alphabet="ls rm|&;<>(){}$`'\"\\\n-*#!=~[]", max_size=30))
 def test_no_line_that_may_remove_is_harmless(text: str) -> None:
     if judge(text).kind == "harmless":
@@ -171,9 +204,20 @@ def test_no_line_that_may_remove_is_harmless(text: str) -> None:
         "ls " + "a" * 1_000_000,
         "sh -c " * 2000 + "ls",
         "!" * 10_000,
+        "cat " + "*" * 10_000,
+        "cat " + "*a" * 5_000,
+        "cat " + "a" * 10_000,
+        "cat " + "?/" * 5_000,
+        "cat " + " ".join(f"{number}*x" for number in range(2_000)),
+        "ls " + " ".join(f"a{number}" for number in range(2_500)),
+        "for a in 1 2 3 4 5; do " * 8 + "ls" + "; done" * 8,
+        "; ".join(f"cd d{number}" for number in range(1_000)),
+        "for f in " + "a " * 3_000 + "; do for g in " + "b " * 3_000 + "; do cat $f$g; done; done",
     ],
-    ids=range(14),
+    ids=range(23),
 )
 def test_no_text_keeps_the_judge_busy_or_is_taken_for_harmless(text: str) -> None:
     assert judge(text).kind != "harmless" or "awk" not in text
     rough_commands(text)
+    stays_local(text)
+    guards_for(text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolcrib.approvals.places import Disk
 from toolcrib.schema.tools import Tool
 
 _SHELL_TOOLS = {("terminal", "run_command"): "command", (None, "terminal"): "command"}
@@ -31,6 +32,10 @@ class Facts:
     """A person's rule allows just this tool as it is now."""
     protected: tuple[Path, ...] = field(default=())
     """Folders of Toolcrib itself."""
+    project: str = ""
+    """The folder that the session works in; empty when it is not known."""
+    disk: Disk | None = None
+    """Where links in paths are looked up."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,6 +177,8 @@ class Gate:
             lifted=session.is_lifted(call.tool),
             vouched=any(one.effect == "allow" for one in theirs),
             protected=self._protected,
+            project=session.project,
+            disk=self._disk,
         )
         own = [found for _, rule in self._own if (found := rule.check(call, facts)) is not None]
         return conclude(own, theirs, mode, declared_reading=call.tool.definition.read_only)

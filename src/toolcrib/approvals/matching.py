@@ -45,9 +45,13 @@ def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Gr
         counts_null = rule.exact and not wide
         if any(counts_null or arguments[name] is not None for name in further):
             return False
+    cwd = "" if "cwd" in rule.arguments else str(arguments.get("cwd") or "")
     return all(
-        _fits(pattern, _value(arguments, name), ground, command=name == shell, wide=wide)
+        _fits_command(pattern.like, value, cwd, ground, wide=wide)
+        if name == shell and pattern.like is not None and isinstance(value, str)
+        else _fits(pattern, value, ground, wide=wide)
         for name, pattern in rule.arguments.items()
+        for value in [_value(arguments, name)]
     )
 
 
@@ -65,7 +69,7 @@ def check_examples(rule: Rule) -> None:
 _HINT = "Change the rule's patterns, or its examples."
 
 
-def _fits(pattern: Pattern, value: Any, ground: Ground, *, command: bool, wide: bool) -> bool:
+def _fits(pattern: Pattern, value: Any, ground: Ground, *, wide: bool) -> bool:
     if pattern.any:
         return True
     if value is _MISSING:
@@ -74,8 +78,6 @@ def _fits(pattern: Pattern, value: Any, ground: Ground, *, command: bool, wide: 
         return is_inside(value, pattern.under, ground, wide=wide)
     if pattern.like is None:
         return _is_same(value, pattern.equals, wide=wide)
-    if command and isinstance(value, str):
-        return _fits_command(pattern.like, value, wide=wide)
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     if not wide and ".." in text.replace("\\", "/").split("/") and ".." not in pattern.like:
         return False  # a path that leaves the folder which the pattern names
@@ -92,7 +94,7 @@ def _is_same(value: Any, wanted: Any, *, wide: bool) -> bool:
         return False  # no JSON; it was never shown to anybody as such
 
 
-def _fits_command(like: str, command: str, *, wide: bool) -> bool:
+def _fits_command(like: str, command: str, cwd: str, ground: Ground, *, wide: bool) -> bool:
     from toolcrib.serverkit.shell import rough_commands, simple_commands
 
     try:
@@ -103,7 +105,7 @@ def _fits_command(like: str, command: str, *, wide: bool) -> bool:
         return any(_fits_words(wanted, words) for words in rough_commands(command))
     if like == "*":
         return True
-    found = simple_commands(command)
+    found = simple_commands(command, cwd, ground.start)
     return bool(found) and all(_fits_words(wanted, words) for words in found or ())
 
 

@@ -75,7 +75,7 @@ def _names_address(call: ToolCall) -> bool:
 
 
 def _stays_local(command: str) -> bool:
-    from toolcrib.approvals.local_commands import stays_local  # only few sessions run commands
+    from toolcrib.serverkit.shell import stays_local  # only few sessions run commands
 
     return stays_local(command)
 

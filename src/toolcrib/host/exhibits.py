@@ -36,7 +36,7 @@ def exhibit(
     if tool is not None:
         shell = shell_argument(tool, ours=ours)
         if shell is not None:
-            shown = _command(str(arguments.get(shell, "")), _place(arguments, folder))
+            shown = _command(str(arguments.get(shell, "")), _place(arguments, folder), folder)
             return {**shown, "limits": _limits(arguments, sandbox)}
         code = code_argument(tool, ours=ours)
         if code is not None:
@@ -61,15 +61,16 @@ def _limits(arguments: Mapping[str, Any], sandbox: str) -> list[str]:
     return [*filter(None, [sandbox]), f"{min(given, LONGEST):g} s at most"]
 
 
-def _command(command: str, folder: str) -> Exhibit:
+def _command(command: str, folder: str, project: str) -> Exhibit:
     """The command with its parts as they were read, and what is not known of each."""
+    from toolcrib.serverkit.shell.paths import PROJECT, place_of
     from toolcrib.serverkit.shell.reading import only_reads
     from toolcrib.serverkit.shell.script import read_script
     from toolcrib.serverkit.shell.words import NotUnderstood
 
     shown: Exhibit = {"kind": "command", "command": command, "folder": folder, "parts": [], "unread": ""}
     try:
-        commands = read_script(command)
+        commands = read_script(command, place_of(folder, project) or PROJECT)
     except NotUnderstood as error:
         return {**shown, "unread": error.what}
     shown["parts"] = [{"text": one.text, "doubt": only_reads(one)} for one in commands]

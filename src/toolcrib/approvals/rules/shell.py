@@ -1,10 +1,23 @@
-"""Shell commands: what only reads may run, what destroys may not, the rest is for a person."""
+"""Shell commands: those that only read run, those that destroy are refused, the rest asks."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from toolcrib.approvals.facts import Facts, shell_argument
+from toolcrib.approvals.places import at_home, lies_in
 from toolcrib.schema.approvals import Finding
 from toolcrib.schema.tools import ToolCall
+
+if TYPE_CHECKING:
+    from toolcrib.serverkit.shell import Verdict
+
+
+_NO_FILES = ("/dev/", "/proc/")
+"""No links are followed there; the verdict says which of these paths are harmless."""
 
 
 def check(call: ToolCall, facts: Facts) -> Finding | None:
@@ -14,8 +27,34 @@ def check(call: ToolCall, facts: Facts) -> Finding | None:
         return None
     from toolcrib.serverkit.shell import judge
 
-    verdict = judge(str(call.arguments.get(argument, "")))
-    if verdict.kind == "harmless":
-        return Finding(effect="allow", rule="shell", reason=verdict.reason, reads=True)
-    effect = "deny" if verdict.kind == "destructive" else "ask"
-    return Finding(effect="deny" if effect == "deny" else "ask", rule="shell", reason=verdict.reason)
+    cwd = str(call.arguments.get("cwd") or "")
+    verdict = judge(str(call.arguments.get(argument, "")), cwd, facts.project)
+    if verdict.kind == "destructive":
+        return Finding(effect="deny", rule="shell", reason=verdict.reason)
+    if verdict.kind == "unknown":
+        return Finding(effect="ask", rule="shell", reason=verdict.reason)
+    private = next(_private(verdict, facts), None)
+    if private is not None:
+        reason = f"{private} leads to a place where secrets are kept."
+        return Finding(effect="ask", rule="shell", reason=reason)
+    return Finding(effect="allow", rule="shell", reason=verdict.reason, reads=True)
+
+
+def _private(verdict: Verdict, facts: Facts) -> Iterator[str]:
+    """Paths that lead by links to private files, or to Toolcrib's own."""
+    if facts.disk is None:
+        return
+    for path in (*verdict.paths, *verdict.trees):
+        place = os.path.normpath(Path(facts.project, at_home(path)))
+        if place.startswith("/") and not place.startswith(_NO_FILES):
+            real = facts.disk.real(place)
+            if real is None or _is_private(real, place, facts.protected, tree=path in verdict.trees):
+                yield path
+
+
+def _is_private(real: str, place: str, own: Sequence[Path], *, tree: bool) -> bool:
+    from toolcrib.serverkit.secret_places import is_secret_path
+
+    if any(lies_in(real, str(folder)) or (tree and lies_in(str(folder), real)) for folder in own):
+        return True
+    return real != place and is_secret_path(real)

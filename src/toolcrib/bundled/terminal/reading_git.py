@@ -5,7 +5,7 @@ textconv, external diffs, hooks, a pager, a signature checker - is switched off,
 submodules are not looked into. Only the standard library, and little of it: this starts before every git.
 """
 
-# ruff: noqa: PTH118
+# ruff: noqa: PTH109, PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def main() -> None:
     git = find_git(os.environ.get("PATH", ""))
     if git is None:
         sys.exit("git: not found")
+    if command_of(sys.argv[1:]) == "diff" and not inside_repository(os.getcwd()):
+        sys.exit("git diff: not in a repository, where it would compare any files")
     names = switched_off(git)
     arguments = careful(sys.argv[1:], diffing=any(_DIFFING.fullmatch(name) for name in names))
     os.execve(git, [git, *arguments], {**os.environ, **surroundings(names)})  # noqa: S606
@@ -50,6 +52,22 @@ def find_git(path: str) -> str | None:
     """The program itself."""
     places = (os.path.join(folder, "git") for folder in path.split(os.pathsep) if folder)
     return next((place for place in places if os.access(place, os.X_OK)), None)
+
+
+def command_of(arguments: list[str]) -> str:
+    """The command that git is given."""
+    return next((word for word in arguments if not word.startswith("-")), "")
+
+
+def inside_repository(folder: str) -> bool:
+    """Whether a folder belongs to a repository, or is one without files."""
+    if os.path.isdir(os.path.join(folder, "objects")) and os.path.isdir(os.path.join(folder, "refs")):
+        return True
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return False
+    return True
 
 
 def switched_off(git: str) -> list[str]:

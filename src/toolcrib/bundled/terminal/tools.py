@@ -92,12 +92,11 @@ class TerminalTools:
         verdict = judge(command)
         if verdict.kind == "destructive":
             raise ToolFailure(verdict.reason, "Do it another way, or leave it to the person.")
-        reading = verdict.kind == "harmless"
         if background:
-            return await self._in_background(command, cwd, pty, reading=reading)
+            return await self._in_background(command, cwd, pty)
         if timeout is not None and timeout <= 0:
             raise ToolFailure("timeout must be more than 0.")
-        running = self._workplace.shell(command, cwd, reading=reading, pty=pty)
+        running = self._workplace.shell(command, cwd, guarded=True, pty=pty)
         seconds = min(timeout or CEILING, CEILING)
         ended = await finished(running, seconds)
         note = "" if ended else f"ended after {seconds:g} seconds; use background for what takes longer"
@@ -141,11 +140,9 @@ class TerminalTools:
         """End the run of steps at once; each further step is asked about as before."""
         return "Ended: steps are asked about as before."
 
-    async def _in_background(
-        self, command: str, cwd: str | None, pty: bool, *, reading: bool
-    ) -> dict[str, Any]:
+    async def _in_background(self, command: str, cwd: str | None, pty: bool) -> dict[str, Any]:
         self.sessions.check_room()
-        running = self._workplace.shell(command, cwd, reading=reading, pty=pty, feed=True)
+        running = self._workplace.shell(command, cwd, guarded=True, pty=pty, feed=True)
         one = self.sessions.add(command, running)
         await _moment(running)
         return report(running, session_id=one.id)

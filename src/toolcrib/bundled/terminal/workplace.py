@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolcrib.bundled.terminal import reading_git
+from toolcrib.bundled.terminal.guards import guard
 from toolcrib.bundled.terminal.running import Running
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.surroundings import SHELL, environment
@@ -43,12 +41,14 @@ class Workplace:
         return str(folder.resolve())
 
     def shell(
-        self, command: str, cwd: str | None, *, reading: bool = False, pty: bool = False, feed: bool = False
+        self, command: str, cwd: str | None, *, guarded: bool = False, pty: bool = False, feed: bool = False
     ) -> Running:
-        """Start a shell command; `reading` is one that runs because it is known to only read."""
+        """Start a shell command; `guarded` lets the parts of it that only read do nothing else."""
         if "\0" in command:
             raise ToolFailure("A command cannot hold a null character.")
-        argv = [SHELL, "--noprofile", "--norc", "-c", carefully(command) if reading else command]
+        if guarded:
+            command = guard(command, cwd or "", str(self.folder()))
+        argv = [SHELL, "--noprofile", "--norc", "-c", command]
         return self.start(argv, self.place(cwd), pty=pty, feed=feed)
 
     def start(self, argv: Sequence[str], folder: str, *, pty: bool = False, feed: bool = False) -> Running:
@@ -62,14 +62,6 @@ class Workplace:
         return Running.start(
             order, environment(str(self.folder()), more=self.variables, pty=pty), pty=pty, feed=feed
         )
-
-
-def carefully(command: str) -> str:
-    """The same command, in which git runs nothing that a repository's config names."""
-    if "git" not in command:
-        return command
-    program = shlex.join([sys.executable, "-I", "-S", reading_git.__file__])
-    return f'git() {{ {program} "$@"; }}; {command}'
 
 
 async def finished(running: Running, seconds: float) -> bool:

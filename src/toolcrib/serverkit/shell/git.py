@@ -1,142 +1,212 @@
-"""Which git commands only read. Options of git itself, which can run programs, are never taken.
+"""Which git commands only read: a list of commands, each with the options that keep it so.
 
-That a repository's own config runs nothing either is for whoever runs the command to see to:
-`toolcrib.bundled.terminal.reading_git` does. What it cannot switch off is not called reading here.
+Options of git itself, which can run programs, are not accepted. That the config of a repository runs nothing
+either is ensured where the command is run (`toolcrib.bundled.terminal.reading_git`). What cannot be switched
+off there (submodules, other repositories) is not on the list.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from toolcrib.serverkit.shell.words import Word
+from toolcrib.serverkit.shell.options import Kind, Parsed, Syntax, Use, Uses, parse
+from toolcrib.serverkit.shell.script import Simple
+from toolcrib.serverkit.shell.words import Word, plain
 
-_WRITING = re.compile(
-    r"--(ou|ext-d|textc|filt|op|up|ex|upl|rec|show-sig|add|rem|dele|edit|set|unset|repl|pag|alt|sub)|-O|-o"
-    r"|--ignore-(su|s?(=|$))"
+_DIFF_LONG = """
+    abbrev[=] binary cached cc check color[=] color-moved[=] color-words[=] compact-summary diff-algorithm=
+    diff-filter= dirstat[=] exit-code find-copies[=] find-renames[=] full-index function-context histogram
+    ignore-all-space ignore-blank-lines ignore-cr-at-eol ignore-space-at-eol ignore-space-change
+    inter-hunk-context= merge-base minimal name-only name-status no-color no-ext-diff no-patch no-prefix
+    no-renames no-textconv numstat patch patch-with-stat patience pickaxe-all pickaxe-regex quiet raw
+    relative[=] shortstat staged stat[=] stat-count= stat-name-width= stat-width= summary text unified=
+    word-diff[=] word-diff-regex= ws-error-highlight= no-indent-heuristic indent-heuristic dst-prefix=
+    src-prefix=
+    """
+_DIFF = Syntax(flags="puswbazRWr", values="SGU", endings="MCBDXl", number=True, long=_DIFF_LONG)
+_LOG_LONG = """
+    abbrev-commit after= all all-match ancestry-path[=] author-date-order author= basic-regexp before=
+    boundary branches[=] cherry cherry-mark cherry-pick children committer= count date-order date=
+    decorate-refs= decorate[=] dense exclude= extended-regexp first-parent fixed-strings follow format=
+    full-history glob= graph grep-reflog= grep= invert-grep left-only left-right log-size mailmap max-count=
+    max-parents= merge merges min-parents= no-abbrev-commit no-decorate no-max-parents no-merges
+    no-min-parents no-notes no-walk[=] not objects oneline parents perl-regexp pretty[=] regexp-ignore-case
+    relative-date remotes[=] remove-empty reverse right-only show-notes[=] show-pulls simplify-by-decoration
+    simplify-merges since-as-filter= since= skip= source sparse tags[=] timestamp topo-order until=
+    use-mailmap walk-reflogs
+    """
+_LOG = Syntax(
+    flags="puswbazRWrigEFPmct", values="nSGUL", endings="MCB", number=True, long=f"{_DIFF_LONG} {_LOG_LONG}"
 )
-"""Beginnings of options of reading commands that write files, run programs, or look into other repositories,
-whose config is not known; git takes abbreviations."""
-
-
-def git_reads(words: Sequence[Word]) -> bool:
-    """Whether these words after `git` only look."""
-    left = list(words)
-    while left and left[0].literal and left[0].text in ("--no-pager", "-P"):
-        left.pop(0)
-    if not left or not left[0].literal:
-        return False
-    check = _COMMANDS.get(left[0].text)
-    return check is not None and check(left[1:])
-
-
-def _looking(words: Sequence[Word]) -> bool:
-    for word in words:
-        if word.literal and word.text == "--":
-            return True
-        if word.option_possible and (not word.literal or _WRITING.match(word.text)):
-            return False
-    return True
-
-
-def _describing(words: Sequence[Word]) -> bool:
-    """Whether files were changed is found out with the filters of submodules."""
-    return _looking(words) and not any(word.text.startswith(("--di", "--b")) for word in words)
-
-
-def _listing(*options: str, operands_after: Sequence[str] = ()) -> Callable[[Sequence[Word]], bool]:
-    """A command that lists without operands and changes something with them."""
-
-    def check(words: Sequence[Word]) -> bool:
-        free = False
-        for word in words:
-            if not word.literal:
-                return False
-            name = word.text.partition("=")[0]
-            if name in operands_after:
-                free = True
-            elif name not in options and (not free or word.text.startswith("-")):
-                return False
-        return True
-
-    return check
-
-
-def _first(*names: str) -> Callable[[Sequence[Word]], bool]:
-    def check(words: Sequence[Word]) -> bool:
-        return bool(words) and words[0].literal and words[0].text in names and _looking(words[1:])
-
-    return check
-
-
-def _remote(words: Sequence[Word]) -> bool:
-    texts = [word.text for word in words if word.literal]
-    return len(texts) == len(words) and (texts in ([], ["-v"]) or texts[:1] == ["get-url"])
-
-
-def _config(words: Sequence[Word]) -> bool:
-    if not all(word.literal for word in words) or not words:
-        return False
-    reading = ("--get", "--get-all", "--list", "-l", "--get-regexp")
-    known = (*reading, "--global", "--local", "--system", "--show-origin", "--show-scope", "--name-only")
-    looks = words[0].text in ("get", "list") or any(word.text in reading for word in words)
-    return looks and all(word.text in known or not word.text.startswith("-") for word in words)
-
-
-def _reflog(words: Sequence[Word]) -> bool:
-    return not words or (words[0].literal and words[0].text.startswith(("-", "show")) and _looking(words))
-
-
-_BRANCH = (
-    "-a",
-    "-r",
-    "-v",
-    "-vv",
-    "-l",
-    "--list",
-    "--all",
-    "--remotes",
-    "--show-current",
-    "--sort",
-    "--format",
+_STATUS = Syntax(
+    flags="sbz",
+    endings="u",
+    long="short branch show-stash porcelain[=] long ignored[=] null no-renames find-renames[=] "
+    "untracked-files[=] ahead-behind no-ahead-behind column[=] no-column",
 )
-_COMMANDS: dict[str, Callable[[Sequence[Word]], bool]] = {
-    **dict.fromkeys(
-        (
-            "status",
-            "log",
-            "diff",
-            "show",
-            "blame",
-            "shortlog",
-            "rev-parse",
-            "rev-list",
-            "ls-files",
-            "ls-tree",
-            "cat-file",
-            "grep",
-            "merge-base",
-            "name-rev",
-            "show-ref",
-            "diff-tree",
-            "count-objects",
-            "whatchanged",
-            "for-each-ref",
-            "check-ignore",
-        ),
-        _looking,
+_SHORTLOG = Syntax(
+    flags="nsec", endings="w", long=f"numbered summary email group= committer {_LOG_LONG}", number=True
+)
+_BLAME = Syntax(
+    flags="bceflnpstw",
+    values="L",
+    endings="MC",
+    long="root porcelain line-porcelain date= show-name show-number show-email abbrev= since= first-parent "
+    "ignore-rev= color-lines color-by-age reverse",
+)
+_GREP = Syntax(
+    flags="EFGPIachilLnopqvwzH",
+    values="eABCm",
+    long="and or not all-match cached ignore-case word-regexp invert-match extended-regexp basic-regexp "
+    "perl-regexp fixed-strings line-number column files-with-matches files-without-match name-only null "
+    "only-matching count color[=] no-color break heading show-function context= after-context= "
+    "before-context= function-context max-depth= max-count= threads= text quiet full-name",
+    number=True,
+)
+_REV_PARSE = Syntax(
+    flags="q",
+    long="abbrev-ref[=] short[=] verify quiet all branches[=] tags[=] remotes[=] symbolic symbolic-full-name "
+    "show-toplevel show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-git-dir "
+    "is-inside-work-tree is-bare-repository is-shallow-repository show-object-format default= since= until= "
+    "show-superproject-working-tree revs-only no-revs flags no-flags",
+)
+_LS_FILES = Syntax(
+    flags="cdmoikstuvz",
+    values="x",
+    long="cached deleted modified others ignored stage unmerged killed exclude= exclude-standard "
+    "error-unmatch full-name abbrev[=] deduplicate eol debug format= directory no-empty-directory",
+)
+_LS_TREE = Syntax(
+    flags="drtlz", long="name-only name-status long full-name full-tree abbrev[=] object-only format="
+)
+_REFS_LONG = "sort= format= contains= no-contains= merged= no-merged= points-at= count= ignore-case"
+_READING: dict[str, Syntax] = {
+    "blame": _BLAME,
+    "cat-file": Syntax(flags="tsep", most=2),
+    "check-ignore": Syntax(flags="qvnz", long="quiet verbose non-matching no-index"),
+    "count-objects": Syntax(flags="vH", long="verbose human-readable", most=0),
+    "describe": Syntax(
+        long="all tags contains abbrev= candidates= exact-match long match= exclude= always first-parent"
     ),
-    "describe": _describing,
-    "branch": _listing(
-        *_BRANCH, operands_after=("--list", "-l", "--contains", "--merged", "--no-merged", "--points-at")
+    "diff": _DIFF,
+    "diff-tree": _LOG,
+    "for-each-ref": Syntax(long=_REFS_LONG),
+    "grep": _GREP,
+    "log": _LOG,
+    "ls-files": _LS_FILES,
+    "ls-tree": _LS_TREE,
+    "merge-base": Syntax(flags="a", long="all octopus independent is-ancestor fork-point"),
+    "name-rev": Syntax(long="tags refs= exclude= all name-only always"),
+    "rev-list": _LOG,
+    "rev-parse": _REV_PARSE,
+    "shortlog": _SHORTLOG,
+    "show": _LOG,
+    "show-ref": Syntax(
+        flags="dhqs", long="head heads tags branches dereference hash[=] verify quiet abbrev[=]"
     ),
-    "tag": _listing(
-        "-l", "--list", "-n", "--sort", operands_after=("-l", "--list", "--contains", "--points-at")
-    ),
-    "remote": _remote,
+    "status": _STATUS,
+    "whatchanged": _LOG,
+}
+
+
+def git(command: Simple) -> Uses | None:
+    """What a git command reads; None when it is not known to only read."""
+    words = command.words
+    while words and words[0].literal and words[0].text in ("--no-pager", "-P"):
+        words = words[1:]
+    if not words or not words[0].literal:
+        return None
+    name, rest = words[0].text, words[1:]
+    if name in _READING:
+        return _reading(name, rest, _READING[name])
+    check = _LISTING.get(name)
+    return [] if check is not None and all(word.literal for word in rest) and check(_texts(rest)) else None
+
+
+def _texts(words: tuple[Word, ...]) -> list[str]:
+    return [word.text for word in words]
+
+
+def _reading(name: str, words: tuple[Word, ...], syntax: Syntax) -> Uses | None:
+    parsed = parse(words, syntax)
+    if parsed is None or len(parsed.operands) > syntax.most:
+        return None
+    operands = _without_pattern(parsed) if name == "grep" else parsed.operands
+    kind: Kind = "search" if name in ("diff", "grep") else "content"
+    return [Use(path, kind) for word in operands for path in _paths(word)]
+
+
+def _without_pattern(parsed: Parsed) -> tuple[Word, ...]:
+    return parsed.operands if parsed.has("e") else parsed.operands[1:]
+
+
+def _paths(word: Word) -> list[Word]:
+    """An operand may be a path, or a revision with a path (`HEAD:src/a.py`)."""
+    _, sign, path = word.text.partition(":")
+    if not word.literal or not sign or path.startswith(("(", "!", "^", "/")):
+        return [word]
+    return [plain(path)]
+
+
+def _listing(options: str, with_operands: str = "") -> re.Pattern[str]:
+    """Options that list, and after one of the second kind also names; names alone would create something."""
+    free = rf"(?:(?:{with_operands})(?:=\S*)?(?: [^-\s]\S*)*)" if with_operands else "(?!)"
+    return re.compile(rf"(?: (?:{options})(?:=\S*)?| {free})*")
+
+
+_BRANCH = _listing(
+    "-a|-r|-v|-vv|-av|-avv|-rv|--all|--remotes|--verbose|--show-current|--sort|--format|--color|--no-color"
+    "|--ignore-case|--column|--no-column",
+    "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at",
+)
+_TAG = _listing(
+    r"-n\d*|--sort|--format|--color|--column|--no-column|-i|--ignore-case",
+    "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at",
+)
+_PLAIN_KEY = re.compile(
+    r"(user\.(name|email)|init\.\w+|core\.(autocrlf|eol|filemode|bare|ignorecase|editor|excludesfile|quotepath)"
+    r"|branch\.[\w./-]+|remote\.[\w.-]+\.(url|fetch)|pull\.\w+|push\.\w+|fetch\.\w+|merge\.\w+|rebase\.\w+"
+    r"|commit\.gpgsign|color\.\w+|submodule\.\w+)",
+    re.IGNORECASE,
+)
+"""Settings that hold no password and no key."""
+
+
+def _lists(pattern: re.Pattern[str], words: list[str]) -> bool:
+    spaced = any(re.search(r"\s", word) for word in words)
+    return not spaced and pattern.fullmatch("".join(f" {word}" for word in words)) is not None
+
+
+def _remote(words: list[str]) -> bool:
+    return words in ([], ["-v"], ["--verbose"]) or (
+        len(words) == 2 and words[0] == "get-url" and not words[1].startswith("-")
+    )
+
+
+def _config(words: list[str]) -> bool:
+    scopes = ("--global", "--local", "--system", "--show-origin", "--show-scope")
+    left = [word for word in words if word not in scopes]
+    known = len(left) == 2 and left[0] in ("--get", "--get-all", "get")
+    return known and _PLAIN_KEY.fullmatch(left[1]) is not None
+
+
+def _stash(words: list[str]) -> bool:
+    return words[:1] in (["list"], ["show"]) and parse([plain(word) for word in words[1:]], _LOG) is not None
+
+
+def _reflog(words: list[str]) -> bool:
+    left = words[1:] if words[:1] == ["show"] else words
+    begins = not left or left[0].startswith("-") or words != left
+    return begins and parse([plain(word) for word in left], _LOG) is not None
+
+
+_LISTING: dict[str, Callable[[list[str]], bool]] = {
+    "branch": lambda words: _lists(_BRANCH, words),
     "config": _config,
-    "stash": _first("list", "show"),
-    "worktree": _first("list"),
-    "submodule": _first("status"),
     "reflog": _reflog,
+    "remote": _remote,
+    "stash": _stash,
+    "tag": lambda words: _lists(_TAG, words),
+    "worktree": lambda words: words in (["list"], ["list", "--porcelain"], ["list", "-v"]),
 }

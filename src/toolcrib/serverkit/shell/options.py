@@ -1,55 +1,138 @@
-"""Splits words into options that are all on a list, and operands; one that is not on it gives nothing."""
+"""Which options and operands a program may be given, and what it does with them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from toolcrib.serverkit.shell.words import Word
+from toolcrib.serverkit.shell.script import Simple
+from toolcrib.serverkit.shell.words import Word, plain
+
+Kind = Literal["text", "name", "content", "search"]
+"""What a program does with a word: prints it or computes with it, tells about the file of that name, shows
+what is in the file, or searches the file or everything below the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A path in a command, and what is done with it."""
+
+    word: Word
+    kind: Kind
+
+
+Uses = Sequence[Use]
+_STDIN = plain("-")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """Letters and long names, without and with a value."""
+class Syntax:
+    """The harmless options of a program. Every other option makes the command one to ask about."""
 
     flags: str = ""
+    """Letters of options without a value."""
     values: str = ""
-    long: Collection[str] = ()
-    long_values: Collection[str] = ()
+    """Letters of options with a value."""
+    endings: str = ""
+    """Letters of options whose value, if any, is in the same word."""
+    long: str = ""
+    """Names of long options; `name=` has a value, `name[=]` may have one."""
+    number: bool = False
+    """`-20` is an option."""
+    operands: Kind = "text"
+    first: Kind | None = None
+    """What the first operand is, where it differs from the others."""
+    globs: bool = False
+    """No option of it does harm, so that a pattern at the beginning of a word may become one."""
+    most: int = 10_000
+    """How many operands it may have."""
+    check: Callable[[Parsed], bool] = lambda parsed: True
+    """What else must be true."""
 
 
-def operands(words: Sequence[Word], options: Options, *, optional: Sequence[str] = ()) -> list[Word] | None:
-    """The operands when every option is known, else None; `optional` are taken with any ending."""
-    found: list[Word] = []
-    left = list(words)
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The words after a program, told apart."""
+
+    options: tuple[tuple[str, str], ...]
+    """Names without dashes, and values."""
+    operands: tuple[Word, ...]
+    ended: bool
+    """There was a `--`."""
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options is given."""
+        return any(name in names for name, _ in self.options)
+
+
+def understand(command: Simple, syntax: Syntax) -> Uses | None:
+    """What a command does with its words; None when not all of it is on the list."""
+    parsed = parse(command.words, syntax)
+    if parsed is None or len(parsed.operands) > syntax.most or not syntax.check(parsed):
+        return None
+    if syntax.most < 10_000 and any(word.glob for word in parsed.operands):
+        return None  # it may become any number of words
+    kinds = [syntax.first or syntax.operands, *[syntax.operands] * len(parsed.operands)]
+    return [Use(word, kind) for word, kind in zip(parsed.operands, kinds, strict=False)]
+
+
+def parse(words: Sequence[Word], syntax: Syntax) -> Parsed | None:
+    """Options and operands when every option is known, else None."""
+    options, operands, left = list[tuple[str, str]](), list[Word](), list(words)
     while left:
         word = left.pop(0)
-        if not word.option_possible or (word.literal and word.text == "-"):
-            found.append(word)
+        if not word.option_possible or word == _STDIN or (syntax.globs and word.signs[0] != "-"):
+            operands.append(word)
             continue
-        if not word.literal:
+        if not word.literal and not _names_its_option(word):
             return None
         if word.text == "--":
-            return found + left
-        if any(word.text.startswith(each) for each in optional):
-            continue
-        wanted = _values_wanted(word.text, options)
-        if wanted is None or len(left) < wanted:
+            return Parsed(tuple(options), (*operands, *left), ended=True)
+        found = _option(word.text, left, syntax)
+        if found is None:
             return None
-        del left[:wanted]
+        options += found
+    return Parsed(tuple(options), tuple(operands), ended=False)
+
+
+def _names_its_option(word: Word) -> bool:
+    """Whether it is like `--include=*.py`: whatever the pattern matches is that option with another value."""
+    known = "".join(sign if isinstance(sign, str) else "\0" for sign in word.signs).partition("\0")[0]
+    return known.startswith("--") and "=" in known
+
+
+def _option(text: str, left: list[Word], syntax: Syntax) -> list[tuple[str, str]] | None:
+    if syntax.number and text[1:].isdecimal():
+        return [("number", text[1:])]
+    return _long(text[2:], left, syntax) if text.startswith("--") else _short(text[1:], left, syntax)
+
+
+def _long(text: str, left: list[Word], syntax: Syntax) -> list[tuple[str, str]] | None:
+    name, sign, value = text.partition("=")
+    known = syntax.long.split()
+    if f"{name}=" in known:
+        given = value if sign else _next(left)
+        return None if given is None else [(name, given)]
+    accepted = f"{name}[=]" in known or (name in known and not sign)
+    return [(name, value)] if accepted else None
+
+
+def _short(letters: str, left: list[Word], syntax: Syntax) -> list[tuple[str, str]] | None:
+    found = list[tuple[str, str]]()
+    for at, letter in enumerate(letters):
+        rest = letters[at + 1 :]
+        if letter in syntax.endings:
+            return [*found, (letter, rest)]
+        if letter in syntax.values:
+            value = rest or _next(left)
+            return None if value is None else [*found, (letter, value)]
+        if letter not in syntax.flags:
+            return None
+        found.append((letter, ""))
     return found
 
 
-def _values_wanted(text: str, options: Options) -> int | None:
-    """How many further words belong to this option; None when it is not known."""
-    if text.startswith("--"):
-        name, sign, _ = text[2:].partition("=")
-        if name in options.long_values:
-            return 0 if sign else 1
-        return 0 if name in options.long and not sign else None
-    for position, letter in enumerate(text[1:], start=1):
-        if letter in options.values:
-            return 0 if position < len(text) - 1 else 1
-        if letter not in options.flags:
-            return None
-    return 0
+def _next(left: list[Word]) -> str | None:
+    """The word that is the value of an option; one with wildcards could become several."""
+    return left.pop(0).text if left and left[0].literal else None

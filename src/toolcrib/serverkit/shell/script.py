@@ -7,14 +7,17 @@ may see differently (line ends, odd blanks, encodings) is left to a person.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from toolcrib.serverkit.shell.paths import PROJECT, Place, entered, resolve
 from toolcrib.serverkit.shell.syntax import Node, parse
 from toolcrib.serverkit.shell.words import (
     MAX_LENGTH,
     NotUnderstood,
+    Start,
     Variables,
     Word,
     excerpt,
@@ -23,9 +26,15 @@ from toolcrib.serverkit.shell.words import (
 )
 
 MAX_DEPTH = 50
-_VARIABLE = re.compile(r"[a-z][a-z0-9_]*\Z")
-"""A loop over PATH or LD_PRELOAD would change what runs next; small letters mean nothing to the system."""
+MAX_COMMANDS = 1000
+_LOOP_VARIABLES = frozenset(string.ascii_lowercase) | listed("""
+    branch commit dir entry ext file filename folder item line module name number package path pattern pkg
+    src target test word
+    """)
+"""Names that mean nothing to any program; others (`PATH`, `http_proxy`) would change what runs next."""
 _PLAIN_SETTINGS = frozenset({"LC_ALL", "LANG", "NO_COLOR", "COLUMNS"})
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_-]*(\.[A-Za-z0-9-]+)?")
+_WRITING = (">", ">>", ">|", "&>", "&>>")
 _SEPARATORS = frozenset({";", "&&", "||", "|", "|&", "\n", "(", ")", "{", "}", "!"})
 _ARITHMETIC = re.compile(r"-(eq|ne|lt|le|gt|ge|v|R)\b|=~", re.ASCII)
 _TEST_OPERATORS = listed(
@@ -35,31 +44,55 @@ _TEST_OPERATORS = listed(
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """One simple command: its name and its words."""
+    """One simple command: its name and its words, and the circumstances that it runs in."""
 
     name: str
     words: tuple[Word, ...] = ()
+    folders: frozenset[Place] = frozenset({PROJECT})
+    """Where it may run; more than one, because a `cd` before it may fail."""
+    fed: bool = False
+    """Its input comes from another command or from a file."""
+    source: Simple | None = None
+    """The command whose output is its input, where that is a single one."""
 
     @property
     def text(self) -> str:
         """For people."""
-        return " ".join((self.name, *(word.text if word.literal else "…" for word in self.words)))
+        return " ".join((self.name, *(word.text for word in self.words)))
 
 
 @dataclass(slots=True)
 class _Reading:
+    folders: frozenset[Place]
+    writes: bool = False
+    """Redirections to files are accepted too."""
     commands: list[Simple] = field(default_factory=list)
 
+    def add(self, name: str, words: Sequence[Word] = ()) -> None:
+        if len(self.commands) >= MAX_COMMANDS:
+            raise NotUnderstood(f"more than {MAX_COMMANDS} commands")
+        self.commands.append(Simple(name, tuple(words), self.folders))
 
-def read_script(text: str) -> tuple[Simple, ...]:
-    """Every simple command of a fully understood line, in order; raises `NotUnderstood`."""
+    def feed(self, since: int, source: Simple | None = None) -> None:
+        """Note that the commands from there on get input."""
+        self.commands[since:] = [
+            replace(one, fed=True, source=source or one.source) for one in self.commands[since:]
+        ]
+
+
+def read_script(text: str, folder: Place = PROJECT, *, writes: bool = False) -> tuple[Simple, ...]:
+    """Every simple command of a fully understood script, in order; raises `NotUnderstood`.
+
+    The body of a loop is there once for each of its words. A file that is read by a redirection is there as
+    a `cat` of it. `writes` accepts redirections that write to files.
+    """
     _check_characters(text)
     root = parse(text)
     if root.has_error:
         raise NotUnderstood("the syntax")
     _check_depth(root)
     _check_gaps(root, text.encode())
-    reading = _Reading()
+    reading = _Reading(frozenset({folder}), writes)
     _statement(root, reading, {})
     if not reading.commands:
         raise NotUnderstood("a line without a command")
@@ -124,8 +157,20 @@ def _nothing(node: Node, reading: _Reading, variables: Variables) -> None:
     return
 
 
+def _pipeline(node: Node, reading: _Reading, variables: Variables) -> None:
+    source: Simple | None = None
+    for position, child in enumerate(node.named_children):
+        since = len(reading.commands)
+        _statement(child, reading, variables)
+        if position:
+            reading.feed(since, source)
+        source = reading.commands[since] if len(reading.commands) == since + 1 else None
+    if any(not child.is_named and child.type not in ("|", "|&") for child in node.children):
+        raise NotUnderstood("the syntax")
+
+
 def _command(node: Node, reading: _Reading, variables: Variables) -> None:
-    name, words = "", []
+    name, words, since = "", list[Word](), len(reading.commands)
     for child in node.children:
         if child.type == "variable_assignment":
             _setting(child)
@@ -133,9 +178,14 @@ def _command(node: Node, reading: _Reading, variables: Variables) -> None:
             name = _name(child)
         elif child.type == "herestring_redirect":
             _redirect(child, reading, variables)
+            continue
         else:
             words.append(read_word(child, variables))
-    reading.commands.append(Simple(name, tuple(words)))
+    reading.add(name, words)
+    if any(child.type == "herestring_redirect" for child in node.children):
+        reading.feed(since)
+    if name == "cd":
+        reading.folders = entered(reading.folders, words[-1] if words else Word((Start.HOME,)))
 
 
 def _name(node: Node) -> str:
@@ -148,50 +198,65 @@ def _name(node: Node) -> str:
 
 def _setting(node: Node) -> None:
     name, _, value = node.text.partition("=")
-    if name not in _PLAIN_SETTINGS or not re.fullmatch(r"[A-Za-z0-9_.-]*", value):
+    if name not in _PLAIN_SETTINGS or not _PLAIN_VALUE.fullmatch(value):
         raise NotUnderstood(f"the variable {name}")
 
 
 def _redirected(node: Node, reading: _Reading, variables: Variables) -> None:
+    since, fed = len(reading.commands), False
     for child in node.named_children:
         if child.type in _REDIRECTS:
-            _redirect(child, reading, variables)
+            fed = _redirect(child, reading, variables) or fed
         else:
             _statement(child, reading, variables)
+    if fed:
+        reading.feed(since)
 
 
-def _redirect(node: Node, reading: _Reading, variables: Variables) -> None:
-    """Only what reads a file or writes nowhere."""
+def _redirect(node: Node, reading: _Reading, variables: Variables) -> bool:
+    """Accept what reads a file or writes nowhere; whether it is input."""
     operator = next(child.type for child in node.children if not child.is_named)
     target = read_word(node.named_children[-1], variables)
     if operator == "<<<":
-        return
-    if operator in (">&", "<&") and target.literal and target.text in ("0", "1", "2", "-"):
-        return
-    if target.literal and target.text == "/dev/null":
-        return
-    if operator == "<" and not target.text.startswith("/dev/"):
-        reading.commands.append(Simple("cat", (target,)))  # a file that is read, wherever it goes
-        return
+        return True
+    if not target.literal or any(character.isspace() for character in target.text):
+        raise NotUnderstood(f"the file of a redirection: {excerpt(node)}")
+    if operator in (">&", "<&") and target.text in ("0", "1", "2", "-"):
+        return False
+    if target.text == "/dev/null":
+        return operator == "<"
+    if any(_is_device(target, folder) for folder in reading.folders):
+        raise NotUnderstood(f"a device or a connection: {excerpt(node)}")
+    if operator == "<":
+        reading.add("cat", [target])
+        return True
+    if operator in _WRITING and reading.writes:
+        return False
     raise NotUnderstood(f"writing to a file: {excerpt(node)}")
 
 
+def _is_device(target: Word, folder: Place) -> bool:
+    """Bash itself takes `/dev/tcp/…` for a connection, in this spelling; others are refused too."""
+    place = resolve(target, folder)
+    return place is None or (place.anchor == "/" and place.secret)
+
+
 def _for(node: Node, reading: _Reading, variables: Variables) -> None:
-    name = ""
-    words: list[Word] = []
+    name, words, body = "", list[Word](), None
     for child in node.children:
         if child.type == "variable_name":
             name = child.text
         elif child.type == "do_group":
-            option = any(word.option_possible for word in words)
-            _statement(child, reading, {**variables, name: option})
+            body = child
         elif child.is_named:
             words.append(read_word(child, variables))
         elif child.type not in ("for", "in", ";", "\n"):
             raise NotUnderstood(f"{child.type!r}")
-    if not _VARIABLE.match(name) or not words:
+    if name not in _LOOP_VARIABLES or not words or body is None:
         raise NotUnderstood(f"a loop over {name}")
-    reading.commands.append(Simple("true", tuple(words)))  # so that its words are looked at too
+    reading.add("true", words)
+    for word in dict.fromkeys(words):
+        _statement(body, reading, {**variables, name: word})
 
 
 def _test(node: Node, reading: _Reading, variables: Variables) -> None:
@@ -204,7 +269,7 @@ def _test(node: Node, reading: _Reading, variables: Variables) -> None:
     # In double brackets, numbers are arithmetic, which can run commands; nor do names have a value here.
     if node.children[0].type == "[[" and _ARITHMETIC.search(node.text):
         raise NotUnderstood(f"arithmetic in a test: {excerpt(node)}")
-    reading.commands.append(Simple("true"))
+    reading.add("true")
 
 
 def _operands(node: Node) -> Iterator[Node]:
@@ -224,7 +289,7 @@ _REDIRECTS = ("file_redirect", "herestring_redirect")
 _STATEMENTS: dict[str, Callable[[Node, _Reading, Variables], None]] = {
     "program": _parts,
     "list": _parts,
-    "pipeline": _parts,
+    "pipeline": _pipeline,
     "subshell": _parts,
     "compound_statement": _parts,
     "negated_command": _parts,

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from toolcrib.serverkit.shell.words import MAX_LENGTH, NotUnderstood, Word
+from toolcrib.serverkit.shell.words import MAX_LENGTH, NotUnderstood
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolcrib.serverkit.shell.script import Simple
 
 _LONGEST = 128 * 1024
 """The kernel takes no longer argument, so that nothing longer can run."""
@@ -22,56 +27,87 @@ class Verdict:
 
     kind: Kind
     reason: str
+    paths: tuple[str, ...] = ()
+    """Files and folders that a harmless one names: absolute, from the home folder (`~/…`), or from the
+    project (`./…`)."""
+    trees: tuple[str, ...] = ()
+    """Folders that it searches through."""
 
 
-def judge(command: str) -> Verdict:
-    """Say what a command is; never raises and never runs anything."""
+def judge(command: str, cwd: str = "", project: str = "") -> Verdict:
+    """Say what a command is; never raises and never runs anything.
+
+    It runs in `cwd`, which is relative to the project or absolute, and by default the project. `project` is
+    the absolute path of that, if it is known.
+    """
     if len(command) > _LONGEST:
         return Verdict("unknown", "It is too long for any shell.")
-    return _judge(command) if len(command) <= MAX_LENGTH else _judge.__wrapped__(command)
+    known = _judge if len(command) <= MAX_LENGTH else _judge.__wrapped__
+    return known(command, cwd, project)
 
 
 @lru_cache(maxsize=256)
-def _judge(command: str) -> Verdict:
+def _judge(command: str, cwd: str, project: str) -> Verdict:
     from toolcrib.serverkit.shell.destruction import destruction
     from toolcrib.serverkit.shell.reading import only_reads
-    from toolcrib.serverkit.shell.script import read_script
 
     found = destruction(command)
     if found:
         return Verdict("destructive", f"This command is never run: {found}.")
     try:
-        commands = read_script(command)
+        commands = _commands(command, cwd, project)
     except NotUnderstood as error:
         return Verdict("unknown", f"Not everything in it is known before it runs: {error.what}.")
     for one in commands:
         doubt = only_reads(one)
         if doubt:
             return Verdict("unknown", f"{doubt}.")
-    return Verdict("harmless", "Every part of it only reads.")
+    paths, trees = _paths(commands, trees=False), _paths(commands, trees=True)
+    return Verdict("harmless", "Every part of it only reads.", paths, trees)
 
 
-def simple_commands(command: str) -> tuple[tuple[str, ...], ...] | None:
-    """The exact words of each simple command that is not known to only read; None when not all are known.
-
-    A rule for `npm run *` looks at these: one that stands beside another command does not let that one by.
-    """
-    from toolcrib.serverkit.shell.reading import only_reads
+def _commands(command: str, cwd: str, project: str) -> tuple[Simple, ...]:
+    from toolcrib.serverkit.shell.paths import place_of
     from toolcrib.serverkit.shell.script import read_script
 
+    folder = place_of(cwd, project)
+    if folder is None or folder.secret:
+        raise NotUnderstood(f"the folder {cwd}")
+    return read_script(command, folder)
+
+
+def _paths(commands: Sequence[Simple], *, trees: bool) -> tuple[str, ...]:
+    from toolcrib.serverkit.shell.paths import resolve
+    from toolcrib.serverkit.shell.reading import uses_of
+
+    places = (
+        resolve(use.word, folder)
+        for one in commands
+        for use in uses_of(one) or ()
+        if use.kind != "text" and (use.kind == "search") == trees
+        for folder in one.folders
+    )
+    return tuple(dict.fromkeys(place.path for place in places if place is not None and place.path))
+
+
+def simple_commands(command: str, cwd: str = "", project: str = "") -> tuple[tuple[str, ...], ...] | None:
+    """The exact words of each simple command that is not harmless by itself; None when not all are known.
+
+    A rule for `npm run *` must match each of these. A command whose input is chosen by another command, or
+    that runs outside of the project, is not what the rule was written for.
+    """
+    from toolcrib.serverkit.shell.guarding import needs_rule
+
     try:
-        commands = read_script(command)
+        commands = _commands(command, cwd, project)
     except NotUnderstood:
         return None
-    found: list[tuple[str, ...]] = []
-    for one in commands:
-        if not only_reads(one):
-            continue
-        words: tuple[Word, ...] = one.words
-        if not all(word.literal for word in words):
-            return None
-        found.append((one.name, *(word.text for word in words)))
-    return tuple(found)
+    wanted = needs_rule(commands)
+    if any(one.fed or not all(word.literal for word in one.words) for one in wanted):
+        return None
+    if any(folder.anchor != "." for one in wanted for folder in one.folders):
+        return None
+    return tuple((one.name, *(word.text for word in one.words)) for one in wanted)
 
 
 def rough_commands(command: str) -> tuple[tuple[str, ...], ...]:

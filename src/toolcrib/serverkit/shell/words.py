@@ -2,37 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
+from toolcrib.serverkit.secret_places import Wild
 from toolcrib.serverkit.shell.syntax import Node
 
 MAX_LENGTH = 16 * 1024
-"""Of a command; what is longer is for a person."""
-_GLOB = frozenset("*?[")
-_KNOWN_VARIABLES = frozenset({"HOME", "PWD"})
-"""Set by the terminal itself, to absolute paths."""
+"""Of a command; a longer one is not judged."""
 _UNSAFE_IN_WORD = frozenset("{}`$'\"&|;<>()\n\r")
-"""Unless escaped; most of these never get here, and are looked for because a parser may be wrong."""
+"""Unless escaped. The parser should not put these into a word; they are looked for in case it is wrong."""
+_SPLITTING = frozenset(" \t\n*?[\\")
+"""Characters that make an unquoted value something other than one plain word."""
+
+
+class Start(Enum):
+    """A folder that a word begins with; both are absolute paths that the terminal sets."""
+
+    HOME = "~"
+    HERE = "$PWD"
+
+
+class _Bracket(Enum):
+    """An unquoted bracket, which may be part of a pattern; not in a finished word."""
+
+    OPEN = "["
+    CLOSE = "]"
+
+
+Sign = str | Wild | Start
+"""A single character, or what stands for others."""
+_RawSign = Sign | _Bracket
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word; `text` is exact when it is `literal`, else only what stands there."""
+    """One word, sign by sign. With a wildcard it can become several words when the command runs."""
 
-    text: str
-    literal: bool = True
-    option_possible: bool = False
-    """It may begin with a dash when the command runs."""
+    signs: tuple[Sign, ...] = ()
 
-    def joined(self, other: Word) -> Word:
-        """Two parts of one word."""
-        option = self.option_possible if self.text or not self.literal else other.option_possible
-        return Word(self.text + other.text, self.literal and other.literal, option)
+    @property
+    def text(self) -> str:
+        """Exact when it is `literal`."""
+        return "".join(sign if isinstance(sign, str) else sign.value for sign in self.signs)
+
+    @property
+    def literal(self) -> bool:
+        """It is known exactly."""
+        return all(isinstance(sign, str) for sign in self.signs)
+
+    @property
+    def glob(self) -> bool:
+        """It has wildcards."""
+        return any(isinstance(sign, Wild) for sign in self.signs)
+
+    @property
+    def option_possible(self) -> bool:
+        """It may begin with a dash when the command runs."""
+        return bool(self.signs) and (self.signs[0] == "-" or isinstance(self.signs[0], Wild))
 
 
-Variables = Mapping[str, bool]
-"""Loop variables that hold plain words; the value says whether one of these may look like an option."""
+def plain(text: str) -> Word:
+    """The word that is exactly this text."""
+    return Word(tuple(text))
+
+
+Variables = Mapping[str, Word]
+"""Loop variables and their values."""
 
 
 def listed(text: str) -> frozenset[str]:
@@ -50,10 +87,7 @@ class NotUnderstood(Exception):
 
 def read_word(node: Node, variables: Variables) -> Word:
     """The word at this node; raises `NotUnderstood`."""
-    reader = _READERS.get(node.type)
-    if reader is None:
-        raise NotUnderstood(f"{_NAMES.get(node.type, node.type.replace('_', ' '))}: {excerpt(node)}")
-    return reader(node, variables)
+    return Word(tuple(_without_brackets(_signs(node, variables, at_start=True))))
 
 
 def excerpt(node: Node) -> str:
@@ -62,44 +96,94 @@ def excerpt(node: Node) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _bare(node: Node, variables: Variables) -> Word:
-    raw = node.text
-    text, literal, escaped = "", True, False
+def _signs(node: Node, variables: Variables, *, at_start: bool = False) -> list[_RawSign]:
+    if node.type in ("word", "number"):
+        return _bare(node, at_start=at_start)
+    if node.type == "raw_string":
+        return list(node.text[1:-1])
+    if node.type == "string":
+        return _double_quoted(node, variables)
+    if node.type == "simple_expansion":
+        return list(_unquoted_value(node, variables).signs)
+    if node.type == "concatenation":
+        return _concatenation(node, variables)
+    raise NotUnderstood(f"{_NAMES.get(node.type, node.type.replace('_', ' '))}: {excerpt(node)}")
+
+
+def _bare(node: Node, *, at_start: bool) -> list[_RawSign]:
+    raw, signs, escaped = node.text, list[_RawSign](), False
     for character in raw:
         if not escaped and character == "\\":
             escaped = True
             continue
         if character == "\n" or (not escaped and character in _UNSAFE_IN_WORD):
             raise NotUnderstood(f"{character!r} in a word: {excerpt(node)}")
-        literal = literal and (escaped or character not in _GLOB)
-        text += character
+        signs.append(character if escaped else _SPECIAL.get(character, character))
         escaped = False
     if escaped:
         raise NotUnderstood("a backslash at the end of a word")
-    return Word(text, literal, text.startswith("-") or (raw[:1] in _GLOB))
+    if "=~" in raw or ":~" in raw:
+        raise NotUnderstood(f"a home folder in {excerpt(node)}")
+    return _from_home(node, signs) if at_start and raw.startswith("~") else signs
 
 
-def _single_quoted(node: Node, variables: Variables) -> Word:
-    text = node.text[1:-1]
-    return Word(text, True, text.startswith("-"))
+_SPECIAL: Mapping[str, _RawSign] = {
+    "*": Wild.MANY,
+    "?": Wild.ONE,
+    "[": _Bracket.OPEN,
+    "]": _Bracket.CLOSE,
+}
 
 
-def _double_quoted(node: Node, variables: Variables) -> Word:
+def _from_home(node: Node, signs: Sequence[_RawSign]) -> list[_RawSign]:
+    if node.text != "~" and not node.text.startswith("~/"):
+        raise NotUnderstood(f"another home folder: {excerpt(node)}")
+    return [Start.HOME, *signs[1:]]
+
+
+def _without_brackets(signs: Sequence[_RawSign]) -> list[Sign]:
+    """`[abc]` as any one character; brackets that are less simple as anything up to the next slash."""
+    found, at = list[Sign](), 0
+    while at < len(signs):
+        sign = signs[at]
+        if sign is _Bracket.OPEN:
+            at, wild = _bracket(signs, at)
+            found.append(wild)
+            continue
+        found.append("]" if isinstance(sign, _Bracket) else sign)
+        at += 1
+    return found
+
+
+def _bracket(signs: Sequence[_RawSign], at: int) -> tuple[int, Wild]:
+    end = at + 1
+    while end < len(signs) and signs[end] != "/" and not isinstance(signs[end], _Bracket):
+        end += 1
+    members = signs[at + 1 : end]
+    closed = end < len(signs) and signs[end] is _Bracket.CLOSE
+    if closed and members and members[-1] not in ("!", "^", "-"):
+        return end + 1, Wild.ONE
+    while end < len(signs) and signs[end] != "/":
+        end += 1
+    return end, Wild.MANY
+
+
+def _double_quoted(node: Node, variables: Variables) -> list[_RawSign]:
     if not node.children or node.children[0].type != '"' or node.children[-1].type != '"':
         raise NotUnderstood(f"a translated string: {excerpt(node)}")
     start, end = node.children[0].end_byte, node.children[-1].start_byte
     source, begin = node.raw, node.start_byte
-    word, at = Word(""), start
+    signs, at = list[_RawSign](), start
     for child in node.named_children:
         if child.type == "string_content":
             continue
-        word = word.joined(_quoted_text(source[at - begin : child.start_byte - begin]))
-        word = word.joined(_expansion(child, variables, quoted=True))
+        signs += _quoted_text(source[at - begin : child.start_byte - begin])
+        signs += _value(child, variables).signs
         at = child.end_byte
-    return word.joined(_quoted_text(source[at - begin : end - begin]))
+    return signs + _quoted_text(source[at - begin : end - begin])
 
 
-def _quoted_text(raw: bytes) -> Word:
+def _quoted_text(raw: bytes) -> list[_RawSign]:
     text, escaped = "", False
     for character in raw.decode():
         if not escaped and character == "\\":
@@ -113,43 +197,46 @@ def _quoted_text(raw: bytes) -> Word:
             text += "\\"
         text += character
         escaped = False
-    return Word(text, True, text.startswith("-"))
+    return list(text)
 
 
-def _expansion(node: Node, variables: Variables, *, quoted: bool) -> Word:
-    if node.type != "simple_expansion" or [child.type for child in node.children] != ["$", "variable_name"]:
+_KNOWN_VALUES: Mapping[str, Sign] = {"HOME": Start.HOME, "PWD": Start.HERE, "?": Wild.MANY}
+
+
+def _value(node: Node, variables: Variables) -> Word:
+    kinds = [child.type for child in node.children]
+    if node.type != "simple_expansion" or len(kinds) != 2 or kinds[0] != "$":
         raise NotUnderstood(f"{_NAMES.get(node.type, 'an expansion')}: {excerpt(node)}")
     name = node.children[1].text
     if name in variables:
-        return Word("", False, variables[name] or not quoted)
-    if name in _KNOWN_VARIABLES:
-        return Word("", False, not quoted)
+        return variables[name]
+    if name in _KNOWN_VALUES:
+        return Word((_KNOWN_VALUES[name],))
     raise NotUnderstood(f"the value of ${name}")
 
 
-def _unquoted_expansion(node: Node, variables: Variables) -> Word:
-    return _expansion(node, variables, quoted=False)
+def _unquoted_value(node: Node, variables: Variables) -> Word:
+    """A value that the shell splits into words and matches with files, unless it is plain."""
+    value = _value(node, variables)
+    if value.signs in ((Start.HOME,), (Wild.MANY,)):
+        return value
+    if not value.signs or not value.literal or _SPLITTING & set(value.text):
+        raise NotUnderstood(f"the words that {excerpt(node)} without quotes becomes")
+    return value
 
 
-def _concatenation(node: Node, variables: Variables) -> Word:
-    word = Word("")
-    end = node.start_byte
+def _concatenation(node: Node, variables: Variables) -> list[_RawSign]:
+    signs, end = list[_RawSign](), node.start_byte
     for child in node.children:
         if child.start_byte != end:
             raise NotUnderstood(f"a word with a gap: {excerpt(node)}")
-        word = word.joined(read_word(child, variables))
+        if child.start_byte == node.start_byte and child.text == "~":
+            raise NotUnderstood(f"a home folder in {excerpt(node)}")
+        signs += _signs(child, variables, at_start=child.start_byte == node.start_byte)
         end = child.end_byte
-    return word
+    return signs
 
 
-_READERS = {
-    "word": _bare,
-    "number": _bare,
-    "raw_string": _single_quoted,
-    "string": _double_quoted,
-    "simple_expansion": _unquoted_expansion,
-    "concatenation": _concatenation,
-}
 _NAMES = {
     "command_substitution": "the output of another command",
     "process_substitution": "the output of another command",

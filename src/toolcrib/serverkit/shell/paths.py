@@ -1,0 +1,124 @@
+"""Where the paths in a command lead, as far as that is known before it runs, and whether that is private.
+
+Relative paths begin in the project, whose own path may not be known. Links are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from toolcrib.serverkit.secret_places import Part, Wild, could_match, is_secret, part
+from toolcrib.serverkit.shell.words import NotUnderstood, Sign, Start, Word, plain
+
+Anchor = Literal["/", "~", ".", "?"]
+MOST_FOLDERS = 32
+LONGEST_PATH = 4096
+_UP = part("..")
+_OPEN_TREES = (part("usr"),)
+"""Folders of the root that a search may go through: nothing private is kept there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path from the root, the home folder, the project, or from a folder that is not known (`?`)."""
+
+    anchor: Anchor = "."
+    parts: tuple[Part, ...] = ()
+    project: tuple[Part, ...] = ()
+    """The path of the project itself; empty when it is not known."""
+
+    @property
+    def secret(self) -> bool:
+        """It could lead to private data. That the user works in a private folder does not count."""
+        if self.anchor == ".":
+            return is_secret((*self.project, *self.parts), root="none", below=len(self.project))
+        return is_secret(self.parts, root="any" if self.anchor == "?" else "first")
+
+    @property
+    def tree_secret(self) -> bool:
+        """Private data could lie in it or below, other than in the project itself."""
+        if self.anchor == "/":
+            return self.secret or not self.parts or self.parts[0] not in _OPEN_TREES
+        return self.secret or self.anchor != "."
+
+    @property
+    def path(self) -> str:
+        """As text: absolute, from the home folder (`~/…`), or from the project; empty when not known."""
+        if self.anchor == "?" or any(isinstance(sign, Wild) for one in self.parts for sign in one):
+            return ""
+        inner = "/".join("".join(map(str, one)) for one in self.parts)
+        return {"/": "/", "~": "~/", ".": "./"}[self.anchor] + inner
+
+
+PROJECT = Place()
+
+
+def place_of(folder: str, project: str = "") -> Place | None:
+    """The place of a folder that is given as text, such as the `cwd` of a call; empty is the project."""
+    start = Place(project=tuple(_parts(project)))
+    if folder == "~" or folder.startswith("~/"):
+        return resolve(Word((Start.HOME, *folder[1:])), start)
+    return None if folder.startswith("~") else resolve(plain(folder), start)
+
+
+def resolve(word: Word, folder: Place) -> Place | None:
+    """The place that a path leads to; None when that cannot be known."""
+    signs = word.signs
+    if len(signs) > LONGEST_PATH:
+        return None
+    if signs[:1] == (Start.HOME,):
+        folder = Place("~", project=folder.project)
+    if signs[:1] == ("/",):
+        folder = Place("/", project=folder.project)
+    if signs and isinstance(signs[0], Start):
+        signs = signs[1:]
+        if signs and signs[0] != "/":
+            return None
+    if any(isinstance(sign, Start) for sign in signs):
+        return None
+    return _below(folder, _parts(signs))
+
+
+def _parts(signs: Iterable[Sign]) -> list[Part]:
+    return [
+        tuple(sign for sign in run if not isinstance(sign, Start))
+        for is_slash, run in groupby(signs, lambda sign: sign == "/")
+        if not is_slash
+    ]
+
+
+def _below(folder: Place, parts: Iterable[Part]) -> Place | None:
+    anchor, found, project = folder.anchor, list(folder.parts), folder.project
+    for one in parts:
+        if one == (".",):
+            continue
+        if one != _UP:
+            found.append(one)
+            if any(isinstance(sign, Wild) for sign in one) and could_match(one, _UP):
+                anchor = "?"
+        elif found and any(isinstance(sign, Wild) for sign in found[-1]):
+            return None
+        elif found:
+            found.pop()
+        elif anchor == "." and project:
+            anchor, found = "/", list(project[:-1])
+        elif anchor != "/":
+            anchor = "?"
+    if anchor == "/" and project and tuple(found[: len(project)]) == project:
+        anchor, found = ".", found[len(project) :]
+    return Place(anchor, tuple(found), project)
+
+
+def entered(folders: Iterable[Place], word: Word) -> frozenset[Place]:
+    """The folders that a command may be in after a `cd`, which may have failed; raises `NotUnderstood`."""
+    before = frozenset(folders)
+    after = {resolve(word, folder) for folder in before}
+    if word.glob or None in after:
+        raise NotUnderstood(f"the folder {word.text}")
+    found = before | {place for place in after if place is not None}
+    if len(found) > MOST_FOLDERS:
+        raise NotUnderstood("too many changes of the folder")
+    return found
