@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcrib.cli import installing, paste
-from toolcrib.cli.adding import extra_keys, read_document, understood
+from toolcrib.cli.adding import check_here, extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.output import label, note, say
@@ -65,7 +65,7 @@ class AddCommand(Command):
 @click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
 @click.option("--disabled", is_flag=True, help="Add it switched off.")
 @click.option("--replace", is_flag=True, help="Put it in the place of a server of the same name.")
-@click.option("--as-is", is_flag=True, help="Run npx and uvx as they are; install nothing.")
+@click.option("--as-is", is_flag=True, help="Add the command unchanged: install nothing.")
 @click.option("--program", metavar="NAME", help="Which program of a package is the server.")
 @click.option("--python", metavar="VERSION", help="Which Python a package gets.")
 @click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
@@ -95,6 +95,7 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
         await _install(surface, name or found.name, found, test, replace, given)
         return
     entry = found
+    check_here(entry, as_is=given["as_is"])
     probe = "url" in entry and "type" not in entry and not given["disabled"]
     entry = {"type": "http", **entry} if "url" in entry else entry
     proposal = _consider_secrets(surface, name, entry)
@@ -133,6 +134,7 @@ async def _install(
     options = {key: given[key] for key in ("program", "python", "also", *installing.RULES)}
     options.update({key: options[key] or getattr(found, key) for key in ("program", "python")})
     folder = given["cwd"] or found.cwd or needed_folder(found.args)
+    check_here({"cwd": folder}, as_is=True)
     params = {
         **options,
         "name": proposal.name,
