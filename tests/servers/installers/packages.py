@@ -61,13 +61,20 @@ def tarball_of(file: Path, *members: tarfile.TarInfo | tuple[str, bytes]) -> Pat
     return file
 
 
-def wheel(folder: Path, version: str = "1.0.0", name: str = "tiny-server", requires: str = "") -> Path:
+def wheel(
+    folder: Path,
+    version: str = "1.0.0",
+    name: str = "tiny-server",
+    requires: str = "",
+    python: str = "",
+) -> Path:
     """The tiny server as a wheel, put together by hand."""
     folder.mkdir(parents=True, exist_ok=True)
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
     source = (PROGRAMS / "tiny.py").read_text().replace('VERSION = "1.0.0"', f'VERSION = "{version}"')
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    metadata += f"Requires-Python: {python}\n" if python else ""
     files = {
         f"{module}.py": source,
         f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),

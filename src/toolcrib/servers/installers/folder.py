@@ -14,7 +14,7 @@ from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers import custom, npm, python
 from toolcrib.servers.installing import files, wheels
 from toolcrib.servers.installing.bench import Bench
-from toolcrib.servers.installing.environments import compile_lock, make_environment
+from toolcrib.servers.installing.environments import make_environment, resolve
 from toolcrib.servers.installing.node import find_node
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
 from toolcrib.servers.installing.progress import Step
@@ -119,8 +119,9 @@ async def _plan_project(request: Request, bench: Bench, folder: Path) -> Plan:
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
     wanted = [str(one) for one in project.get("dependencies", ())]
     with bench.scratch() as scratch:
-        lock = await compile_lock(bench, scratch, "\n".join(wanted), request.options) if wanted else ""
-    found = python.make_plan(request, bench, name, version, lock, content)
+        requires = str(project.get("requires-python", ""))
+        resolved = await resolve(bench, scratch, "\n".join(wanted), request.options, requires)
+    found = python.make_plan(request, bench, name, version, resolved, content)
     return found.model_copy(
         update={
             "installer": "folder",

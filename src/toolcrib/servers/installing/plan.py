@@ -32,6 +32,8 @@ class Options(_Data):
     """Which of a package's programs is the server, where it has several."""
     python: str | None = None
     """Which Python a server gets: a version or a path; ours when unset."""
+    needed_python: str | None = None
+    """The version that was chosen because the package does not run on ours; used where `python` is unset."""
 
 
 class Request(_Data):
@@ -84,6 +86,8 @@ class Plan(_Data):
     """The folder of this version."""
     fetches: tuple[str, ...] = ()
     """What is brought here, the package itself first: `name@version` of npm, `name==version` of PyPI."""
+    runtimes: tuple[str, ...] = ()
+    """What has to be fetched to run it, after the person agreed: `Node 24 (60 MB)`, `Python 3.13 (30 MB)`."""
     copies: str = ""
     """What is copied from this machine, in words."""
     launch: Launch
