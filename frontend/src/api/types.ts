@@ -1002,6 +1002,7 @@ export interface InstallParams {
   offline?: boolean;
   replace?: boolean;
   dry_run?: boolean;
+  fetch_runtime?: boolean;
   agreed?: string | null;
   wait?: number;
 }
@@ -1016,6 +1017,8 @@ export interface InstallPlan {
   place: string;
   command: string[];
   fetches: string[];
+  runtimes: string[];
+  incomplete: boolean;
   copies: string;
   scripts_refused: string[];
   scripts_allowed: string[];
@@ -2465,6 +2468,7 @@ export interface UpdateParams {
   allow_build?: string[];
   offline?: boolean;
   dry_run?: boolean;
+  fetch_runtime?: boolean;
   agreed?: string | null;
 }
 

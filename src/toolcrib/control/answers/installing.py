@@ -37,6 +37,8 @@ class InstallPlan(TypedDict):
     place: str
     command: list[str]
     fetches: list[str]
+    runtimes: list[str]
+    incomplete: bool
     copies: str
     scripts_refused: list[str]
     scripts_allowed: list[str]

@@ -87,7 +87,9 @@ class Plan(_Data):
     fetches: tuple[str, ...] = ()
     """What is brought here, the package itself first: `name@version` of npm, `name==version` of PyPI."""
     runtimes: tuple[str, ...] = ()
-    """What has to be fetched to run it, after the person agreed: `Node 24 (60 MB)`, `Python 3.13 (30 MB)`."""
+    """What has to be fetched to run it, after the user agreed: `Node 24 (60 MB)`, `Python 3.13 (30 MB)`."""
+    incomplete: bool = False
+    """Only `runtimes` is known: packages can be looked up once these are there. It cannot be applied."""
     copies: str = ""
     """What is copied from this machine, in words."""
     launch: Launch
