@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import CommandLine
+from tests.servers.installers.packages import PROGRAMS
 
 
 def refused(toolcrib: CommandLine, *words: str) -> dict[str, str]:
@@ -110,3 +111,20 @@ def test_a_program_on_the_path_or_in_the_folder_is_added(toolcrib: CommandLine, 
     assert toolcrib("add", "three", "--yes", "--cwd", str(tmp_path), "--", "./serve", "--on").code == 0
     own = f"PATH={tmp_path}{os.pathsep}/bin"
     assert toolcrib("add", "four", "--yes", "--env", own, "--", "serve").code == 0
+
+
+@pytest.mark.parametrize("words", [("{folder}",), ("mine", "{folder}"), ("mine", "{folder}/server.py")])
+def test_a_plain_script_that_is_not_executable_is_added_and_answers(
+    toolcrib: CommandLine, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    script = (PROGRAMS / "tiny.py").read_text().removeprefix("#!/usr/bin/env python3\n")
+    (folder / "server.py").write_text(script)
+
+    planned = toolcrib("add", *(word.format(folder=folder) for word in words), "--dry-run")
+    added = toolcrib("add", *(word.format(folder=folder) for word in words), "--yes", "--json")
+
+    assert "/content/server.py" in planned.err
+    assert added.code == 0, added
+    assert json.loads(toolcrib("call", "mine__tell").out)["version"] == "1.0.0"

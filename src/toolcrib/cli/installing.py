@@ -102,7 +102,7 @@ async def install(
 async def make_plan(
     surface: Surface, crib: Crib, operation: str, params: dict[str, Any], *, dry_run: bool
 ) -> dict[str, Any]:
-    """The plan of an operation. A runtime that is needed to make it is fetched on a yes, never by a dry run."""
+    """The plan of an operation; a runtime that it takes to make it is fetched on a yes, not by a dry run."""
     tell = progress_line()
     planned: dict[str, Any] = await crib.run(operation, {**params, "dry_run": True}, on_event=tell)
     end_line()
@@ -142,12 +142,9 @@ def show_plan(name: str, plan: dict[str, Any], entry: dict[str, Any] | None = No
     if plan["copies"]:
         _line("copies", plan["copies"])
     if plan["fetches"]:
-        shown = ", ".join(plan["fetches"][:SHOWN])
-        rest = len(plan["fetches"]) - SHOWN
-        _line(
-            "fetches",
-            f"{counted(len(plan['fetches']), 'package')}: {shown}{f' and {rest} more' if rest > 0 else ''}",
-        )
+        shown, rest = ", ".join(plan["fetches"][:SHOWN]), len(plan["fetches"]) - SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        _line("fetches", f"{counted(len(plan['fetches']), 'package')}: {shown}{more}")
     for key, said in (
         ("scripts_refused", "will not run their install scripts (--allow-scripts PACKAGE lets one)"),
         ("scripts_allowed", "run their install scripts now, as you"),

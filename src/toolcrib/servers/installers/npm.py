@@ -71,13 +71,15 @@ async def plan(request: Request, bench: Bench) -> Plan:
         return await plan_tarball(request, bench, scratch, source)
 
 
-async def plan_tarball(request: Request, bench: Bench, scratch: Path, source: Path) -> Plan:
-    """The plan for a package in a file."""
+async def plan_tarball(
+    request: Request, bench: Bench, scratch: Path, source: Path, *, main: str | None = None
+) -> Plan:
+    """The plan for a package in a file; `main` is its server where it names no program."""
     check_present(source)
     await asyncio.to_thread(archive.check_tarball, source)
     name = _name_in(source, await asyncio.to_thread(archive.read_from_tarball, source, "package.json"))
     await asyncio.to_thread(shutil.copyfile, source, scratch / TARBALL)
-    found = await _plan_tree(request, bench, scratch, name, f"file:{TARBALL}")
+    found = await _plan_tree(request, bench, scratch, name, f"file:{TARBALL}", main)
     digest = await asyncio.to_thread(file_digest, source)
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
@@ -118,7 +120,9 @@ async def newest(record: Record, bench: Bench) -> str | None:
     return str(found) if isinstance(found, str) else None
 
 
-async def _plan_tree(request: Request, bench: Bench, scratch: Path, name: str, version: str) -> Plan:
+async def _plan_tree(
+    request: Request, bench: Bench, scratch: Path, name: str, version: str, main: str | None = None
+) -> Plan:
     bench.progress(Step("resolve", name))
     node = await find_node(bench)
     _write_manifest(scratch, name, version)
@@ -131,7 +135,7 @@ async def _plan_tree(request: Request, bench: Bench, scratch: Path, name: str, v
         node = await find_node(bench, least)
     scripts = _with_scripts(packages)
     allowed = tuple(one for one in scripts if one in request.options.allow_scripts)
-    program = choose_program(name, own.get("bin"), request.options.program)
+    program = choose_program(name, own.get("bin") or main, request.options.program)
     published = (
         await _published(bench, node, scratch, name, own["version"]) if version[:5] != "file:" else None
     )

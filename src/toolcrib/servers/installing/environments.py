@@ -202,8 +202,10 @@ def without(lock: str, name: str) -> str:
 async def run_uv(bench: Bench, folder: Path, words: list[str]) -> str:
     """Run `uv pip …`; raises `NotFound` or `InstallFailed` with what it said."""
     offline = ["--offline"] if bench.offline else []
-    line = [find_uv(bench), "pip", words[0], *offline, *words[1:]]
     settings = {**index_settings(bench.runner.environ), "UV_NO_PROGRESS": "1"}
+    # uv has an option for it, and no variable.
+    alone = ["--no-index"] if "UV_NO_INDEX" in settings and "--no-index" not in words else []
+    line = [find_uv(bench), "pip", words[0], *offline, *alone, *words[1:]]
     done = await bench.runner.run(line, cwd=folder, env=settings)
     if done.code == 0:
         return done.out
