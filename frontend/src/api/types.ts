@@ -2364,6 +2364,15 @@ export interface Trial {
   review: string[];
   tools: number;
   error?: Failure;
+  remedy?: TrialRemedy;
+}
+
+/** With which options the server would have to be installed again. */
+export interface TrialRemedy {
+  reason: string;
+  option: "also" | "allow_scripts";
+  values: string[];
+  command: string;
 }
 
 /** One step of a trial; the first that fails is the last. */

@@ -67,8 +67,9 @@ def wheel(
     name: str = "tiny-server",
     requires: str = "",
     python: str = "",
+    before: str = "",
 ) -> Path:
-    """The tiny server as a wheel, put together by hand."""
+    """The tiny server as a wheel, put together by hand; `before` is code that runs first."""
     folder.mkdir(parents=True, exist_ok=True)
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
@@ -76,7 +77,7 @@ def wheel(
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata += f"Requires-Python: {python}\n" if python else ""
     files = {
-        f"{module}.py": source,
+        f"{module}.py": f"{before}\n{source}",
         f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": f"[console_scripts]\n{name} = {module}:main\n",

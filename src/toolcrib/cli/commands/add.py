@@ -15,7 +15,7 @@ from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, keep_secrets, read_pairs, secret_keys
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.trial import try_server
+from toolcrib.cli.trial import try_and_repair
 
 if TYPE_CHECKING:
     from toolcrib.config.pasting.pasted import Install
@@ -182,9 +182,11 @@ async def _tell(surface: Surface, crib: Crib, outcome: dict[str, Any], test: boo
     say(f"{name} is added.")
     for secret in outcome["secrets"]:
         note(f"The secret {secret} is stored. Your shell may still remember the command you typed.")
-    if outcome["server"] is not None:
-        say(describe_server(outcome["server"]))
-    elif test and outcome["enabled"]:
-        await try_server(surface, crib, name)
-    elif outcome["enabled"]:
+    server = outcome["server"]
+    if server is not None:
+        say(describe_server(server))
+    troubled = server is not None and server["state"] in ("backoff", "failed") and outcome.get("installed")
+    if troubled or (server is None and test and outcome["enabled"]):
+        await try_and_repair(surface, crib, name)
+    elif server is None and outcome["enabled"]:
         note(f"Try it with: toolcrib test {name}")

@@ -15,6 +15,7 @@ from toolcrib.cli.surface import Surface
 
 @declare("Servers", asks=True)
 @click.argument("name", shell_complete=completing.servers)
+@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
 @options
 async def command(surface: Surface, name: str, dry_run: bool, **given: Any) -> None:
     """Install what the entry of NAME asks for: after an import, or to repair it.

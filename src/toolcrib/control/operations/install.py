@@ -32,7 +32,7 @@ from toolcrib.host import Host
 from toolcrib.servers.installing.answers import Filled, fill
 from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.naming import propose_name
-from toolcrib.servers.installing.plan import Options, Plan
+from toolcrib.servers.installing.plan import Options, Plan, merged
 from toolcrib.servers.installing.progress import Step
 
 Event = InstallStep
@@ -128,7 +128,7 @@ async def _plan(host: Host, installations: Installations, name: str, params: Par
     if not reference:
         record = installations.place(name).current
         reference = record.reference if record else reference_of(name, host.config.servers[name].raw)
-        options = record.options if record and options == Options() else options
+        options = merged(record.options, options) if record else options
     return await installations.plan(
         reference,
         name,

@@ -93,7 +93,7 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     (folder / "package-lock.json").write_text(plan.lock)
     total = len(plan.fetches)
     bench.progress(Step("fetch", f"{total} packages", 0, total))
-    await _npm(bench, node, folder, ["ci", *SAFE, "--loglevel=http"], on_line=_counter(bench, total))
+    await _install_lock(bench, node, folder, plan)
     if plan.scripts_allowed:
         bench.progress(Step("scripts", ", ".join(plan.scripts_allowed)))
         words = [
@@ -106,6 +106,38 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
         ]
         await _npm(bench, node, folder, words, private=True)
     return _launch(node, folder, folder / "node_modules" / plan.package / plan.details["program"])
+
+
+class _LockIncomplete(InstallFailed):
+    """`npm ci` misses packages in the lock."""
+
+
+async def _install_lock(bench: Bench, node: Node, folder: Path, plan: Plan) -> None:
+    """Install what the lock names, less the optional packages that the registry does not have.
+
+    `npm ci` insists on having every optional package in the lock, also those that could not be found while
+    it was made. `npm install` leaves these out; afterwards it is checked that nothing else was installed.
+    """
+    quiet, count = [*SAFE, "--loglevel=http"], _counter(bench, len(plan.fetches))
+    try:
+        await _npm(bench, node, folder, ["ci", *quiet], on_line=count)
+    except _LockIncomplete:
+        await _npm(bench, node, folder, ["install", "--no-save", *quiet], on_line=count)
+        await asyncio.to_thread(_check_installed, folder, plan)
+
+
+def _check_installed(folder: Path, plan: Plan) -> None:
+    locked = json.loads(plan.lock)["packages"]
+    installed = json.loads((folder / "node_modules" / ".package-lock.json").read_text())["packages"]
+    keys = ("version", "integrity")
+    strange = sorted(
+        path
+        for path, one in installed.items()
+        if any(one.get(key) != locked.get(path, {}).get(key) for key in keys)
+    )
+    if strange:
+        listed = ", ".join(_package_of(path) for path in strange)
+        raise InstallFailed(f"npm installed what the plan does not name: {listed}.", hint="Start again.")
 
 
 async def newest(record: Record, bench: Bench) -> str | None:
@@ -305,8 +337,12 @@ _ASIDE = re.compile(
 
 def _failure(errors: tuple[str, ...], offline: bool) -> InstallFailed | NotFound:
     lines = [line.removeprefix("npm error").strip() for line in errors if line.startswith("npm error")]
-    said = reasons([line for line in lines if not _ASIDE.search(line)])
     code = next((line.split()[1] for line in lines if line.startswith("code ")), "")
+    # What follows `Usage:` is how npm wants to be called, never the reason.
+    usage = next((place for place, line in enumerate(lines) if line.startswith("Usage:")), len(lines))
+    said = reasons([line for line in lines[:usage] if not _ASIDE.search(line)])
+    if code == "EUSAGE" and any("from lock file" in line for line in lines):
+        return _LockIncomplete(f"The lock does not name every package. {said}")
     if code in ("E404", "ETARGET"):
         return NotFound(
             f"The registry has no such package or version. {said}", hint="Check its name and version."

@@ -36,6 +36,16 @@ class Options(_Data):
     """The version that was chosen because the package does not run on ours; used where `python` is unset."""
 
 
+def merged(before: Options, given: Options) -> Options:
+    """The options that an installation had, with those that are given now."""
+    changes = {
+        key: tuple(dict.fromkeys((*getattr(before, key), *value))) if isinstance(value, tuple) else value
+        for key, value in given
+        if value
+    }
+    return before.model_copy(update=changes)
+
+
 class Request(_Data):
     """What to install, and for which server."""
 

@@ -23,7 +23,7 @@ _ASIDE = re.compile(r"(?:test_.*|.*_test|conftest|setup|noxfile|.*\.(?:test|spec
 _INLINE = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(?:^#(?: .*)?$\n)+)^# ///\s*$")
 """Inline metadata as PEP 723 defines it."""
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[\w,. -]*\])?\s*[^@:/\\]*(?:;[^@:\\]*)?")
-_DISTRIBUTIONS = {
+DISTRIBUTIONS = {
     "mcp": "mcp",
     "fastmcp": "fastmcp",
     "aiohttp": "aiohttp",
@@ -249,11 +249,11 @@ def _checked(file: Path, requirement: str) -> str:
 
 def _guess(text: str, packages: frozenset[str]) -> Needs:
     outside = sorted(packages - {"toolcrib"})
-    known = [_DISTRIBUTIONS[one] for one in outside if one in _DISTRIBUTIONS]
+    known = [DISTRIBUTIONS[one] for one in outside if one in DISTRIBUTIONS]
     # `mcp.server.fastmcp` is how servers were written for mcp 1.
     bounded = ["mcp<2" if one == "mcp" and _MCP_1.search(text) else one for one in known]
     return Needs(
-        requirements=tuple(bounded), unknown=tuple(one for one in outside if one not in _DISTRIBUTIONS)
+        requirements=tuple(bounded), unknown=tuple(one for one in outside if one not in DISTRIBUTIONS)
     )
 
 
