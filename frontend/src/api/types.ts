@@ -366,6 +366,7 @@ export interface CallsRunningParams {
 /** Servers that fit some words; `note` says why a registry was not heard. */
 export interface CatalogSearch {
   query: string;
+  total: number;
   servers: CatalogServer[];
   note: string;
 }
@@ -2457,6 +2458,7 @@ export interface TurnStopped {
 /** The server. */
 export interface UninstallParams {
   name: string;
+  dry_run?: boolean;
 }
 
 /** A server whose files are gone; `removed` tells of its entry. */

@@ -11,6 +11,7 @@ from toolcrib.cli import installing, paste
 from toolcrib.cli.adding import check_here, extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, keep_secrets, read_pairs, secret_keys
 from toolcrib.cli.questions import can_ask, confirm
@@ -60,8 +61,8 @@ class AddCommand(Command):
 @click.option("--include", multiple=True, metavar="PATTERN", help="Offer only tools of this name.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not offer tools of this name.")
 @click.option("--isolation", type=click.Choice(["shared", "session"]), help="One instance, or one a session.")
-@click.option("--start-timeout", type=click.FloatRange(0.001, 86_400), help="Seconds a start may take.")
-@click.option("--call-timeout", type=click.FloatRange(0.001, 86_400), help="Seconds a call may take.")
+@click.option("--start-timeout", type=Seconds(0.001, 86_400), help="Seconds a start may take.")
+@click.option("--call-timeout", type=Seconds(0.001, 86_400), help="Seconds a call may take.")
 @click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
 @click.option("--disabled", is_flag=True, help="Add it switched off.")
 @click.option("--replace", is_flag=True, help="Put it in the place of a server of the same name.")

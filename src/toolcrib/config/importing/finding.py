@@ -131,7 +131,7 @@ def _older_table(text: str) -> Table | None:
 def _top_keys(text: str) -> tuple[str, ...]:
     from toolcrib.config.document import parse_document
 
-    return tuple(parse_document(text).data)
+    return tuple(parse_document(text, "the text").data)
 
 
 def as_object(text: str) -> Mapping[str, object] | None:

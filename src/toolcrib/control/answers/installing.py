@@ -165,5 +165,7 @@ class CatalogSearch(TypedDict):
     """Servers that fit some words; `note` says why a registry was not heard."""
 
     query: str
+    total: int
+    """How many fit; not more than the limit are listed."""
     servers: list[CatalogServer]
     note: str

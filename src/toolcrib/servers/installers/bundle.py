@@ -181,7 +181,7 @@ def _digest(source: Path) -> tuple[str, str]:
     if source.is_dir():
         tree = files.survey(source)
         return tree.digest, str(tree)
-    return files.file_digest(source), f"{source.stat().st_size / 1e6:.1f} MB"
+    return files.file_digest(source), files.size_in_words(source.stat().st_size)
 
 
 def _signature(source: Path) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     _write_manifest(folder, plan.package, f"file:{TARBALL}" if plan.source else plan.version)
     (folder / "package-lock.json").write_text(plan.lock)
     total = len(plan.fetches)
-    bench.progress(Step("fetch", f"{total} packages", 0, total))
+    bench.progress(Step("fetch", f"{total} package{'' if total == 1 else 's'}", 0, total))
     await _install_lock(bench, node, folder, plan)
     if plan.scripts_allowed:
         bench.progress(Step("scripts", ", ".join(plan.scripts_allowed)))

@@ -132,7 +132,8 @@ async def make_environment(
     (folder / LOCK_FILE).write_text(lock)
     await _make_venv(bench, folder, options)
     total = len(pinned(lock)) + (wheel is not None)
-    bench.progress(Step("fetch", f"{total} packages", 0, total))
+    what = f"{total} package{'' if total == 1 else 's'}"
+    bench.progress(Step("fetch", what, 0, total))
     into = ["--python", str(folder / "venv" / "bin" / "python"), "--compile-bytecode"]
     if pinned(lock):
         words = ["install", "--no-deps", "--require-hashes", *build_rules(options), *into]
@@ -140,7 +141,7 @@ async def make_environment(
     if wheel is not None:
         words = ["install", "--no-deps", "--no-index", "--no-build", *into]
         await run_uv(bench, folder, [*words, "--", str(wheel)])
-    bench.progress(Step("fetch", f"{total} packages", total, total))
+    bench.progress(Step("fetch", what, total, total))
 
 
 async def _make_venv(bench: Bench, folder: Path, options: Options) -> None:
