@@ -76,7 +76,7 @@ def test_an_unknown_type_is_refused(toolcrib: CommandLine) -> None:
 def test_the_command_is_shown_whole_with_hidden_characters_visible(toolcrib: CommandLine) -> None:
     long = "x" * 3000
 
-    answer = toolcrib("add", "odd", "--yes", "--", "run", f"a\x1b[2K\u202eb{long}", "two words")
+    answer = toolcrib("add", "odd", "--yes", "--", "true", f"a\x1b[2K\u202eb{long}", "two words")
 
     assert f"a\\x1b[2K\\u202eb{long}" in answer.err
     assert "'two words'" in answer.err
@@ -84,7 +84,7 @@ def test_the_command_is_shown_whole_with_hidden_characters_visible(toolcrib: Com
 
 
 def test_what_could_run_other_code_is_pointed_out(toolcrib: CommandLine) -> None:
-    answer = toolcrib("add", "odd", "--yes", "--env", "LD_PRELOAD=/tmp/x.so", "--", "run")
+    answer = toolcrib("add", "odd", "--yes", "--env", "LD_PRELOAD=/tmp/x.so", "--", "true")
 
     assert "careful: env.LD_PRELOAD" in answer.err
 
@@ -110,7 +110,7 @@ def test_a_secret_header_is_kept_as_one(toolcrib: CommandLine) -> None:
 
 
 def test_a_refused_server_leaves_no_secret_behind(toolcrib: CommandLine) -> None:
-    answer = toolcrib("add", "demo", "--yes", "--json", "--env", f"API_KEY={SECRET}", "--", "run")
+    answer = toolcrib("add", "demo", "--yes", "--json", "--env", f"API_KEY={SECRET}", "--", "true")
 
     assert answer.code == 2
     assert "--replace" in answer.error["hint"]
@@ -118,9 +118,9 @@ def test_a_refused_server_leaves_no_secret_behind(toolcrib: CommandLine) -> None
 
 
 def test_a_server_is_replaced_on_request(toolcrib: CommandLine) -> None:
-    toolcrib("add", "demo", "--yes", "--replace", "--", "run")
+    toolcrib("add", "demo", "--yes", "--replace", "--", "true")
 
-    assert toolcrib.config()["mcpServers"]["demo"] == {"command": "run"}
+    assert toolcrib.config()["mcpServers"]["demo"] == {"command": "true"}
 
 
 def test_a_relative_path_is_tied_to_the_folder_it_was_typed_in(toolcrib: CommandLine, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_the_running_host_starts_it_at_once(toolcrib: CommandLine, up: Process) 
 
 
 def test_a_server_that_cannot_start_is_added_and_its_state_told(toolcrib: CommandLine, up: Process) -> None:
-    answer = toolcrib("add", "absent", "--yes", "--json", "--", "/no/such/program")
+    answer = toolcrib("add", "absent", "--yes", "--as-is", "--json", "--", "/no/such/program")
 
     assert answer.code == 0
     assert answer.json["server"]["state"] == "failed"
@@ -171,6 +171,6 @@ def test_a_trial_can_be_asked_for(toolcrib: CommandLine) -> None:
 
 
 def test_the_json_of_an_added_server_can_be_read_by_a_program(toolcrib: CommandLine) -> None:
-    out = toolcrib("add", "small", "--yes", "--json", "--", "run").out
+    out = toolcrib("add", "small", "--yes", "--json", "--", "true").out
 
-    assert json.loads(out)["entry"] == {"command": "run"}
+    assert json.loads(out)["entry"] == {"command": "true"}

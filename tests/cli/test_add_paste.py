@@ -48,16 +48,16 @@ def test_what_would_fetch_at_every_start_can_be_kept_as_it_is(toolcrib: CommandL
 
 
 def test_a_pasted_entry_is_one_server(toolcrib: CommandLine) -> None:
-    text = json.dumps({"mcpServers": {"mine": {"command": "run", "env": {"API_KEY": KEY}, "trust": True}}})
+    text = json.dumps({"mcpServers": {"mine": {"command": "true", "env": {"API_KEY": KEY}, "trust": True}}})
 
     answer = toolcrib("add", "--yes", "--json", text)
 
     assert (answer.json["name"], answer.json["secrets"]) == ("mine", ["mine.API_KEY"])
     assert toolcrib.config()["mcpServers"]["mine"] == {
-        "command": "run",
+        "command": "true",
         "env": {"API_KEY": "${secret:mine.API_KEY}"},
     }
-    named = toolcrib("add", "other", "--yes", "--json", '{"command": "run", "args": ["x"]}')
+    named = toolcrib("add", "other", "--yes", "--json", '{"command": "true", "args": ["x"]}')
     assert named.json["name"] == "other"
 
 
@@ -140,7 +140,7 @@ def test_a_paste_without_a_server_in_it_is_wrong_use(toolcrib: CommandLine) -> N
 
 
 def test_a_pasted_entry_that_asks_for_a_secret_waits_for_it(toolcrib: CommandLine) -> None:
-    entry = {"command": "run", "env": {"KEY": "${input:key}"}}
+    entry = {"command": "true", "env": {"KEY": "${input:key}"}}
 
     (outcome,) = toolcrib("add", "mine", "--yes", "--json", json.dumps(entry)).json
 

@@ -34,7 +34,7 @@ def test_a_new_home_is_sound(toolcrib: CommandLine) -> None:
 
 
 def test_a_server_that_does_not_start_is_broken_and_there_is_something_to_do(toolcrib: CommandLine) -> None:
-    toolcrib("add", "absent", "--yes", "--", "/no/such/program")
+    toolcrib("add", "absent", "--yes", "--as-is", "--", "/no/such/program")
 
     answer = toolcrib("doctor", "--json")
 

@@ -43,7 +43,7 @@ def test_json_may_be_asked_for_before_the_command(toolcrib: CommandLine) -> None
 
 
 def test_a_flag_of_the_servers_command_is_not_ours(toolcrib: CommandLine) -> None:
-    answer = toolcrib("add", "x", "--", "run", "--json")
+    answer = toolcrib("add", "x", "--", "true", "--json")
 
     assert answer.code == 4
     assert answer.err.splitlines()[-2].startswith("error: ")

@@ -45,7 +45,7 @@ def test_the_json_has_the_promised_keys(toolcrib: CommandLine) -> None:
 
 
 def test_a_broken_server_is_told_of_and_harms_no_other(toolcrib: CommandLine) -> None:
-    toolcrib("add", "absent", "--yes", "--", "/no/such/program")
+    toolcrib("add", "absent", "--yes", "--as-is", "--", "/no/such/program")
     toolcrib.add("hanging", "--hang")
     toolcrib.add("small")
 
@@ -67,7 +67,7 @@ def test_an_entry_that_cannot_be_read_needs_configuration(toolcrib: CommandLine)
 
 
 def test_the_text_shows_states_and_reasons_in_columns(toolcrib: CommandLine) -> None:
-    toolcrib("add", "absent", "--yes", "--", "/no/such/program")
+    toolcrib("add", "absent", "--yes", "--as-is", "--", "/no/such/program")
 
     answer = toolcrib("servers")
 

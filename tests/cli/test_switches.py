@@ -91,7 +91,7 @@ def test_a_restarted_server_is_another_process(toolcrib: CommandLine, up: Proces
 
 
 def test_a_server_that_does_not_start_says_why(toolcrib: CommandLine, up: Process) -> None:
-    toolcrib("add", "absent", "--yes", "--", "/no/such/program")
+    toolcrib("add", "absent", "--yes", "--as-is", "--", "/no/such/program")
 
     answer = toolcrib("start", "absent", "--json")
 

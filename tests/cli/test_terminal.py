@@ -34,7 +34,7 @@ def test_the_live_table_follows_the_servers_and_leaves_the_terminal_as_it_was(to
 def test_a_small_terminal_shows_the_servers_in_trouble_first(toolcrib: CommandLine) -> None:
     for number in range(6):
         toolcrib.add(f"good-{number}", options=("--disabled",))
-    toolcrib("add", "absent", "--yes", "--", "/no/such/program")
+    toolcrib("add", "absent", "--yes", "--as-is", "--", "/no/such/program")
 
     with terminal(toolcrib, "up", rows=14, columns=60) as screen:
         screen.expect("failed")
@@ -117,7 +117,7 @@ def test_a_person_is_asked_before_a_server_is_added(toolcrib: CommandLine) -> No
 
 def test_a_person_may_keep_a_key_in_the_file(toolcrib: CommandLine) -> None:
     with terminal(
-        toolcrib, "add", "small", "--no-test", "--env", "API_KEY=0123456789", "--", "run"
+        toolcrib, "add", "small", "--no-test", "--env", "API_KEY=0123456789", "--", "true"
     ) as screen:
         screen.expect("[Y/n]")
         screen.type("n\n")

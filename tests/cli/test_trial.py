@@ -43,7 +43,7 @@ def test_the_step_that_fails_is_the_last_and_says_why(toolcrib: CommandLine) -> 
 
 
 def test_an_unset_variable_is_named(toolcrib: CommandLine) -> None:
-    toolcrib("add", "small", "--yes", "--env", "KEY=${NOT_SET_ANYWHERE}", "--", "run")
+    toolcrib("add", "small", "--yes", "--as-is", "--env", "KEY=${NOT_SET_ANYWHERE}", "--", "run")
 
     (step,) = toolcrib("test", "small", "--json").json["steps"]
 

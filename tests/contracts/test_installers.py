@@ -32,6 +32,8 @@ def test_every_kind_of_reference_has_one_installer(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("#!/bin/sh\n")
     (tmp_path / "run").chmod(0o755)
     (tmp_path / "server.json").write_text("{}")
+    (tmp_path / "server.py").write_text("")
+    (tmp_path / "index.js").write_text("")
     references = {
         "npm:name": "npm",
         str(npm_tarball(tmp_path)): "npm",
@@ -42,6 +44,8 @@ def test_every_kind_of_reference_has_one_installer(tmp_path: Path) -> None:
         "https://example.com/server.json": "registry",
         str(tmp_path): "folder",
         str(tmp_path / "run"): "custom",
+        str(tmp_path / "server.py"): "script",
+        str(tmp_path / "index.js"): "script",
     }
 
     found = {

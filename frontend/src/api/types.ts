@@ -374,6 +374,7 @@ export interface CallsRunningParams {
 /** Servers that fit some words; `note` says why a registry was not heard. */
 export interface CatalogSearch {
   query: string;
+  total: number;
   servers: CatalogServer[];
   note: string;
 }
@@ -1011,6 +1012,7 @@ export interface InstallParams {
   offline?: boolean;
   replace?: boolean;
   dry_run?: boolean;
+  fetch_runtime?: boolean;
   agreed?: string | null;
   wait?: number;
 }
@@ -1025,6 +1027,8 @@ export interface InstallPlan {
   place: string;
   command: string[];
   fetches: string[];
+  runtimes: string[];
+  incomplete: boolean;
   copies: string;
   scripts_refused: string[];
   scripts_allowed: string[];
@@ -2381,6 +2385,15 @@ export interface Trial {
   review: string[];
   tools: number;
   error?: Failure;
+  remedy?: TrialRemedy;
+}
+
+/** With which options the server would have to be installed again. */
+export interface TrialRemedy {
+  reason: string;
+  option: "also" | "allow_scripts";
+  values: string[];
+  command: string;
 }
 
 /** One step of a trial; the first that fails is the last. */
@@ -2465,6 +2478,7 @@ export interface TurnStopped {
 /** The server. */
 export interface UninstallParams {
   name: string;
+  dry_run?: boolean;
 }
 
 /** A server whose files are gone; `removed` tells of its entry. */
@@ -2485,6 +2499,7 @@ export interface UpdateParams {
   allow_build?: string[];
   offline?: boolean;
   dry_run?: boolean;
+  fetch_runtime?: boolean;
   agreed?: string | null;
 }
 

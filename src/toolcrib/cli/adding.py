@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli import paste
@@ -53,6 +56,21 @@ def _entry(given: dict[str, Any], target: tuple[str, ...], kind: str | None) -> 
     env = read_pairs(given["env"], "=", "--env")
     headers = read_pairs(given["headers"], ":", "--header")
     return {**make_entry(target, kind, env, headers, given["cwd"]), **extra_keys(given)}
+
+
+def check_here(entry: Mapping[str, Any], *, as_is: bool) -> None:
+    """Refuse an entry that cannot work on this machine, unless it is to be added as it is."""
+    from toolcrib.config.pasting.checking import check_address, check_local, is_on_path
+    from toolcrib.config.pasting.understanding import is_launcher
+
+    if isinstance(entry.get("url"), str):
+        check_address(entry["url"])
+    command = str(entry.get("command", ""))
+    if as_is or not is_launcher(command):
+        local = {key: value for key, value in entry.items() if not (as_is and key == "command")}
+        check_local(local, os.environ, Path.cwd())
+    elif not is_on_path(command, os.environ.get("PATH", os.defpath)):
+        label("careful:", "yellow", f"There is no program {command!r} on your PATH yet.")
 
 
 def extra_keys(given: dict[str, Any]) -> dict[str, Any]:

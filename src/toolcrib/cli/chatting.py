@@ -19,7 +19,7 @@ from toolcrib.cli.prompting import Prompt
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.turn_view import turn_view
 from toolcrib.control.needs import Crib
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import NoModel, ToolcribError
 
 HELP = """/new            begin a new chat
 /model NAME     go on with another model
@@ -66,6 +66,9 @@ class Talk:
     async def _introduce(self, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
         """Say who answers; where nobody is chosen, say who could be."""
         if not interactive:
+            if self.model is None:
+                hint = "Name one with --model VENDOR:MODEL, or try --model demo, which needs no account."
+                raise NoModel("No model is chosen.", hint=hint)
             return
         if self.model is None:
             self.model = await choose_model(await (await way.crib()).run("models"), prompt)

@@ -50,6 +50,42 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
     return [str(name) for name in (found if isinstance(found, dict) else ()) if name.startswith(incomplete)]
 
 
+def settings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The names of the settings; those with names of the user's own are left out."""
+    from toolcrib.config.settings_file import known_keys
+
+    return [key for key in known_keys() if key.startswith(incomplete) and "*" not in key]
+
+
+def models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The vendors, as `vendor:`, the demo model, and the model of the settings."""
+    from toolcrib import plugins
+
+    settings = _config(_home(context)).get("toolcrib")
+    agent = settings.get("agent") if isinstance(settings, dict) else None
+    chosen = agent.get("model") if isinstance(agent, dict) else None
+    vendors = [
+        f"{name.replace('_', '-')}:" for name in plugins.names("toolcrib.llm.providers") if name != "demo"
+    ]
+    known = dict.fromkeys([*([chosen] if isinstance(chosen, str) else []), *vendors, "demo"])
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """`SERVER/TOOL` of the last known lists, as rules name them."""
+    import sqlite3
+
+    try:
+        found = {
+            f"{server}/{one['name']}"
+            for server, listed in _rows(_home(context))
+            for one in json.loads(listed)
+        }
+    except (OSError, ValueError, TypeError, KeyError, sqlite3.Error, ToolcribError):
+        return []
+    return sorted(name for name in found if name.startswith(incomplete))
+
+
 def tool_names(home: Path | None) -> list[str]:
     """The public names of the last known tools."""
     return sorted(_definitions(home))

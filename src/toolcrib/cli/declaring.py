@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 import click
 
 from toolcrib.cli.failing import OutputClosed
+from toolcrib.cli.kinds import Folder
 from toolcrib.cli.surface import Surface
 
 SECTIONS = ("Models", "Host", "Servers", "Tools", "Housekeeping")
@@ -91,7 +91,7 @@ def shared_options() -> list[click.Option]:
         click.Option(["--json", "json"], is_flag=True, help="Print JSON."),
         click.Option(
             ["--home", "home"],
-            type=click.Path(path_type=Path),
+            type=Folder(),
             metavar="FOLDER",
             help="The home to work on, instead of TOOLCRIB_HOME or the usual folders.",
         ),

@@ -13,6 +13,9 @@ from toolcrib.cli.outline import Outline, read_outline
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
 
+LONGEST_SUMMARY = 300
+"""Characters; far more than a first sentence has."""
+
 
 class Group(click.Group):
     """A group that says what was meant."""
@@ -25,6 +28,19 @@ class Group(click.Group):
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
             raise _unknown(ctx, name, self.list_commands(ctx))
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with their whole first sentence, on several lines where it is long."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, summary(one)) for name, one in commands.items() if one and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def summary(command: click.Command) -> str:
+    """The first sentence of a command's help, uncut."""
+    return command.get_short_help_str(LONGEST_SUMMARY)
 
 
 def _unknown(ctx: click.Context, name: str, known: list[str]) -> click.UsageError:

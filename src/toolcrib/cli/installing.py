@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib.cli.output import label, note
+from toolcrib.cli.output import counted, label, note
 from toolcrib.cli.proposal import read_pairs
 from toolcrib.cli.questions import ask, ask_unseen, can_ask
 from toolcrib.cli.safe_text import cut, one_line, revealed
@@ -26,7 +26,7 @@ RULES = ("allow_scripts", "allow_build", "offline")
 SHOWN = 12
 """Packages that are named one by one; there may be hundreds."""
 _STAGES = {
-    "runtime": "Preparing",
+    "runtime": "Fetching",
     "resolve": "Looking up",
     "fetch": "Fetching",
     "copy": "Copying",
@@ -80,8 +80,7 @@ async def install(
     """Plan, show, ask, apply; None when only the plan was wanted, which is shown by then."""
     tell = progress_line()
     params = {**params, "reference": whole(params["reference"])}
-    planned = await crib.run("install", {**params, "dry_run": True}, on_event=tell)
-    end_line()
+    planned = await make_plan(surface, crib, "install", params, dry_run=dry_run)
     if dry_run and surface.answer(planned):
         return None
     show_plan(params["name"], planned["plan"], planned["entry"])
@@ -100,6 +99,25 @@ async def install(
     return outcome
 
 
+async def make_plan(
+    surface: Surface, crib: Crib, operation: str, params: dict[str, Any], *, dry_run: bool
+) -> dict[str, Any]:
+    """The plan of an operation; a runtime that it takes to make it is fetched on a yes, not by a dry run."""
+    tell = progress_line()
+    planned: dict[str, Any] = await crib.run(operation, {**params, "dry_run": True}, on_event=tell)
+    end_line()
+    found = planned["plan"]
+    if dry_run or found is None or not found["incomplete"]:
+        return planned
+    runtime = ", ".join(found["runtimes"])
+    note(f"To look up {params.get('reference') or params['name']}, {runtime} is needed, and is not here.")
+    surface.ask(f"Fetch {runtime}?", refused=f"{params['name']} was not installed.")
+    whole_plan = {**params, "dry_run": True, "fetch_runtime": True}
+    planned = await crib.run(operation, whole_plan, on_event=tell)
+    end_line()
+    return planned
+
+
 def whole(reference: str) -> str:
     """A path as it is meant from here: a running host stands in another folder."""
     if reference.startswith(("npm:", "pypi:", "http://", "https://")):
@@ -111,7 +129,12 @@ def show_plan(name: str, plan: dict[str, Any], entry: dict[str, Any] | None = No
     """What would happen, whole; on stderr, where questions are asked."""
     entry = entry or {}
     note(f"The server {name}:")
-    _line("package", f"{plan['package']} {plan['version']}{_since(plan['published'])}")
+    _line("package", f"{plan['package']} {plan['version']}{_since(plan['published'])}".rstrip())
+    for runtime in plan["runtimes"]:
+        _line("needs", f"{runtime}, fetched after you agree")
+    if plan["incomplete"]:
+        _line("fetches", "its packages, which are looked up and shown once that is here")
+        return
     _line("command", shlex.join([*plan["command"], *map(_asked, entry.get("args", ()))]))
     for key, value in entry.get("env", {}).items():
         _line("env", f"{key} = {_asked(value)}")
@@ -119,9 +142,9 @@ def show_plan(name: str, plan: dict[str, Any], entry: dict[str, Any] | None = No
     if plan["copies"]:
         _line("copies", plan["copies"])
     if plan["fetches"]:
-        shown = ", ".join(plan["fetches"][:SHOWN])
-        rest = len(plan["fetches"]) - SHOWN
-        _line("fetches", f"{len(plan['fetches'])} packages: {shown}{f' and {rest} more' if rest > 0 else ''}")
+        shown, rest = ", ".join(plan["fetches"][:SHOWN]), len(plan["fetches"]) - SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        _line("fetches", f"{counted(len(plan['fetches']), 'package')}: {shown}{more}")
     for key, said in (
         ("scripts_refused", "will not run their install scripts (--allow-scripts PACKAGE lets one)"),
         ("scripts_allowed", "run their install scripts now, as you"),

@@ -65,6 +65,11 @@ def label(word: str, colour: str, text: str, stream: TextIO | None = None) -> No
     stream.flush()
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def mark(ok: bool | None) -> str:
     """A tick, a cross, or an exclamation mark; in words where the encoding has no such signs."""
     sign, word, colour = {

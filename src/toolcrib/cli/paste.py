@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib.cli.installing import is_reference
+from toolcrib.cli.installing import ARCHIVES, is_reference
 
 if TYPE_CHECKING:
     from toolcrib.config.pasting.pasted import Pasted
 
+DOCUMENTS = (".json", ".jsonc", ".toml", ".yaml", ".yml", *ARCHIVES, ".gz", ".zip")
 _DASHES = "toolcrib.words_after_dashes"
 
 
@@ -61,10 +63,10 @@ def parted(first: str, rest: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 def understood(name: str, what: Sequence[str], *, as_is: bool = False) -> Pasted | None:
     """What was pasted; None for a plain command, whose words are taken as they are."""
     from toolcrib.config.pasting.pasted import Entries, Install
-    from toolcrib.config.pasting.understanding import as_command, is_beginning, understand
+    from toolcrib.config.pasting.understanding import as_command, understand
 
     here = Path.cwd()
-    if name and len(what) == 1 and not _speaks_for_itself(what[0], here, is_beginning(what[0])):
+    if name and len(what) == 1 and _is_program(what[0], here, as_is=as_is):
         return None
     found = understand(what, here)
     if as_is and isinstance(found, Install):
@@ -73,12 +75,20 @@ def understood(name: str, what: Sequence[str], *, as_is: bool = False) -> Pasted
     return None if plain and _is_verbatim(found, what) else found
 
 
-def _speaks_for_itself(word: str, here: Path, begins: bool) -> bool:
-    """With a name before it, one word is a command, unless it can be nothing of that kind."""
+def _is_program(word: str, here: Path, *, as_is: bool) -> bool:
+    """Whether one word after a name is a command, rather than a file, a package or an address."""
+    from toolcrib.config.pasting.understanding import is_beginning
+
     path = here / Path(word).expanduser()
+    if path.is_dir():
+        return False
     if path.is_file():
-        return path.suffix in (".json", ".toml", ".yaml", ".yml", ".mcpb", ".dxt", ".tgz", ".whl", ".gz")
-    return path.is_dir() or (begins and not word.startswith(("/", "./", "../", "~")))
+        return os.access(path, os.X_OK) and path.suffix not in DOCUMENTS
+    begins_path = word.startswith(("/", "./", "../", "~"))
+    if is_beginning(word) and not begins_path:
+        return False
+    # A missing file or an unknown word is refused later, with a reason.
+    return as_is or not (begins_path or "/" in word or "." in word)
 
 
 def _is_verbatim(found: Any, what: Sequence[str]) -> bool:

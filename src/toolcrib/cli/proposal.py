@@ -59,6 +59,9 @@ def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str
         raise UsageError(
             f"A server of type {kind or 'http'} wants one address.", hint="Such as https://example.com/mcp."
         )
+    from toolcrib.config.pasting.checking import check_address
+
+    check_address(target[0])
     entry: dict[str, Any] = {"type": kind, "url": target[0]} if kind else {"url": target[0]}
     if headers:
         entry["headers"] = dict(headers)

@@ -225,7 +225,7 @@ def error_at(text: str, offset: int, name: str, message: str, hint: str = "") ->
     shown = excerpt(text, offset)
     return ConfigError(
         f"{name}, line {line}, column {column}: {message}." + (f" Near: {shown}" if shown else ""),
-        hint=hint or f"Mend line {line} of {name}.",
+        hint=hint or f"Correct line {line} of {name}.",
         line=line,
         column=column,
     )

@@ -43,7 +43,7 @@ class Wanted:
 
 def wanted_entry(host: Host, params: ClientParams) -> Wanted:
     """The entry; raises `NotFound` for a client or a profile that is not there."""
-    client = find_client(params.client)
+    client = find_client(params.client).here(find_places())
     if params.profile and params.profile not in host.settings.profiles:
         raise unknown_profile(params.profile, host.settings.profiles)
     needs_token = params.form == "address" and bool(_token_hash(host, params.profile))

@@ -43,6 +43,8 @@ def plan_json(plan: Plan) -> InstallPlan:
         "place": plan.place,
         "command": [plan.launch.command, *plan.launch.args],
         "fetches": list(plan.fetches),
+        "runtimes": list(plan.runtimes),
+        "incomplete": plan.incomplete,
         "copies": plan.copies,
         "scripts_refused": list(plan.scripts_refused),
         "scripts_allowed": list(plan.scripts_allowed),

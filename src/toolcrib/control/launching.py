@@ -55,7 +55,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
         "inherits": sorted(entry_environment(entry, host.workshop.environ)) if words else [],
         "sets": _variables(raw, installed),
         "scripts": _scripts(plan),
-        "fetches": list(plan.fetches) if plan else [],
+        "fetches": [*plan.fetches, *plan.runtimes] if plan else [],
         "copies": plan.copies if plan else "",
         "installed": entry.type not in INSTALLED or (installed is not None and plan is None),
         "remarks": [*(plan.remarks if plan else ()), *review_entry(entry.raw)],

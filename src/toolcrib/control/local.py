@@ -44,9 +44,7 @@ class LocalCrib:
         checked = read_params(found, params)
         needs = found.needs(checked, self._configured)
         if needs.running:
-            raise NoHost(
-                f"No host is running, and `{operation}` needs one.", hint="Start one with: toolcrib up"
-            )
+            raise NoHost("No host is running, and this needs one.", hint="Start one with: toolcrib up")
         try:
             host = await self._host(needs)
         except ConfigError as error:

@@ -117,6 +117,10 @@ class Session:
             **({"instructions": instructions} if instructions else {}),
         }
 
+    async def _shut_down(self, request: Request, notify: Notify) -> Answer:
+        """Not part of MCP; older clients send it as that of language servers, and `exit` after it."""
+        return {}
+
     async def _ping(self, request: Request, notify: Notify) -> Answer:
         return {}
 
@@ -200,7 +204,11 @@ def _is_response(message: Message) -> bool:
 _INVALID = Refusal(INVALID_REQUEST, "Not a JSON-RPC request with a method and an unused id.")
 
 _Handler = Callable[[Session, Request, Notify], Awaitable[Answer]]
-_BOTH: Mapping[str, _Handler] = {"tools/list": Session._list_tools, "tools/call": Session._call_tool}
+_BOTH: Mapping[str, _Handler] = {
+    "tools/list": Session._list_tools,
+    "tools/call": Session._call_tool,
+    "shutdown": Session._shut_down,
+}
 _LEGACY: Mapping[str, _Handler] = {
     **_BOTH,
     "initialize": Session._initialize,

@@ -108,11 +108,19 @@ class Wire(asyncio.Protocol):
             self._complain(PARSE_ERROR, f"That is no JSON: {error}")
             return
         if isinstance(message, dict):
+            if message.get("method") == "exit" and "id" not in message:
+                self._leave()
+                return
             self._start(self._answer(message))
         elif isinstance(message, list) and message and self._session.version == BATCHING_VERSION:
             self._start(self._answer_batch(message))
         else:
             self._complain(INVALID_REQUEST, "A message is one JSON object.")
+
+    def _leave(self) -> None:
+        """The client says that it is done, as one of a language server does; not part of MCP."""
+        if not self.ended.done():
+            self.ended.set_result(None)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

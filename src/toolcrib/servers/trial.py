@@ -71,7 +71,9 @@ async def _steps(workshop: Workshop, entry: ServerEntry, step: _Stopwatch) -> No
         )
         session = await step.take("handshake", _shake_hands(stack, conversation, again), _who)
         definitions = await step.take(
-            "list", session.list_tools(timeout=entry.start_timeout), lambda found: f"{len(found)} tools"
+            "list",
+            session.list_tools(timeout=entry.start_timeout),
+            _how_many,
         )
         step.trial.definitions = definitions
 
@@ -135,6 +137,10 @@ def _what(entry: ServerEntry) -> str:
         if isinstance(raw.get(key), str):
             return without_secrets(raw[key])
     return entry.type
+
+
+def _how_many(tools: list[Any]) -> str:
+    return f"{len(tools)} tool{'' if len(tools) == 1 else 's'}"
 
 
 def _who(session: Session) -> str:

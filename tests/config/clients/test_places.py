@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.config.connecting.client import find_client
+from toolcrib.config.connecting.gateway import Address
 from toolcrib.config.connecting.places import Places
 
 HOME = Path("/home/ada")
@@ -26,9 +27,7 @@ CLINE = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_setti
         ),
         (
             "cline",
-            f".config/{CLINE}",
-            f"{SUPPORT}/{CLINE}",
-            f"AppData/Roaming/{CLINE}",
+            *[".cline/data/settings/cline_mcp_settings.json"] * 3,
         ),
         ("librechat", *["LibreChat/librechat.yaml"] * 3),
         ("codex", ".codex/config.toml", ".codex/config.toml", ".codex/config.toml"),
@@ -46,7 +45,12 @@ CLINE = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_setti
             f"{SUPPORT}/Code/User/mcp.json",
             "AppData/Roaming/Code/User/mcp.json",
         ),
-        ("windsurf", *[".codeium/windsurf/mcp_config.json"] * 3),
+        (
+            "windsurf",
+            ".config/devin/mcp_config.json",
+            ".config/devin/mcp_config.json",
+            "AppData/Roaming/devin/mcp_config.json",
+        ),
         (
             "zed",
             ".config/zed/settings.json",
@@ -71,6 +75,8 @@ def test_the_usual_places(name: str, linux: str, darwin: str, win32: str) -> Non
         ("vscode", "linux", "XDG_CONFIG_HOME", "/elsewhere/Code/User/mcp.json"),
         ("vscode", "win32", "APPDATA", "/elsewhere/Code/User/mcp.json"),
         ("codex", "linux", "CODEX_HOME", "/elsewhere/config.toml"),
+        ("cline", "linux", "CLINE_DATA_DIR", "/elsewhere/settings/cline_mcp_settings.json"),
+        ("windsurf", "linux", "XDG_CONFIG_HOME", "/elsewhere/devin/mcp_config.json"),
         ("claude-code", "linux", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"),
     ],
 )
@@ -92,3 +98,42 @@ def test_a_client_is_here_when_its_folder_is(tmp_path: Path) -> None:
 
     (tmp_path / ".claude").mkdir()
     assert client.is_here(places)
+
+
+OLDER = {
+    "cline": {
+        "linux": f".config/{CLINE}",
+        "darwin": f"{SUPPORT}/{CLINE}",
+        "win32": f"AppData/Roaming/{CLINE}",
+    },
+    "windsurf": dict.fromkeys(("linux", "darwin", "win32"), ".codeium/windsurf/mcp_config.json"),
+}
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+@pytest.mark.parametrize("name", ["cline", "windsurf"])
+def test_where_only_an_older_version_is_installed_its_file_is_used(
+    tmp_path: Path, name: str, platform: str
+) -> None:
+    places, client = Places(home=tmp_path, platform=platform), find_client(name)
+    assert client.here(places) is client
+
+    older = tmp_path / OLDER[name][platform]
+    older.parent.mkdir(parents=True)
+    assert client.here(places).file(places) == older
+
+    client.file(places).parent.mkdir(parents=True)
+    assert client.here(places) is client
+
+
+def test_an_older_windsurf_is_told_the_address_under_its_own_key(tmp_path: Path) -> None:
+    places, address = Places(home=tmp_path, platform="linux"), Address(url="http://127.0.0.1:8765/mcp")
+    (tmp_path / ".codeium" / "windsurf").mkdir(parents=True)
+    client = find_client("windsurf")
+
+    assert client.entry("crib", address) == {"url": address.url}
+    assert client.here(places).entry("crib", address) == {"serverUrl": address.url}
+
+
+def test_devin_is_another_name_of_windsurf() -> None:
+    assert find_client("Devin") is find_client("windsurf")

@@ -10,7 +10,7 @@ import pytest
 from toolcrib.config.connecting.client import client_names, find_client
 from toolcrib.config.connecting.places import Places
 from toolcrib.config.importing.finding import find_sources, known_host
-from toolcrib.config.importing.sources import read_source
+from toolcrib.config.importing.sources import read_file, read_source
 from toolcrib.errors import NotFound
 
 
@@ -71,3 +71,53 @@ def test_a_host_that_nobody_knows_is_guessed_at() -> None:
     with pytest.raises(NotFound) as caught:
         known_host("curser")
     assert "cursor" in caught.value.hint
+
+
+MEMORY = {"command": "npx", "args": ["-y", "server-memory"]}
+
+
+@pytest.mark.parametrize("name", ["settings.json", "mcp.json", "mcp-config.json"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"memory": MEMORY}}},
+        {"mcp.servers": {"memory": MEMORY}},
+        {"servers": {"memory": MEMORY}},
+        {"mcpServers": {"memory": {"type": "local", **MEMORY}}},
+    ],
+)
+def test_servers_are_found_under_every_key_that_editors_use(
+    tmp_path: Path, name: str, document: dict[str, object]
+) -> None:
+    file = put(tmp_path / name, json.dumps(document))
+
+    (draft,) = read_file(file).drafts
+
+    assert (draft.name, draft.entry["command"]) == ("memory", "npx")
+
+
+def test_the_older_file_of_a_client_is_found_beside_the_current_one(tmp_path: Path) -> None:
+    places = Places(home=tmp_path, platform="linux")
+    older = put(tmp_path / ".codeium/windsurf/mcp_config.json", '{"mcpServers": {}}')
+    newer = put(tmp_path / ".config/devin/mcp_config.json", '{"mcpServers": {}}')
+
+    assert [one.file for one in find_sources(places, tmp_path / "project", "windsurf")] == [newer, older]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_transport_in_a_table_of_its_own_is_understood(tmp_path: Path, named: bool) -> None:
+    servers = {
+        "local": {"transport": {"type": "stdio", "command": "node", "args": ["s.js"], "env": {"K": "v"}}},
+        "remote": {"transport": {"type": "streamableHttp", "url": "https://x.example.com/mcp"}},
+        "older": {"transport": {"type": "sse", "url": "https://x.example.com/sse"}, "disabled": True},
+    }
+    name = "cline_mcp_settings.json" if named else "anything.json"
+    file = put(tmp_path / name, json.dumps({"mcpServers": servers}))
+
+    reading = read_file(file)
+
+    assert reading.refused == {}
+    entries = {draft.name: draft.entry for draft in reading.drafts}
+    assert entries["local"] == {"command": "node", "args": ["s.js"], "env": {"K": "v"}}
+    assert entries["remote"] == {"type": "http", "url": "https://x.example.com/mcp"}
+    assert (entries["older"]["type"], entries["older"]["enabled"]) == ("sse", False)

@@ -35,6 +35,18 @@ def installations(tmp_path: Path, environ: dict[str, str]) -> Installations:
 
 
 @pytest.fixture
+def shelf(tmp_path: Path, environ: dict[str, str]) -> Path:
+    """The only place where packages come from: named in pip's words, as people do."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    for name in list(environ):
+        if name.startswith(("UV_", "PIP_")) and name != "UV_CACHE_DIR":
+            del environ[name]
+    environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder)}
+    return folder
+
+
+@pytest.fixture
 def tell(installations: Installations, tmp_path: Path) -> Tell:
     """Starts the server as the entry says, and returns what its one tool tells."""
 

@@ -61,15 +61,23 @@ def tarball_of(file: Path, *members: tarfile.TarInfo | tuple[str, bytes]) -> Pat
     return file
 
 
-def wheel(folder: Path, version: str = "1.0.0", name: str = "tiny-server", requires: str = "") -> Path:
-    """The tiny server as a wheel, put together by hand."""
+def wheel(
+    folder: Path,
+    version: str = "1.0.0",
+    name: str = "tiny-server",
+    requires: str = "",
+    python: str = "",
+    before: str = "",
+) -> Path:
+    """The tiny server as a wheel, put together by hand; `before` is code that runs first."""
     folder.mkdir(parents=True, exist_ok=True)
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
     source = (PROGRAMS / "tiny.py").read_text().replace('VERSION = "1.0.0"', f'VERSION = "{version}"')
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    metadata += f"Requires-Python: {python}\n" if python else ""
     files = {
-        f"{module}.py": source,
+        f"{module}.py": f"{before}\n{source}",
         f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": f"[console_scripts]\n{name} = {module}:main\n",

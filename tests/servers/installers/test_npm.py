@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -33,6 +37,48 @@ async def test_a_tarball_is_installed_offline_and_started_by_its_path(
     assert launch["args"] == [str(installed.folder / "node_modules/tiny-server/tiny.js")]
     told = await tell("tiny", plan.entry)
     assert (told["version"], told["args"]) == ("1.0.0", ["--fast"])
+
+
+@contextmanager
+def empty_registry() -> Iterator[str]:
+    """A registry that has no package at all."""
+
+    class Nothing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *words: object) -> None:
+            """Not into the output of the tests."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+async def test_an_optional_package_that_cannot_be_had_is_left_out(
+    installations: Installations, tell: Tell, environ: dict[str, str], tmp_path: Path
+) -> None:
+    tarball = npm_tarball(tmp_path, optionalDependencies={"no-such-optional-part": "1.0.0"})
+    with empty_registry() as address:
+        environ["npm_config_registry"] = address
+        plan = await installations.plan(str(tarball), "tiny")
+        await installations.apply(plan)
+
+    assert plan.fetches == ("tiny-server@1.0.0",)
+    assert (await tell("tiny", plan.entry))["version"] == "1.0.0"
+
+
+async def test_a_package_that_is_needed_and_cannot_be_had_is_named_without_npms_usage(
+    installations: Installations, environ: dict[str, str], tmp_path: Path
+) -> None:
+    tarball = npm_tarball(tmp_path, dependencies={"no-such-needed-part": "1.0.0"})
+    with empty_registry() as address:
+        environ["npm_config_registry"] = address
+        with pytest.raises(NotFound, match="no-such-needed-part") as caught:
+            await installations.plan(str(tarball), "tiny")
+
+    assert "Usage" not in caught.value.message
 
 
 async def test_a_plan_installs_nothing(installations: Installations, tmp_path: Path) -> None:

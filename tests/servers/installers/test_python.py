@@ -16,18 +16,6 @@ from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.plan import Options
 
 
-@pytest.fixture
-def shelf(tmp_path: Path, environ: dict[str, str]) -> Path:
-    """The only place where packages come from: named in pip's words, as people do."""
-    folder = tmp_path / "shelf"
-    folder.mkdir()
-    for name in list(environ):
-        if name.startswith(("UV_", "PIP_")) and name != "UV_CACHE_DIR":
-            del environ[name]
-    environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder)}
-    return folder
-
-
 def sdist(folder: Path, mark: Path, name: str = "evil") -> Path:
     """A source distribution that leaves a mark when it is built."""
     setup = f"from pathlib import Path\nPath({str(mark)!r}).touch()\nfrom setuptools import setup\nsetup()\n"

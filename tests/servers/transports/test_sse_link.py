@@ -212,3 +212,37 @@ async def test_leaving_closes_the_stream_and_nothing_is_lost():
         with pytest.raises(ConnectionLost):
             await link.send(legacy(2))
     assert heard.losses == []
+
+
+class SseOnly(SseServer):
+    """As servers of 2024 are: the address of the stream takes no messages."""
+
+    async def on_post(self, call: Call, reply: Reply) -> None:
+        if call.target == "/mcp":
+            await reply.send(self.status, b"Method Not Allowed", content_type="text/plain")
+            return
+        await super().on_post(call, reply)
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
+
+
+@pytest.mark.parametrize("status", [400, 404, 405])
+async def test_a_server_of_type_http_that_speaks_sse_alone_is_spoken_to_over_sse(status: int):
+    heard = Heard()
+    async with scripted(SseOnly(status)) as server, heard.over_http(server.url) as link:
+        await link.send(legacy(1, "initialize", value=1))
+        await link.send(legacy(2, value=2))
+        await heard.until(lambda heard: len(heard.messages) == 2)
+    assert [message["result"]["value"] for message in heard.messages] == [1, 2]
+    assert heard.losses == []
+
+
+async def test_a_refusal_without_an_event_stream_is_told_as_it_was():
+    async def handler(call: Call, reply: Reply) -> None:
+        await reply.send(404, b"nothing here", content_type="text/plain")
+
+    async with scripted(handler) as server, Heard().over_http(server.url) as link:
+        with pytest.raises(PeerError, match="HTTP 404"):
+            await link.send(legacy(1, "initialize"))

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcrib.cli import installing, paste
-from toolcrib.cli.adding import extra_keys, read_document, understood
+from toolcrib.cli.adding import check_here, extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import Command, declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.trial import try_server
+from toolcrib.cli.trial import try_and_repair
 
 if TYPE_CHECKING:
     from toolcrib.config.pasting.pasted import Install
@@ -62,12 +63,12 @@ class AddCommand(Command):
 @click.option("--include", multiple=True, metavar="PATTERN", help="Offer only tools of this name.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not offer tools of this name.")
 @click.option("--isolation", type=click.Choice(["shared", "session"]), help="One instance, or one a session.")
-@click.option("--start-timeout", type=click.FloatRange(0.001, 86_400), help="Seconds a start may take.")
-@click.option("--call-timeout", type=click.FloatRange(0.001, 86_400), help="Seconds a call may take.")
+@click.option("--start-timeout", type=Seconds(0.001, 86_400), help="Seconds a start may take.")
+@click.option("--call-timeout", type=Seconds(0.001, 86_400), help="Seconds a call may take.")
 @click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
 @click.option("--disabled", is_flag=True, help="Add it switched off.")
 @click.option("--replace", is_flag=True, help="Put it in the place of a server of the same name.")
-@click.option("--as-is", is_flag=True, help="Run npx and uvx as they are; install nothing.")
+@click.option("--as-is", is_flag=True, help="Add the command unchanged: install nothing.")
 @click.option("--program", metavar="NAME", help="Which program of a package is the server.")
 @click.option("--python", metavar="VERSION", help="Which Python a package gets.")
 @click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
@@ -97,6 +98,7 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
         await _install(surface, name or found.name, found, test, replace, given)
         return
     entry = found
+    check_here(entry, as_is=given["as_is"])
     probe = "url" in entry and "type" not in entry and not given["disabled"]
     entry = {"type": "http", **entry} if "url" in entry else entry
     proposal = _consider_secrets(surface, name, entry)
@@ -134,6 +136,7 @@ async def _install(
     options = {key: given[key] for key in ("program", "python", "also", *installing.RULES)}
     options.update({key: options[key] or getattr(found, key) for key in ("program", "python")})
     folder = given["cwd"] or found.cwd or needed_folder(found.args)
+    check_here({"cwd": folder}, as_is=True)
     params = {
         **options,
         "name": proposal.name,
@@ -186,9 +189,11 @@ async def _tell(surface: Surface, crib: Crib, outcome: dict[str, Any], test: boo
         note(f"The secret {secret} is stored. Your shell may still remember the command you typed.")
     for finding in outcome["findings"]:
         label("careful:", "yellow", revealed(finding))
-    if outcome["server"] is not None:
-        say(describe_server(outcome["server"]))
-    elif test and outcome["enabled"]:
-        await try_server(surface, crib, name)
-    elif outcome["enabled"]:
+    server = outcome["server"]
+    if server is not None:
+        say(describe_server(server))
+    troubled = server is not None and server["state"] in ("backoff", "failed") and outcome.get("installed")
+    if troubled or (server is None and test and outcome["enabled"]):
+        await try_and_repair(surface, crib, name)
+    elif server is None and outcome["enabled"]:
         note(f"Try it with: toolcrib test {name}")

@@ -12,7 +12,9 @@ from typing import Any
 
 import click
 
+from toolcrib.cli import completing
 from toolcrib.cli.declaring import declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
@@ -27,7 +29,13 @@ PATIENCE = 3.0
 
 @declare("Models")
 @click.argument("question", nargs=-1)
-@click.option("--model", "-m", metavar="VENDOR:MODEL", help="Who answers; demo needs no account.")
+@click.option(
+    "--model",
+    "-m",
+    metavar="VENDOR:MODEL",
+    shell_complete=completing.models,
+    help="Who answers; demo needs no account.",
+)
 @click.option("--chat", metavar="ID", help="Go on with this chat; `last` for the latest.")
 @click.option(
     "--image",
@@ -42,7 +50,7 @@ PATIENCE = 3.0
     type=click.Choice(["always", "on_miss", "on_rule", "plan", "off"]),
     help="When you are asked before a call; plan only reads.",
 )
-@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
 async def command(
     surface: Surface,
     question: tuple[str, ...],

@@ -11,9 +11,11 @@ import click
 from toolcrib.cli import completing
 from toolcrib.cli.content import show_result
 from toolcrib.cli.declaring import Command, declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.words import read_arguments, read_words
+from toolcrib.errors import UnknownTool
 
 TOOL_FAILED = 6
 
@@ -30,7 +32,7 @@ class CallCommand(Command):
 @click.argument("tool", shell_complete=completing.tools)
 @click.argument("words", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=completing.arguments)
 @click.option("--args", "document", metavar="JSON", help="The arguments as a JSON object; - reads stdin.")
-@click.option("--timeout", type=click.FloatRange(0.001, 86_400), help="Seconds the call may take.")
+@click.option("--timeout", type=Seconds(0.001, 86_400), help="Seconds the call may take.")
 @click.option(
     "--save",
     type=click.Path(file_okay=False, path_type=Path),
@@ -58,10 +60,24 @@ async def command(
         "timeout": timeout,
     }
     async with surface.reach() as crib:
-        result = await crib.run("call", params, on_event=_show_progress)
+        try:
+            result = await crib.run("call", params, on_event=_show_progress)
+        except UnknownTool as error:
+            raise error if crib.running else _unknown(surface, tool, error) from None
         if not surface.answer(result):
             show_result(result, tool, save)
     return TOOL_FAILED if result.get("isError") else 0
+
+
+def _unknown(surface: Surface, tool: str, error: UnknownTool) -> UnknownTool:
+    """Without a host, only servers that the name points at were started; the others' tools are on record."""
+    from toolcrib.suggestions import did_you_mean
+
+    known = completing.tool_names(surface.home)
+    same = [name for name in known if name.endswith(f"__{tool}")]
+    if same:
+        return UnknownTool(error.message, hint=f"Did you mean {' or '.join(same[:3])}?")
+    return UnknownTool(error.message, hint=did_you_mean(tool, known, otherwise="List them: toolcrib tools"))
 
 
 def _show_progress(event: dict[str, Any]) -> None:

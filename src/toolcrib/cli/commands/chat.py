@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from toolcrib.cli import completing
 from toolcrib.cli.declaring import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
@@ -12,7 +13,13 @@ from toolcrib.errors import UsageError
 
 
 @declare("Models")
-@click.option("--model", "-m", metavar="VENDOR:MODEL", help="Who answers; demo needs no account.")
+@click.option(
+    "--model",
+    "-m",
+    metavar="VENDOR:MODEL",
+    shell_complete=completing.models,
+    help="Who answers; demo needs no account.",
+)
 @click.option("--continue", "-c", "last", is_flag=True, help="Go on with the latest chat.")
 @click.option("--chat", metavar="ID", help="Go on with this chat.")
 @click.option("--fork", metavar="ID", help="Go on in a copy of this chat.")

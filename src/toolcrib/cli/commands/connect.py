@@ -101,11 +101,11 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
 
 def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, Any]) -> Asked:
     from toolcrib.cli.profile_advice import advise
-    from toolcrib.config.connecting.client import find_client
+    from toolcrib.config.connecting.client import client_name, find_client
     from toolcrib.config.connecting.gateway import Address
     from toolcrib.config.connecting.places import find_places
 
-    client = find_client(name)
+    client = find_client(name).here(find_places())
     gateway = _gateway(surface, options)
     if not options["remove"]:
         advise(surface.paths, options["profile"], gateway)
@@ -113,7 +113,7 @@ def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, An
     shown = client.entry(entry_name, hidden)
     file = options["file"].absolute() if options["file"] else client.file(find_places())
     return Asked(
-        name=name.lower().replace("_", "-"),
+        name=client_name(name),
         client=client,
         entry_name=entry_name,
         file=file,

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from toolcrib.cli.declaring import declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import label, mark, say, say_exactly
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
@@ -18,7 +19,7 @@ _MARKS = {"ok": True, "warning": None, "broken": False}
 
 
 @declare("Housekeeping")
-@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
 async def command(surface: Surface, wait: float | None) -> int:
     """Look for trouble, and say what to do.
 

@@ -8,13 +8,14 @@ import click
 
 from toolcrib.cli import completing
 from toolcrib.cli.declaring import declare
-from toolcrib.cli.installing import end_line, options, progress_line, show_plan
+from toolcrib.cli.installing import end_line, make_plan, options, progress_line, show_plan
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 
 
 @declare("Servers", asks=True)
 @click.argument("name", shell_complete=completing.servers)
+@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
 @options
 async def command(surface: Surface, name: str, dry_run: bool, **given: Any) -> None:
     """Install what the entry of NAME asks for: after an import, or to repair it.
@@ -23,8 +24,7 @@ async def command(surface: Surface, name: str, dry_run: bool, **given: Any) -> N
     """
     tell = progress_line()
     async with surface.reach() as crib:
-        planned = await crib.run("install", {"name": name, **given, "dry_run": True}, on_event=tell)
-        end_line()
+        planned = await make_plan(surface, crib, "install", {"name": name, **given}, dry_run=dry_run)
         if dry_run and surface.answer(planned):
             return
         show_plan(name, planned["plan"], planned["entry"])

@@ -9,6 +9,7 @@ import click
 from toolcrib.cli import completing
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declaring import declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
@@ -19,9 +20,7 @@ START_PATIENCE = 10.0
 @declare("Servers")
 @click.argument("name", shell_complete=completing.servers)
 @click.option("--no-browser", is_flag=True, help="Only show the address; open it where you like.")
-@click.option(
-    "--timeout", type=click.FloatRange(1, 3600), default=600.0, help="Seconds to wait for the sign-in."
-)
+@click.option("--timeout", type=Seconds(1, 3600), default=600.0, help="Seconds to wait for the sign-in.")
 async def command(surface: Surface, name: str, no_browser: bool, timeout: float) -> None:
     """Sign in to the remote server NAME.
 

@@ -12,7 +12,7 @@ from toolcrib.cli.tables import show_table
 
 @declare("Models")
 async def command(surface: Surface) -> None:
-    """Show whom models can be asked of, where their keys were found, and what Ollama has.
+    """List the model vendors, the keys found for them, and the models of Ollama.
 
     A model is named vendor:model. Keys are looked for in the environment and among the secrets.
     """

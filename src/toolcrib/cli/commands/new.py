@@ -15,7 +15,7 @@ from toolcrib.cli.surface import Surface
 @click.argument("name")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; ./NAME unless told.")
 def command(surface: Surface, name: str, folder: Path | None) -> None:
-    """Lay down a small server in a folder of its own: its tools, their descriptions, its test.
+    """Create a small server in a folder of its own, with a test.
 
     \b
     toolcrib new notes

@@ -70,7 +70,7 @@ async def explain(
 
 @declare()
 @click.argument("effect", type=click.Choice(("allow", "ask", "deny")))
-@click.argument("tool", metavar="SERVER/TOOL")
+@click.argument("tool", metavar="SERVER/TOOL", shell_complete=completing.targets)
 @click.option(
     "--like", "likes", multiple=True, metavar="KEY=PATTERN", help="An argument fits this; repeatable."
 )
@@ -119,8 +119,11 @@ async def add(surface: Surface, effect: str, tool: str, **given: Any) -> None:
 @click.argument("rule")
 async def remove(surface: Surface, rule: str) -> None:
     """Forget the RULE of this id."""
-    surface.ask(f"Forget the rule {rule}?", refused=f"{rule} stays.")
     async with surface.reach() as crib:
+        # Asked only about what is there.
+        found = await crib.run("policy_list")
+        if rule in [one["id"] for one in (*found["rules"], *found["broken"])]:
+            surface.ask(f"Forget the rule {rule}?", refused=f"{rule} stays.")
         outcome = await crib.run("policy_remove", {"id": rule})
     if not surface.answer(outcome):
         say(f"{rule} is forgotten.")

@@ -62,8 +62,10 @@ async def add(surface: Surface, **view: Any) -> None:
 @click.argument("name", shell_complete=completing.profiles)
 async def remove(surface: Surface, name: str) -> None:
     """Take the view NAME out; its clients are cut off, and its token is void."""
-    surface.ask(f"Remove the profile {name}?", refused=f"{name} was not removed.")
     async with surface.reach() as crib:
+        # Asked only about what is there.
+        if name in [one["name"] for one in await crib.run("profile_list")]:
+            surface.ask(f"Remove the profile {name}?", refused=f"{name} was not removed.")
         outcome = await crib.run("profile_remove", {"name": name})
     if not surface.answer(outcome):
         say(f"{name} is removed.")

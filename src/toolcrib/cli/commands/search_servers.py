@@ -34,6 +34,9 @@ async def command(surface: Surface, words: tuple[str, ...], limit: int, no_regis
     if surface.answer(found):
         return
     _show(found["servers"])
+    shown = len(found["servers"])
+    if shown < found["total"]:
+        note(f"{shown} of {found['total']} are shown. See more with: -n {min(found['total'], 100)}")
     if found["note"]:
         note(found["note"])
 

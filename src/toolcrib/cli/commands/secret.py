@@ -53,8 +53,11 @@ async def list_(surface: Surface) -> None:
 @click.argument("name", shell_complete=completing.secrets)
 async def remove(surface: Surface, name: str) -> None:
     """Forget the secret NAME; there is no way back."""
-    surface.ask(f"Forget the secret {name} for good?", refused=f"{name} was not removed.")
     async with surface.reach() as crib:
+        # Asked only about what is there.
+        known = [one["name"] for one in await crib.run("secret_list") if one["place"]]
+        if name in known:
+            surface.ask(f"Forget the secret {name} for good?", refused=f"{name} was not removed.")
         outcome = await crib.run("secret_remove", {"name": name})
     if surface.answer(outcome):
         return

@@ -9,7 +9,8 @@ import click
 
 from toolcrib.cli.colours import of_state
 from toolcrib.cli.declaring import declare
-from toolcrib.cli.output import note, print_json, say
+from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.output import counted, note, print_json, say
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
 from toolcrib.cli.times import until
@@ -19,7 +20,7 @@ WAIT = 20.0
 
 
 @declare("Servers")
-@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
 @click.option("--watch", "-w", is_flag=True, help="Go on and show each change of the running host.")
 async def command(surface: Surface, wait: float | None, watch: bool) -> None:
     """Show how every server is doing."""
@@ -57,7 +58,11 @@ def _show(found: list[dict[str, Any]], *, running: bool) -> None:
 def reason(server: Mapping[str, Any]) -> str:
     """Why the server is in its state, and when it is tried again."""
     again = f"tries again {until(server['retry_at'])}" if server["retry_at"] else ""
-    return "; ".join(part for part in (server["reason"], again) if part)
+    because = server["reason"].rstrip(".") if again else server["reason"]
+    if server["state"] == "failed":
+        given_up = f"gave up; start it again with: toolcrib start {server['name']}"
+        return "; ".join(part for part in (because.rstrip("."), given_up) if part)
+    return "; ".join(part for part in (because, again) if part)
 
 
 def _p95(server: dict[str, Any]) -> str:
@@ -98,6 +103,6 @@ def _show_change(surface: Surface, event: dict[str, Any]) -> None:
 
 def describe(server: Mapping[str, Any]) -> str:
     """A server's state in one line."""
-    tools = f" ({server['tools']} tools)" if server["state"] == "ready" else ""
+    tools = f" ({counted(server['tools'], 'tool')})" if server["state"] == "ready" else ""
     why = reason(server)
     return f"{server['name']}: {server['state']}{tools}{f': {why}' if why else ''}"

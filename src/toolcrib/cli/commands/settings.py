@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completing
+from toolcrib.cli.declaring import Command, declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
@@ -33,8 +34,14 @@ async def list_(surface: Surface, everything: bool = False) -> None:
     note(f"In {found['file']}")
 
 
-@declare()
-@click.argument("key")
+class SetCommand(Command):
+    """Takes a value that begins with a dash, such as -5."""
+
+    ignore_unknown_options = True
+
+
+@declare(cls=SetCommand)
+@click.argument("key", shell_complete=completing.settings)
 @click.argument("value")
 async def set_(surface: Surface, key: str, value: str) -> None:
     """Set KEY, such as retrieval.k, to VALUE: JSON, or else plain text. It holds at once."""
@@ -42,7 +49,7 @@ async def set_(surface: Surface, key: str, value: str) -> None:
 
 
 @declare()
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 async def unset(surface: Surface, key: str) -> None:
     """Let KEY be as it comes again."""
     await _save(surface, key, None)

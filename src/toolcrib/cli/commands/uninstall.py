@@ -17,8 +17,10 @@ async def command(surface: Surface, name: str) -> None:
 
     The config file as it was before is kept beside it; the files are not.
     """
-    surface.ask(f"Remove {name} and everything installed for it?", refused=f"{name} was not removed.")
     async with surface.reach() as crib:
+        # Asked only about what is there.
+        await crib.run("uninstall", {"name": name, "dry_run": True})
+        surface.ask(f"Remove {name} and everything installed for it?", refused=f"{name} was not removed.")
         outcome = await crib.run("uninstall", {"name": name})
     if surface.answer(outcome):
         return

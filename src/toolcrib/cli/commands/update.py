@@ -8,7 +8,7 @@ import click
 
 from toolcrib.cli import completing
 from toolcrib.cli.declaring import declare
-from toolcrib.cli.installing import end_line, options, progress_line, show_plan, whole
+from toolcrib.cli.installing import end_line, make_plan, options, progress_line, show_plan, whole
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
 
@@ -26,8 +26,7 @@ async def command(surface: Surface, name: str, reference: str | None, dry_run: b
     tell = progress_line()
     params = {"name": name, "reference": whole(reference) if reference else None, **given}
     async with surface.reach() as crib:
-        planned = await crib.run("update", {**params, "dry_run": True}, on_event=tell)
-        end_line()
+        planned = await make_plan(surface, crib, "update", params, dry_run=dry_run)
         if planned["plan"] is None or dry_run:
             _tell_plan(surface, name, planned)
             return

@@ -1,7 +1,9 @@
-"""Cline: its settings inside those of VS Code."""
+"""Cline: a file of its own; older versions keep it inside the settings of VS Code."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from toolcrib.config.connecting import jsonc
@@ -14,6 +16,16 @@ SETTINGS = Path("User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_se
 
 
 def _file(places: Places) -> Path:
+    named = places.named("CLINE_MCP_SETTINGS_PATH")
+    data = places.named("CLINE_DATA_DIR") or places.home / ".cline" / "data"
+    return named or data / "settings" / SETTINGS.name
+
+
+def _sign(places: Places) -> Path:
+    return places.named("CLINE_DATA_DIR") or places.home / ".cline" / "data"
+
+
+def _extension_file(places: Places) -> Path:
     return places.applications / "Code" / SETTINGS
 
 
@@ -26,14 +38,22 @@ def _by_address(name: str, address: Address) -> Entry:
     return {"type": "streamableHttp", "url": address.url, **address.headers()}
 
 
-client = Client(
+def _read(entry: Entry) -> Entry:
+    """How to reach it may stand in a table of its own: `"transport": {"type": …}`."""
+    nested = entry.get("transport")
+    if not isinstance(nested, Mapping):
+        return entry
+    return {**{key: value for key, value in entry.items() if key != "transport"}, **nested}
+
+
+_extension = Client(
     title="Cline",
     syntax=jsonc,
     table=("mcpServers",),
-    file=_file,
+    file=_extension_file,
     by_program=_by_program,
     by_address=_by_address,
-    sign=lambda places: _file(places).parent.parent,
+    sign=lambda places: _extension_file(places).parent.parent,
     afterwards="It takes effect at once; Cline lists it under its MCP servers.",
     dialect=Dialect(
         addresses={"url": "sse"},
@@ -42,6 +62,8 @@ client = Client(
         off="disabled",
         call=(Timer(key="timeout"),),
         grants=frozenset({"autoApprove", "alwaysAllow"}),
+        read=_read,
     ),
     elsewhere=lambda places: (places.applications / "Cursor" / SETTINGS,),
 )
+client = replace(_extension, file=_file, sign=_sign, older=_extension)

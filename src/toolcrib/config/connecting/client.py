@@ -71,6 +71,17 @@ class Client:
     inner_tables: Callable[[Path], tuple[Table, ...]] = lambda folder: ()
     """Tables of its own file that hold the servers of the project in a folder."""
 
+    older: Client | None = None
+    """The client as it was before its file moved; used where only that version is installed."""
+    other_names: tuple[str, ...] = ()
+    """What people call it as well."""
+
+    def here(self, places: Places) -> Client:
+        """The client in the version that is installed: the current one, unless only the older is there."""
+        if self.older is None or self.is_here(places) or not self.older.is_here(places):
+            return self
+        return self.older
+
     def is_here(self, places: Places) -> bool:
         """Whether the client seems to be installed."""
         sign = self.sign(places) if self.sign else self.file(places).parent
@@ -107,10 +118,20 @@ def client_names() -> tuple[str, ...]:
     return tuple(name.replace("_", "-") for name in plugins.names(CLIENTS))
 
 
+def client_name(word: str) -> str:
+    """The name of the client that is meant by a word, which may be another of its names."""
+    wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
+    known = client_names()
+    if wanted in known:
+        return wanted
+    clients = {one: plugins.find(CLIENTS, one.replace("-", "_")).client for one in known}
+    return next((one for one, client in clients.items() if wanted in client.other_names), wanted)
+
+
 def find_client(name: str) -> Client:
     """The client of this name; raises `NotFound` with what may have been meant."""
-    wanted = name.strip().lower().replace("_", "-").replace(" ", "-")
     known = client_names()
+    wanted = client_name(name)
     if wanted not in known:
         listed = f"Known: {', '.join(known)}."
         raise NotFound(f"There is no client {name!r}.", hint=did_you_mean(wanted, known, otherwise=listed))

@@ -34,7 +34,8 @@ def client_states() -> list[ClientState]:
 
 def client_state(name: str) -> ClientState:
     """One client; raises `NotFound` for one that nobody knows."""
-    client, places = find_client(name), find_places()
+    places = find_places()
+    client = find_client(name).here(places)
     file, here = client.file(places), client.is_here(places)
     try:
         entries = read_entries(client, file)

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.config.connecting.client import Client, Table, client_names, find_client
+from toolcrib.config.connecting import jsonc
+from toolcrib.config.connecting.client import Client, Table, client_name, client_names, find_client
 from toolcrib.config.connecting.places import Places
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
 
+_IN_SETTINGS: tuple[Table, ...] = (("mcp", "servers"), ("mcp.servers",))
 PLAIN = "plain"
 """The host of a file that is in the common form, and of no host that we know."""
 _SIGNS = {
@@ -21,6 +23,8 @@ _SIGNS = {
     '"autoApprove"': "cline",
     '"alwaysAllow"': "cline",
     '"streamableHttp"': "cline",
+    '"transport": {': "cline",
+    '"transport":{': "cline",
     "${env:": "cursor",
     "[mcp_servers": "codex",
 }
@@ -57,14 +61,15 @@ def source_of(file: Path, text: str, host: str | None = None) -> Source:
     if name == PLAIN:
         return Source(host=PLAIN, file=file, table=("mcpServers",))
     client = find_client(name)
+    table = _older_table(text) if name == "vscode" else None
     belongs = next((one for one in client.project if file.as_posix().endswith(f"/{one}")), None)
     workspace = file.parents[len(Path(belongs).parts) - 1] if belongs else None
-    return Source(host=name, file=file, table=client.table, workspace=workspace)
+    return Source(host=name, file=file, table=table or client.table, workspace=workspace)
 
 
 def known_host(word: str) -> str:
     """The host that a person means; raises `NotFound`."""
-    wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
+    wanted = client_name(word)
     if wanted in client_names():
         return wanted
     otherwise = f"Known: {', '.join(client_names())}; or name a file."
@@ -75,7 +80,8 @@ def known_host(word: str) -> str:
 
 
 def _own(name: str, client: Client, places: Places, folder: Path) -> list[Source]:
-    files = [client.file(places), *client.elsewhere(places)]
+    older = [client.older.file(places)] if client.older else []
+    files = [client.file(places), *older, *client.elsewhere(places)]
     found = [Source(host=name, file=file, table=client.table) for file in files]
     inner = [
         Source(host=name, file=files[0], table=table, workspace=folder)
@@ -110,15 +116,22 @@ def _host_by_content(text: str) -> str:
             return "codex"
         return "goose" if "extensions:" in text else "librechat"
     keys = _top_keys(text)
-    if "servers" in keys and "mcpServers" not in keys:
+    if "mcpServers" not in keys and ("servers" in keys or _older_table(text)):
         return "vscode"
     return next((host for sign, host in _SIGNS.items() if sign in text), PLAIN)
+
+
+def _older_table(text: str) -> Table | None:
+    """Where the servers stand in the `settings.json` of VS Code, which older versions keep them in."""
+    if not text.lstrip("\ufeff \t\r\n").startswith(("{", "//", "/*")):
+        return None
+    return next((table for table in _IN_SETTINGS if jsonc.entries(text, table)), None)
 
 
 def _top_keys(text: str) -> tuple[str, ...]:
     from toolcrib.config.document import parse_document
 
-    return tuple(parse_document(text).data)
+    return tuple(parse_document(text, "the text").data)
 
 
 def as_object(text: str) -> Mapping[str, object] | None:

@@ -15,7 +15,8 @@ _SCHEMES = ("cursor", "vscode", "vscode-insiders", "lmstudio")
 
 def is_link(word: str) -> bool:
     """Whether a word is such a link."""
-    return urlsplit(word).scheme in _SCHEMES
+    scheme, sign, _ = word.partition(":")
+    return bool(sign) and scheme.lower() in _SCHEMES
 
 
 def read_link(word: str, cwd: Path) -> Document | None:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolcrib import plugins
+from toolcrib.config.pasting.checking import SCHEME, SCRIPTS, check_address, missing_file
 from toolcrib.config.pasting.links import is_link, read_link
 from toolcrib.config.pasting.pasted import (
     Address,
@@ -65,7 +66,7 @@ def is_beginning(word: str) -> bool:
     return (
         word.startswith(("npm:", "pypi:", "{", "@", "./", "../", "/", "~"))
         or any(sign in word for sign in (" ", "\n", "="))
-        or bool(_URL.match(word))
+        or bool(SCHEME.match(word))
         or is_link(word)
     )
 
@@ -73,10 +74,11 @@ def is_beginning(word: str) -> bool:
 def _one(word: str, cwd: Path) -> Pasted:
     if word.startswith("{") or word.startswith('"'):
         return _json(word, cwd)
-    if _URL.fullmatch(word):
-        return Address(url=word, name=_host_name(word))
     if is_link(word):
         return read_link(word, cwd) or _nothing(word)
+    if SCHEME.match(word) and not re.search(r"\s", word):
+        check_address(word)
+        return Address(url=word, name=_host_name(word))
     path = cwd / Path(word).expanduser()
     if path.exists():
         return _path(path)
@@ -206,11 +208,21 @@ def _package(word: str, cwd: Path) -> Pasted:
         return Install(reference=reference, name=short_name(spec))
     if word.startswith("@") and (reference := npm_reference(word)):
         return Install(reference=reference, name=short_name(word))
-    if "/" in word or "\\" in word or word.lower().endswith((*_PACKAGES, *_CONFIGS)):
-        raise UsageError(f"There is no file {cwd / word}.", hint="Check the path.")
+    if _names_file(word):
+        raise missing_file(word, cwd)
     if npm_reference(word) is None and pypi_reference(word) is None:
         return _nothing(word)
     return _known(word)
+
+
+def _names_file(word: str) -> bool:
+    lowered = word.lower()
+    return (
+        "/" in word
+        or "\\" in word
+        or word.startswith(("~", "."))
+        or lowered.endswith((*_PACKAGES, *_CONFIGS, *SCRIPTS))
+    )
 
 
 def _known(word: str) -> Pasted:

@@ -37,6 +37,8 @@ class InstallPlan(TypedDict):
     place: str
     command: list[str]
     fetches: list[str]
+    runtimes: list[str]
+    incomplete: bool
     copies: str
     scripts_refused: list[str]
     scripts_allowed: list[str]
@@ -165,5 +167,7 @@ class CatalogSearch(TypedDict):
     """Servers that fit some words; `note` says why a registry was not heard."""
 
     query: str
+    total: int
+    """How many fit; not more than the limit are listed."""
     servers: list[CatalogServer]
     note: str

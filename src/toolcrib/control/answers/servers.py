@@ -121,6 +121,15 @@ class TrialStep(TypedDict):
     hint: NotRequired[str]
 
 
+class TrialRemedy(TypedDict):
+    """With which options the server would have to be installed again."""
+
+    reason: str
+    option: Literal["also", "allow_scripts"]
+    values: list[str]
+    command: str
+
+
 class Trial(TypedDict):
     """How a second instance of a server was started, step by step."""
 
@@ -130,6 +139,7 @@ class Trial(TypedDict):
     """What a model would find unclear about its tools."""
     tools: int
     error: NotRequired[Failure]
+    remedy: NotRequired[TrialRemedy]
 
 
 class Difference(TypedDict):

@@ -27,4 +27,4 @@ async def check(place: Place) -> list[Finding]:
     if not config.settings.global_enabled:
         findings.append(odd("config", "Everything is switched off.", "Switch it on with: toolcrib on"))
     total = len(config.servers) + len(config.broken)
-    return [well("config", f"{paths.config_file}: {total} servers."), *findings]
+    return [well("config", f"{paths.config_file}: {total} server{'' if total == 1 else 's'}."), *findings]

@@ -22,7 +22,9 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.servers.connecting import find_transport
 
-SILENCE = "Nobody answers at this address now; streamable HTTP is assumed."
+SILENCE = (
+    "Nobody answers at this address now. When it does, streamable HTTP is tried first, then the older SSE."
+)
 
 
 class Params(OperationParams):

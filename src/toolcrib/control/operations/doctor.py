@@ -63,7 +63,9 @@ def _judge(status: ServerStatus) -> Finding:
     if status.state is ServerState.READY:
         junk = f"; {status.junk_lines} lines on its stdout were no messages" if status.junk_lines else ""
         failed = f"; it failed at {status.last_failure}" if status.last_failure else ""
-        said = f"{status.reason or 'ready'}, {status.tools} tools{junk}{failed}"
+        said = (
+            f"{status.reason or 'ready'}, {status.tools} tool{'' if status.tools == 1 else 's'}{junk}{failed}"
+        )
         hint = f"See what it said then with: toolcrib logs {status.name}" if failed else ""
         return odd(name, said, hint) if junk or failed else well(name, said)
     detail = f"{status.state}: {status.reason}" if status.reason else status.state.value

@@ -45,7 +45,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Exported:
         raise Denied("A page writes to no file that it names.", hint="Use the command: toolcrib export")
     for name in params.only:
         check_server(host, name)
-    client = find_client(params.host)
+    client = find_client(params.host).here(find_places())
     written, left_out = _write_entries(host, params, client)
     entries = {one.name: one.entry for one in written}
     document = ""

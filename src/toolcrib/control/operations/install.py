@@ -33,7 +33,7 @@ from toolcrib.host import Host
 from toolcrib.servers.installing.answers import Filled, fill
 from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.naming import propose_name
-from toolcrib.servers.installing.plan import Options, Plan
+from toolcrib.servers.installing.plan import Options, Plan, merged
 from toolcrib.servers.installing.progress import Step
 
 Event = InstallStep
@@ -59,7 +59,9 @@ class Params(OperationParams):
     offline: bool = False
     replace: bool = False
     dry_run: bool = False
-    """Only plan."""
+    """Only plan; nothing is downloaded but what describes the packages."""
+    fetch_runtime: bool = False
+    """A plan may fetch the Node that it needs to look packages up; without it, the plan is incomplete."""
     agreed: str | None = None
     """The digest of a plan that was shown: that one is applied, or nothing."""
     wait: float = Field(default=0.0, ge=0, le=3600)
@@ -133,9 +135,16 @@ async def _plan(host: Host, installations: Installations, name: str, params: Par
     if not reference:
         record = installations.place(name).current
         reference = record.reference if record else reference_of(name, host.config.servers[name].raw)
-        options = record.options if record and options == Options() else options
+        options = merged(record.options, options) if record else options
     return await installations.plan(
-        reference, name, options, args=params.args, env=params.env, offline=params.offline, progress=tell
+        reference,
+        name,
+        options,
+        args=params.args,
+        env=params.env,
+        offline=params.offline,
+        fetch_runtimes=params.fetch_runtime or not params.dry_run,
+        progress=tell,
     )
 
 

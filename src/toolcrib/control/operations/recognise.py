@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from pathlib import Path
 
 from pydantic import Field
@@ -13,6 +12,7 @@ from toolcrib.catalog.listing import by_name
 from toolcrib.config.address_secrets import without_secrets
 from toolcrib.config.hidden import shown
 from toolcrib.config.importing.sources import Reading
+from toolcrib.config.pasting.checking import check_local
 from toolcrib.config.pasting.understanding import is_launcher
 from toolcrib.control.answers.adding import LookAlike, Recognised, RecognisedServer
 from toolcrib.control.dispatch import OperationParams
@@ -53,16 +53,15 @@ async def run(host: Host, params: Params, emit: Emit) -> Recognised:
 
 def _check_program(host: Host, paste: Paste) -> None:
     """Any sentence could be a command; one whose first word is no program here is none."""
-    program = str((paste.entry or {}).get("command", ""))
-    if not program or is_launcher(program):
+    entry = paste.entry or {}
+    if is_launcher(str(entry.get("command", ""))):
         return
-    folder, path = str((paste.entry or {}).get("cwd", "")), host.workshop.environ.get("PATH")
-    if shutil.which(program, path=path) or (folder and (Path(folder) / program).is_file()):
-        return
-    raise UsageError(
-        f"There is no program called {program!r} here.",
-        hint="Install it first, or fill in the form to add it all the same.",
-    )
+    try:
+        check_local(entry, host.workshop.environ, Path.cwd())
+    except UsageError as error:
+        raise UsageError(
+            error.message, hint="Install it first, or fill in the form to add it all the same."
+        ) from None
 
 
 async def _document(host: Host, paste: Paste, as_is: bool) -> Recognised:

@@ -29,8 +29,9 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 
 async def run(host: Host, params: Params, emit: Emit) -> CatalogSearch:
-    """`{query, servers: [{name, title, about, origin, reference, url, args, env, version, add}], note}`."""
-    found = search(params.query)[: params.limit]
+    """`{query, total, servers, note}`; each server is as `catalog.listing.Listed` describes it."""
+    listed = search(params.query)
+    found = listed[: params.limit]
     note = ""
     base = host.settings.registry_url
     if params.registry and base and params.query:
@@ -44,6 +45,7 @@ async def run(host: Host, params: Params, emit: Emit) -> CatalogSearch:
             note = error.message
     return {
         "query": params.query,
+        "total": len(listed) + len(found) - len(listed[: params.limit]),
         "servers": [cast("CatalogServer", one.as_json()) for one in found],
         "note": note,
     }

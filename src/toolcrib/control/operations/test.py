@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
+
 from toolcrib.control import failures
-from toolcrib.control.answers.servers import Trial, TrialStep
+from toolcrib.control.answers.servers import Trial, TrialRemedy, TrialStep
 from toolcrib.control.dispatch import OperationParams
+from toolcrib.control.installing import installations_of
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.relay import relay
 from toolcrib.control.shapes import step_json
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.host import Host
+from toolcrib.servers.installing.remedies import find_remedy
 from toolcrib.servers.trial import Step
 
 Event = TrialStep
@@ -28,14 +33,32 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 
 async def run(host: Host, params: Params, emit: Emit) -> Trial:
-    """`{ok, steps, review, tools, error?}`; emits each step as it is done."""
+    """`{ok, steps, review, tools, error?, remedy?}`; emits each step as it is done."""
     check_server(host, params.name)
     if params.name in host.config.broken:
         return await _broken(host.config.broken[params.name], emit)
     async with relay(emit) as put:
         trial, review = await host.try_server(params.name, lambda step: put(step_json(step)))
     steps = [step_json(step) for step in trial.steps]
-    return _outcome(trial.error, steps, review, len(trial.definitions))
+    outcome = _outcome(trial.error, steps, review, len(trial.definitions))
+    remedy = await asyncio.to_thread(_remedy, host, params.name, trial.error) if trial.error else None
+    return {**outcome, "remedy": remedy} if remedy else outcome
+
+
+def _remedy(host: Host, name: str, error: ToolcribError) -> TrialRemedy | None:
+    place = installations_of(host).place(name)
+    record = place.current
+    if record is None:
+        return None
+    found = find_remedy(place.version_folder(record.id), record.options, error.message)
+    if found is None:
+        return None
+    return {
+        "reason": found.reason,
+        "option": found.option,
+        "values": list(found.values),
+        "command": shlex.join(["toolcrib", "install", name, *found.words]),
+    }
 
 
 async def _broken(error: ConfigError, emit: Emit) -> Trial:

@@ -19,6 +19,8 @@ class Params(OperationParams):
     """The server."""
 
     name: str
+    dry_run: bool = False
+    """Only say what would be removed."""
 
 
 def needs(params: Params, configured: Configured) -> Needs:
@@ -39,6 +41,8 @@ async def run(host: Host, params: Params, emit: Emit) -> Uninstalled:
             hint=f"Take it out of the configuration with: toolcrib remove {params.name}",
         )
     versions = [record.version for record in place.versions()]
+    if params.dry_run:
+        return _outcome(params.name, versions)
     entry: Any = None
     if params.name in configured:
         # First the entry: a server that runs from these files must have ended before they go.
@@ -49,9 +53,12 @@ async def run(host: Host, params: Params, emit: Emit) -> Uninstalled:
     stored = await asyncio.to_thread(host.secrets.names)
     used = {name for other in host.config.servers.values() for name in secrets_of(other.raw)}
     return {
-        "name": params.name,
+        **_outcome(params.name, versions),
         "removed": entry is not None,
-        "versions": versions,
         "backup": str(backup) if entry is not None else None,
         "unused_secrets": [name for name in secrets_of(entry) if name in stored and name not in used],
     }
+
+
+def _outcome(name: str, versions: list[str]) -> Uninstalled:
+    return {"name": name, "removed": False, "versions": versions, "backup": None, "unused_secrets": []}

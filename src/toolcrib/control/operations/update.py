@@ -31,6 +31,8 @@ class Params(OperationParams):
     allow_build: tuple[str, ...] = ()
     offline: bool = False
     dry_run: bool = False
+    fetch_runtime: bool = False
+    """As for `install`."""
     agreed: str | None = None
 
 
@@ -87,6 +89,7 @@ async def _plan(installations: Installations, before: Record, params: Params, te
         params.name,
         options,
         offline=params.offline,
+        fetch_runtimes=params.fetch_runtime or not params.dry_run,
         progress=tell,
     )
 

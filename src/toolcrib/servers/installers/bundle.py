@@ -13,7 +13,7 @@ from toolcrib.errors import InstallFailed
 from toolcrib.servers.installed import CURRENT
 from toolcrib.servers.installing import archive, files
 from toolcrib.servers.installing.bench import Bench
-from toolcrib.servers.installing.environments import compile_lock, make_environment, pinned
+from toolcrib.servers.installing.environments import Resolved, make_environment, pinned, resolve
 from toolcrib.servers.installing.manifest import HERE, Manifest, Start, fill_in, questions_of, read_manifest
 from toolcrib.servers.installing.node import find_node
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
@@ -37,8 +37,8 @@ async def plan(request: Request, bench: Bench) -> Plan:
     manifest, names = await asyncio.to_thread(_look_into, source)
     if manifest.server.entry_point and manifest.server.entry_point.removeprefix("./") not in names:
         raise InstallFailed(f"{source.name} does not hold {manifest.server.entry_point}, which it starts.")
-    lock = await _lock(request, bench, source, manifest)
-    return await _plan(request, bench, source, manifest, lock)
+    resolved = await _resolve(request, bench, source, manifest)
+    return await _plan(request, bench, source, manifest, resolved)
 
 
 async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
@@ -83,7 +83,7 @@ def _look_into(source: Path) -> tuple[Manifest, set[str]]:
     return read_manifest(content, source.name), names
 
 
-async def _plan(request: Request, bench: Bench, source: Path, manifest: Manifest, lock: str) -> Plan:
+async def _plan(request: Request, bench: Bench, source: Path, manifest: Manifest, resolved: Resolved) -> Plan:
     content, home = bench.place / CONTENT, Path(bench.runner.environ.get("HOME") or Path.home())
     start = _start(manifest).here()
     command, outside = await _command(bench, request, manifest, start.command, content)
@@ -103,17 +103,18 @@ async def _plan(request: Request, bench: Bench, source: Path, manifest: Manifest
         package=manifest.name,
         version=manifest.version,
         place=str(bench.place),
-        fetches=tuple(f"{name}=={version}" for name, version in pinned(lock).items()),
+        fetches=tuple(f"{name}=={version}" for name, version in pinned(resolved.lock).items()),
+        runtimes=resolved.runtimes,
         copies=f"{source.name} ({shown})",
         launch=Launch(command=command, args=own, cwd=str(content)),
         remarks=(*_signature(source), *outside),
         questions=questions_of(manifest, home),
         entry={**entry, "args": [*asked, *request.args], "env": {**env, **request.env}},
-        lock=lock,
+        lock=resolved.lock,
         source=str(source),
         digest_of_source=digest,
         details={"environment": manifest.server.type == "uv"},
-        options=request.options,
+        options=resolved.options,
     )
 
 
@@ -156,9 +157,9 @@ def _own_python() -> str:
     return os.path.realpath(sys.executable)
 
 
-async def _lock(request: Request, bench: Bench, source: Path, manifest: Manifest) -> str:
+async def _resolve(request: Request, bench: Bench, source: Path, manifest: Manifest) -> Resolved:
     if manifest.server.type != "uv":
-        return ""
+        return Resolved("", request.options)
     text = await asyncio.to_thread(_read, source, "pyproject.toml")
     try:
         project = tomllib.loads((text or b"").decode())["project"]
@@ -166,7 +167,8 @@ async def _lock(request: Request, bench: Bench, source: Path, manifest: Manifest
         raise InstallFailed(f"{source.name} holds no pyproject.toml with its dependencies.") from None
     wanted = [str(one) for one in project.get("dependencies", ())]
     with bench.scratch() as scratch:
-        return await compile_lock(bench, scratch, "\n".join(wanted), request.options) if wanted else ""
+        requires = str(project.get("requires-python", ""))
+        return await resolve(bench, scratch, "\n".join(wanted), request.options, requires)
 
 
 def _read(source: Path, name: str) -> bytes | None:
@@ -179,7 +181,7 @@ def _digest(source: Path) -> tuple[str, str]:
     if source.is_dir():
         tree = files.survey(source)
         return tree.digest, str(tree)
-    return files.file_digest(source), f"{source.stat().st_size / 1e6:.1f} MB"
+    return files.file_digest(source), files.size_in_words(source.stat().st_size)
 
 
 def _signature(source: Path) -> tuple[str, ...]:

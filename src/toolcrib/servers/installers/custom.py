@@ -12,14 +12,14 @@ from toolcrib.servers.installing import files
 from toolcrib.servers.installing.bench import Bench
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
 from toolcrib.servers.installing.progress import Step
+from toolcrib.servers.installing.scripts import is_runnable
 
 CONTENT = "content"
 
 
 def recognises(reference: str) -> bool:
     """A file that may be run."""
-    path = Path(reference)
-    return path.is_file() and os.access(path, os.X_OK)
+    return is_runnable(Path(reference))
 
 
 async def plan(request: Request, bench: Bench) -> Plan:

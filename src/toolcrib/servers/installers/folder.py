@@ -1,10 +1,10 @@
-"""A folder: an npm package, a Python project, an unpacked bundle, or a program with its files."""
+"""A folder: an npm package, a Python project, an unpacked bundle, a script or program with its files."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers import custom, npm, python
+from toolcrib.servers.installers import script as script_installer
 from toolcrib.servers.installing import files, wheels
 from toolcrib.servers.installing.bench import Bench
-from toolcrib.servers.installing.environments import compile_lock, make_environment
+from toolcrib.servers.installing.environments import make_environment, resolve
 from toolcrib.servers.installing.node import find_node
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
 from toolcrib.servers.installing.progress import Step
+from toolcrib.servers.installing.scripts import find_entry, is_runnable
 from toolcrib.servers.installing.starter import write_starter
 from toolcrib.servers.installing.uv import find_uv, index_settings, reasons
 
@@ -38,6 +40,8 @@ async def plan(request: Request, bench: Bench) -> Plan:
         return await bundle.plan(request, bench)
     if (folder / "package.json").is_file():
         return await _plan_npm(request, bench, folder)
+    if (folder / "pyproject.toml").is_file() and (script := _project_script(folder, request.options.program)):
+        return await script_installer.plan_folder(request, bench, folder, script)
     if (folder / "pyproject.toml").is_file():
         return await _plan_project(request, bench, folder)
     if (folder / "server.json").is_file():
@@ -45,7 +49,10 @@ async def plan(request: Request, bench: Bench) -> Plan:
 
         inside = request.model_copy(update={"reference": str(folder / "server.json")})
         return await registry.plan(inside, bench)
-    return await custom.plan_folder(request, bench, folder, _find_program(folder, request.options.program))
+    program = _find_program(folder, request.options.program)
+    if is_runnable(program):
+        return await custom.plan_folder(request, bench, folder, program)
+    return await script_installer.plan_folder(request, bench, folder, program)
 
 
 async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
@@ -70,9 +77,10 @@ async def newest(record: Record, bench: Bench) -> str | None:
 
 async def _plan_npm(request: Request, bench: Bench, folder: Path) -> Plan:
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
+    main = _main_file(folder, _read_manifest(folder))
     with bench.scratch() as scratch, bench.scratch() as packed:
         tarball = await _pack(bench, folder, packed)
-        found = await npm.plan_tarball(request, bench, scratch, tarball)
+        found = await npm.plan_tarball(request, bench, scratch, tarball, main=main)
     return found.model_copy(
         update={
             "installer": "folder",
@@ -89,24 +97,47 @@ async def _apply_npm(plan: Plan, folder: Path, bench: Bench) -> Launch:
         return await npm.apply(plan.model_copy(update={"source": str(tarball)}), folder, bench)
 
 
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "package.json").read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{folder}/package.json is not valid JSON: {error}.", hint="Correct it.") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{folder}/package.json is not a JSON object.", hint="Correct it.")
+    return found
+
+
+def _main_file(folder: Path, manifest: dict[str, Any]) -> str | None:
+    """The script that is the server of a package which names no program."""
+    start = re.match(r"node\s+(\S+)$", str((manifest.get("scripts") or {}).get("start", "")))
+    named = [str(manifest.get("main") or ""), start[1] if start else "", "server.js", "index.js", "main.js"]
+    return next((one for one in named if one and (folder / one).is_file()), None)
+
+
 async def _pack(bench: Bench, folder: Path, target: Path) -> Path:
     """`npm pack` takes what the package would publish; none of its scripts run."""
     node = await find_node(bench)
-    line = [
-        *node.npm,
-        "pack",
-        "--ignore-scripts",
-        "--pack-destination",
-        str(target),
-        "--loglevel=error",
-        "--json",
-    ]
-    # Not inside the folder: a .npmrc there is not the person's own setting.
-    done = await bench.runner.run([*line, "--", str(folder)], cwd=target)
+    with bench.scratch() as copied:
+        source = await asyncio.to_thread(_with_name, folder, copied)
+        form = ["pack", "--ignore-scripts", "--pack-destination", str(target), "--loglevel=error", "--json"]
+        # Not inside the folder: a .npmrc there is not the person's own setting.
+        done = await bench.runner.run([*node.npm, *form, "--", str(source)], cwd=target)
     found = files.matching(target, "*.tgz")
     if done.code or len(found) != 1:
         raise InstallFailed(f"npm could not pack {folder}. {reasons(done.errors)}")
     return found[0]
+
+
+def _with_name(folder: Path, scratch: Path) -> Path:
+    """The folder, or a copy with a name and a version: `npm install` in a new folder writes neither."""
+    manifest = _read_manifest(folder)
+    if manifest.get("name") and manifest.get("version"):
+        return folder
+    copied = scratch / "package"
+    files.copy(folder, copied, skip=files.SKIPPED)
+    plain = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-") or "server"
+    (copied / "package.json").write_text(json.dumps({"name": plain, "version": "0.0.0", **manifest}))
+    return copied
 
 
 async def _plan_project(request: Request, bench: Bench, folder: Path) -> Plan:
@@ -119,8 +150,9 @@ async def _plan_project(request: Request, bench: Bench, folder: Path) -> Plan:
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
     wanted = [str(one) for one in project.get("dependencies", ())]
     with bench.scratch() as scratch:
-        lock = await compile_lock(bench, scratch, "\n".join(wanted), request.options) if wanted else ""
-    found = python.make_plan(request, bench, name, version, lock, content)
+        requires = str(project.get("requires-python", ""))
+        resolved = await resolve(bench, scratch, "\n".join(wanted), request.options, requires)
+    found = python.make_plan(request, bench, name, version, resolved, content)
     return found.model_copy(
         update={
             "installer": "folder",
@@ -171,25 +203,46 @@ def _check_unchanged(plan: Plan, copied: Path) -> None:
         raise InstallFailed(f"{plan.source} has changed since the plan was made.", hint="Start again.")
 
 
+def _project_script(folder: Path, wanted: str | None) -> Path | None:
+    """The server of a project that is no package: `uv init` makes these. None for one that is a package."""
+    if _has_table(folder, "project"):
+        project = _read_project(folder)
+        if project.get("scripts") or _runnable(folder):
+            return None
+    return _named_program(folder, wanted) if wanted else find_entry(folder)
+
+
+def _has_table(folder: Path, table: str) -> bool:
+    try:
+        return table in tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return True  # reading it says what is wrong
+
+
 def _find_program(folder: Path, wanted: str | None) -> Path:
     if wanted is not None:
-        program = folder / wanted
-        if not program.is_file() or not program.resolve().is_relative_to(folder.resolve()):
-            raise NotFound(f"{folder} has no file {wanted}.")
-        return program
-    found = [path for path in sorted(folder.iterdir()) if path.is_file() and os.access(path, os.X_OK)]
+        return _named_program(folder, wanted)
+    found = [path for path in sorted(folder.iterdir()) if is_runnable(path)]
     same = [path for path in found if path.stem == folder.name]
     if len(found) == 1 or len(same) == 1:
         return (same or found)[0]
+    entry = find_entry(folder)
+    if entry is not None and (not found or entry in found):
+        return entry
     listed = ", ".join(path.name for path in found)
+    if found:
+        raise UsageError(f"{folder} holds several programs: {listed}.", hint="Say which with --program NAME.")
     raise UsageError(
-        f"{folder} holds several programs: {listed}."
-        if found
-        else f"{folder} holds nothing that can be installed.",
-        hint="Say which with --program NAME."
-        if found
-        else "A package.json, pyproject.toml or program is needed.",
+        f"{folder} holds nothing that can be installed.",
+        hint="A server.py, an index.js, a package.json, a pyproject.toml or a program is needed.",
     )
+
+
+def _named_program(folder: Path, wanted: str) -> Path:
+    program = folder / wanted
+    if not program.is_file() or not program.resolve().is_relative_to(folder.resolve()):
+        raise NotFound(f"{folder} has no file {wanted}.", hint="Check --program.")
+    return program
 
 
 def manifest_name(folder: Path) -> str | None:

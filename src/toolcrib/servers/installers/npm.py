@@ -71,13 +71,15 @@ async def plan(request: Request, bench: Bench) -> Plan:
         return await plan_tarball(request, bench, scratch, source)
 
 
-async def plan_tarball(request: Request, bench: Bench, scratch: Path, source: Path) -> Plan:
-    """The plan for a package in a file."""
+async def plan_tarball(
+    request: Request, bench: Bench, scratch: Path, source: Path, *, main: str | None = None
+) -> Plan:
+    """The plan for a package in a file; `main` is its server where it names no program."""
     check_present(source)
     await asyncio.to_thread(archive.check_tarball, source)
     name = _name_in(source, await asyncio.to_thread(archive.read_from_tarball, source, "package.json"))
     await asyncio.to_thread(shutil.copyfile, source, scratch / TARBALL)
-    found = await _plan_tree(request, bench, scratch, name, f"file:{TARBALL}")
+    found = await _plan_tree(request, bench, scratch, name, f"file:{TARBALL}", main)
     digest = await asyncio.to_thread(file_digest, source)
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
@@ -90,8 +92,8 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     _write_manifest(folder, plan.package, f"file:{TARBALL}" if plan.source else plan.version)
     (folder / "package-lock.json").write_text(plan.lock)
     total = len(plan.fetches)
-    bench.progress(Step("fetch", f"{total} packages", 0, total))
-    await _npm(bench, node, folder, ["ci", *SAFE, "--loglevel=http"], on_line=_counter(bench, total))
+    bench.progress(Step("fetch", f"{total} package{'' if total == 1 else 's'}", 0, total))
+    await _install_lock(bench, node, folder, plan)
     if plan.scripts_allowed:
         bench.progress(Step("scripts", ", ".join(plan.scripts_allowed)))
         words = [
@@ -106,6 +108,38 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     return _launch(node, folder, folder / "node_modules" / plan.package / plan.details["program"])
 
 
+class _LockIncomplete(InstallFailed):
+    """`npm ci` misses packages in the lock."""
+
+
+async def _install_lock(bench: Bench, node: Node, folder: Path, plan: Plan) -> None:
+    """Install what the lock names, less the optional packages that the registry does not have.
+
+    `npm ci` insists on having every optional package in the lock, also those that could not be found while
+    it was made. `npm install` leaves these out; afterwards it is checked that nothing else was installed.
+    """
+    quiet, count = [*SAFE, "--loglevel=http"], _counter(bench, len(plan.fetches))
+    try:
+        await _npm(bench, node, folder, ["ci", *quiet], on_line=count)
+    except _LockIncomplete:
+        await _npm(bench, node, folder, ["install", "--no-save", *quiet], on_line=count)
+        await asyncio.to_thread(_check_installed, folder, plan)
+
+
+def _check_installed(folder: Path, plan: Plan) -> None:
+    locked = json.loads(plan.lock)["packages"]
+    installed = json.loads((folder / "node_modules" / ".package-lock.json").read_text())["packages"]
+    keys = ("version", "integrity")
+    strange = sorted(
+        path
+        for path, one in installed.items()
+        if any(one.get(key) != locked.get(path, {}).get(key) for key in keys)
+    )
+    if strange:
+        listed = ", ".join(_package_of(path) for path in strange)
+        raise InstallFailed(f"npm installed what the plan does not name: {listed}.", hint="Start again.")
+
+
 async def newest(record: Record, bench: Bench) -> str | None:
     """What the registry calls the latest; a tarball has no newer one."""
     if not record.reference.startswith(PREFIX):
@@ -118,7 +152,9 @@ async def newest(record: Record, bench: Bench) -> str | None:
     return str(found) if isinstance(found, str) else None
 
 
-async def _plan_tree(request: Request, bench: Bench, scratch: Path, name: str, version: str) -> Plan:
+async def _plan_tree(
+    request: Request, bench: Bench, scratch: Path, name: str, version: str, main: str | None = None
+) -> Plan:
     bench.progress(Step("resolve", name))
     node = await find_node(bench)
     _write_manifest(scratch, name, version)
@@ -131,7 +167,7 @@ async def _plan_tree(request: Request, bench: Bench, scratch: Path, name: str, v
         node = await find_node(bench, least)
     scripts = _with_scripts(packages)
     allowed = tuple(one for one in scripts if one in request.options.allow_scripts)
-    program = choose_program(name, own.get("bin"), request.options.program)
+    program = choose_program(name, own.get("bin") or main, request.options.program)
     published = (
         await _published(bench, node, scratch, name, own["version"]) if version[:5] != "file:" else None
     )
@@ -301,8 +337,12 @@ _ASIDE = re.compile(
 
 def _failure(errors: tuple[str, ...], offline: bool) -> InstallFailed | NotFound:
     lines = [line.removeprefix("npm error").strip() for line in errors if line.startswith("npm error")]
-    said = reasons([line for line in lines if not _ASIDE.search(line)])
     code = next((line.split()[1] for line in lines if line.startswith("code ")), "")
+    # What follows `Usage:` is how npm wants to be called, never the reason.
+    usage = next((place for place, line in enumerate(lines) if line.startswith("Usage:")), len(lines))
+    said = reasons([line for line in lines[:usage] if not _ASIDE.search(line)])
+    if code == "EUSAGE" and any("from lock file" in line for line in lines):
+        return _LockIncomplete(f"The lock does not name every package. {said}")
     if code in ("E404", "ETARGET"):
         return NotFound(
             f"The registry has no such package or version. {said}", hint="Check its name and version."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from toolcrib.errors import InstallFailed, UsageError
 from toolcrib.servers.installing import wheels
 from toolcrib.servers.installing.bench import Bench
 from toolcrib.servers.installing.environments import (
-    compile_lock,
+    Resolved,
     fetch_wheel,
     make_environment,
     pinned,
+    resolve,
     without,
 )
 from toolcrib.servers.installing.files import check_present, file_digest
@@ -74,38 +76,39 @@ async def newest(record: Record, bench: Bench) -> str | None:
     if not record.reference.startswith(PREFIX):
         return None
     with bench.scratch() as scratch:
-        lock = await compile_lock(bench, scratch, record.package, record.options, dependencies=False)
-    return pinned(lock).get(wheels.normal(record.package))
+        found = await resolve(bench, scratch, record.package, record.options, dependencies=False)
+    return pinned(found.lock).get(wheels.normal(record.package))
 
 
 async def _plan_package(request: Request, bench: Bench, scratch: Path) -> Plan:
     name, extras, version = read_reference(request.reference)
     bench.progress(Step("resolve", name))
     wanted = f"{name}{extras}{f'=={version}' if version else ''}"
-    lock = await compile_lock(bench, scratch, wanted, request.options)
-    exact = pinned(lock)[wheels.normal(name)]
-    content = await fetch_wheel(bench, scratch, name, lock, request.options)
+    found = await resolve(bench, scratch, wanted, request.options)
+    exact = pinned(found.lock)[wheels.normal(name)]
+    content = await fetch_wheel(bench, scratch, name, found.lock, found.options)
     known = looks_like("pypi", name)
     alike = (f"{name} looks like the well-known {known}, and is another package.",) if known else ()
-    return make_plan(request, bench, name, exact, lock, content).model_copy(
-        update={"remarks": (*alike, *_index_remarks(bench))}
-    )
+    plan = make_plan(request, bench, name, exact, found, content)
+    return plan.model_copy(update={"remarks": (*alike, *_index_remarks(bench))})
 
 
 async def _plan_wheel(request: Request, bench: Bench, scratch: Path, source: Path) -> Plan:
     check_present(source)
     bench.progress(Step("resolve", source.name))
     content = await asyncio.to_thread(wheels.read_wheel, source)
-    lock = await compile_lock(bench, scratch, f"{content.name} @ {source.as_uri()}", request.options)
-    found = make_plan(request, bench, content.name, content.version, without(lock, content.name), content)
+    resolved = await resolve(bench, scratch, f"{content.name} @ {source.as_uri()}", request.options)
+    others = replace(resolved, lock=without(resolved.lock, content.name))
+    found = make_plan(request, bench, content.name, content.version, others, content)
     digest = await asyncio.to_thread(file_digest, source)
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
 
 def make_plan(
-    request: Request, bench: Bench, name: str, version: str, lock: str, content: wheels.Content
+    request: Request, bench: Bench, name: str, version: str, resolved: Resolved, content: wheels.Content
 ) -> Plan:
     """The plan for a package whose wheel, or whose settings, are known."""
+    lock = resolved.lock
     program, target = wheels.choose_program(content, request.options.program)
     module = target.partition(":")[0]
     details = {"program": program, "target": target, "module": module}
@@ -121,12 +124,13 @@ def make_plan(
         version=version,
         place=str(bench.place),
         fetches=(own, *(other for other in others if other != normal)),
+        runtimes=resolved.runtimes,
         launch=launch_of(bench.place, details),
         builds=tuple(one for one in request.options.allow_build if wheels.normal(one) in pinned(lock)),
         entry={**entry, "args": list(request.args), "env": dict(request.env)},
         lock=lock,
         details=details,
-        options=request.options,
+        options=resolved.options,
     )
 
 

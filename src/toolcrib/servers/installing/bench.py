@@ -26,6 +26,8 @@ class Bench:
     runner: Runner = field(default_factory=Runner)
     progress: Progress = unheard
     offline: bool = False
+    fetch_runtimes: bool = True
+    """Whether a missing Node may be fetched now; a plan that is only shown must not download it."""
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:

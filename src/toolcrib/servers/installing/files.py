@@ -30,8 +30,14 @@ class Tree:
     digest: str
 
     def __str__(self) -> str:
-        size = f"{self.size / 1e6:.1f} MB" if self.size >= 100_000 else f"{self.size} bytes"
-        return f"{self.files} file{'s' if self.files != 1 else ''}, {size}"
+        return f"{self.files} file{'s' if self.files != 1 else ''}, {size_in_words(self.size)}"
+
+
+def size_in_words(size: int) -> str:
+    """`12 bytes`, `3.4 KB`, `5.6 MB`."""
+    if size >= 100_000:
+        return f"{size / 1e6:.1f} MB"
+    return f"{size / 1e3:.1f} KB" if size >= 10_000 else f"{size} bytes"
 
 
 def survey(folder: Path, *, only: Path | None = None, skip: frozenset[str] = frozenset()) -> Tree:

@@ -13,7 +13,7 @@ import hashlib
 import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -27,6 +27,7 @@ from toolcrib.config.paths import make_private
 from toolcrib.errors import InstallFailed, NotFound, ToolcribError, UsageError
 from toolcrib.servers.installing.bench import Bench
 from toolcrib.servers.installing.contract import INSTALLERS, Installer
+from toolcrib.servers.installing.node import NodeMissing
 from toolcrib.servers.installing.place import Place, discard, new_identity, read_current
 from toolcrib.servers.installing.plan import Launch, Options, Plan, Record, Request
 from toolcrib.servers.installing.progress import Progress, Step, unheard
@@ -80,9 +81,13 @@ class Installations:
         args: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
         offline: bool = False,
+        fetch_runtimes: bool = True,
         progress: Progress = unheard,
     ) -> Plan:
-        """What installing `reference` as the server `name` would do; raises `ToolcribError`."""
+        """What installing `reference` as the server `name` would do; raises `ToolcribError`.
+
+        Without `fetch_runtimes`, a missing Node is not fetched to find out: the plan is then incomplete.
+        """
         check_name(name)
         request = Request(
             reference=settle(reference),
@@ -91,10 +96,14 @@ class Installations:
             env=dict(env or {}),
             options=options or Options(),
         )
-        installer, _ = find_installer(request.reference)
+        installer, kind = find_installer(request.reference)
         bench = self._bench(self.place(name).version_folder(new_identity()), offline, progress)
+        bench = replace(bench, fetch_runtimes=fetch_runtimes)
         async with _deadline(PLAN_DEADLINE, f"Planning {reference}"):
-            plan = await installer.plan(request, bench)
+            try:
+                plan = await installer.plan(request, bench)
+            except NodeMissing as error:
+                return _incomplete(request, kind, bench, error.runtime)
         await asyncio.to_thread(self._keep, plan)
         return plan
 
@@ -107,6 +116,8 @@ class Installations:
         deadline: float = APPLY_DEADLINE,
     ) -> Installed:
         """Do what the plan says; afterwards the new version is the active one, or nothing has changed."""
+        if plan.incomplete:
+            raise UsageError("The plan is incomplete.", hint="Make it anew, and let it fetch what it needs.")
         place = self.place(plan.name)
         folder = Path(plan.place)
         if folder.parent != place.version_folder("x").parent:
@@ -256,6 +267,22 @@ def _check_launch(launch: Launch) -> None:
     for word in launch.args[:1]:
         if Path(word).is_absolute() and not Path(word).exists():
             raise InstallFailed(f"The installation has no {Path(word).name}, which starts the server.")
+
+
+def _incomplete(request: Request, installer: str, bench: Bench, runtime: str) -> Plan:
+    return Plan(
+        installer=installer,
+        name=request.name,
+        reference=request.reference,
+        package=request.reference,
+        version="",
+        place=str(bench.place),
+        runtimes=(runtime,),
+        incomplete=True,
+        launch=Launch(command="node"),
+        entry={"args": list(request.args), "env": dict(request.env)},
+        options=request.options,
+    )
 
 
 def _record(plan: Plan, identity: str, launch: Launch) -> Record:

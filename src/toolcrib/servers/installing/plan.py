@@ -32,6 +32,18 @@ class Options(_Data):
     """Which of a package's programs is the server, where it has several."""
     python: str | None = None
     """Which Python a server gets: a version or a path; ours when unset."""
+    needed_python: str | None = None
+    """The version that was chosen because the package does not run on ours; used where `python` is unset."""
+
+
+def merged(before: Options, given: Options) -> Options:
+    """The options that an installation had, with those that are given now."""
+    changes = {
+        key: tuple(dict.fromkeys((*getattr(before, key), *value))) if isinstance(value, tuple) else value
+        for key, value in given
+        if value
+    }
+    return before.model_copy(update=changes)
 
 
 class Request(_Data):
@@ -84,6 +96,10 @@ class Plan(_Data):
     """The folder of this version."""
     fetches: tuple[str, ...] = ()
     """What is brought here, the package itself first: `name@version` of npm, `name==version` of PyPI."""
+    runtimes: tuple[str, ...] = ()
+    """What has to be fetched to run it, after the user agreed: `Node 24 (60 MB)`, `Python 3.13 (30 MB)`."""
+    incomplete: bool = False
+    """Only `runtimes` is known: packages can be looked up once these are there. It cannot be applied."""
     copies: str = ""
     """What is copied from this machine, in words."""
     launch: Launch

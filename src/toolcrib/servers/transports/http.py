@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
@@ -35,12 +35,18 @@ from toolcrib.servers.remote.reconnect import Reconnect
 from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
 
+if TYPE_CHECKING:
+    from toolcrib.servers.transports.sse import SseLink
+
 PARSE_ERROR = -32700
 MAX_FRUITLESS_RESUMES = 3
 """How often a cut answer is asked for again without hearing anything new."""
 DRAIN_PATIENCE = 0.05
 """Seconds for which the end of an answered stream is awaited, so that its connection can serve again."""
 FAREWELL_TIMEOUT = 1.0
+SPEAKS_SSE_PERHAPS = (400, 404, 405)
+SSE_PATIENCE = 5.0
+"""Seconds within which a server that speaks SSE names the address for messages."""
 
 _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
@@ -80,6 +86,8 @@ class HttpLink:
         self._listener: Listener | None = None
         self._over = False
         self._drains = True
+        self._older: SseLink | None = None
+        """The link of a server that turned out to speak SSE alone."""
 
     @property
     def pid(self) -> int | None:
@@ -88,9 +96,15 @@ class HttpLink:
 
     async def send(self, message: Message) -> None:
         """Post a message; for a request, returns when its answer has reached the inbox."""
+        if self._older is not None:
+            await self._older.send(message)
+            return
         if self._over:
             raise self._session_ended()
         if self._conversation.needs_no_sending(message):
+            return
+        if message.get("method") == "initialize":
+            await self._initialize(message)
             return
         if is_request(message):
             await self._request(message)
@@ -102,6 +116,8 @@ class HttpLink:
 
     async def close(self) -> None:
         """Say goodbye to a legacy session and stop listening; takes about a second at most."""
+        if self._older is not None:
+            await self._older.close()
         over, self._over = self._over, True
         if self._listener is not None:
             await self._listener.stop()
@@ -111,6 +127,30 @@ class HttpLink:
             async with asyncio.timeout(FAREWELL_TIMEOUT):
                 async with self._endpoint.exchange("DELETE", self._conversation.session_headers()):
                     pass
+
+    async def _initialize(self, message: Message) -> None:
+        """A server that refuses to be posted to may speak SSE: the specification says to try that next."""
+        try:
+            await self._request(message)
+        except PeerError as refused:
+            status = refused.data.get("status") if isinstance(refused.data, dict) else None
+            if status not in SPEAKS_SSE_PERHAPS:
+                raise
+            self._older = await self._open_older(refused)
+            await self._older.send(message)
+
+    async def _open_older(self, refused: PeerError) -> SseLink:
+        from toolcrib.servers.transports.sse import SseLink
+
+        link = SseLink(self._endpoint, self._inbox, self._context)
+        try:
+            async with asyncio.timeout(SSE_PATIENCE):
+                await link.start()
+        except (TimeoutError, ToolcribError):
+            await link.close()
+            raise refused from None
+        self._context.on_log("It does not speak streamable HTTP; the older SSE is used.")
+        return link
 
     # One request and its answer
 

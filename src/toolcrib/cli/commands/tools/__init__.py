@@ -9,7 +9,8 @@ import click
 from toolcrib.cli import completing
 from toolcrib.cli.declaring import declare
 from toolcrib.cli.forms import FormedCommand
-from toolcrib.cli.output import note
+from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.output import counted, note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
 
@@ -26,7 +27,7 @@ def _first_words(context: click.Context, parameter: click.Parameter, incomplete:
 @declare("Tools", cls=FormedCommand)
 @click.argument("server", required=False, shell_complete=_first_words)
 @click.option("--all", "everything", is_flag=True, help="Also those that are switched off.")
-@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
 async def command(surface: Surface, server: str | None, everything: bool, wait: float | None) -> None:
     """List the tools of all servers, or of SERVER.
 
@@ -54,7 +55,8 @@ def _show(found: list[dict[str, Any]], server: str | None) -> None:
     show_table(headers, [_row(tool) for tool in found], right=(1,), colour=_colour)
     tokens = sum(tool["tokens"] for tool in found if tool["enabled"])
     servers = len({tool["server"] for tool in found})
-    note(f"{len(found)} tools of {servers} servers, about {tokens:,} tokens in a prompt.")
+    tools, of = counted(len(found), "tool"), counted(servers, "server")
+    note(f"{tools} of {of}, about {tokens:,} tokens in a prompt.")
 
 
 def _row(tool: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from toolcrib.cli.declaring import declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
 
@@ -23,7 +24,7 @@ _TOLD = {
 @declare()
 @click.argument("queries", type=_FILE)
 @click.option("--tools", type=_FILE, help="Score over the tools of this file instead of the crib's.")
-@click.option("--wait", type=click.FloatRange(0, 3600), default=20.0, help="Seconds for servers that start.")
+@click.option("--wait", type=Seconds(0, 3600), default=20.0, help="Seconds for servers that start.")
 async def command(surface: Surface, queries: Path, tools: Path | None, wait: float) -> None:
     """Score the labelled questions of QUERIES: how often are the right tools among the first?
 

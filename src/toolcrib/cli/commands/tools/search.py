@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from toolcrib.cli.declaring import declare
+from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
@@ -19,7 +20,7 @@ BRIEF = 2.0
 @click.argument("question", nargs=-1, required=True)
 @click.option("-k", "count", type=click.IntRange(1, 1000), help="How many; 5 unless the settings differ.")
 @click.option("--explain", is_flag=True, help="Say which words were found where.")
-@click.option("--wait", type=click.FloatRange(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
 async def command(
     surface: Surface, question: tuple[str, ...], count: int | None, explain: bool, wait: float | None
 ) -> None:

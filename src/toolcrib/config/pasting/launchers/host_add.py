@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from toolcrib.config.pasting.checking import check_address
 from toolcrib.config.pasting.pasted import Address, CommandLine, Document, Entries, Pasted
 
 NAMES = ("claude", "codex", "gemini", "code", "code-insiders", "cursor", "fastmcp")
@@ -81,6 +82,7 @@ def _made(
         return None
     name, target = rest[0], rest[1:]
     if target[0].startswith(("http://", "https://")):
+        check_address(target[0])
         transport = "sse" if kind == "sse" else "http" if kind else None
         return Address(url=target[0], name=name, headers=headers, transport=transport)
     return Entries(servers={name: CommandLine(words=tuple(target), env=env, cwd=command.cwd).entry()})
