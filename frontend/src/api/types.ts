@@ -1763,7 +1763,8 @@ export interface RunningCall {
   server: string | null;
   name: string;
   who: Who;
-  state: "running" | "asking";
+  state: "running" | "asking" | "waiting";
+  began: string | null;
   question: string | null;
   arguments: string;
   gate: GateNote | null;

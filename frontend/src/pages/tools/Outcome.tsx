@@ -23,7 +23,7 @@ export function Outcome({ trial, last }: { trial: Trial; last: Call | undefined 
       <div className="row">
         <h3 className="grow">{WORDS.lastResult}</h3>
         <span role="status" className="t12"><Status shape={state.shape} word={state.word} /></span>
-        <span className="m t12 num">{duration(ended.ms)} · {when(ended.at)}</span>
+        <span className="m t12 num">{took(ended.ms)}{when(ended.at)}</span>
       </div>
       <div style={{ marginTop: 8 }}>
         {ended.error && <Failure ended={ended} />}
@@ -41,11 +41,16 @@ function Recorded({ call }: { call: Call }) {
       <div className="row">
         <h3 className="grow">{WORDS.lastResult}</h3>
         <span className="t12"><Status shape={state.shape} word={state.word} /></span>
-        <span className="m t12 num">{duration(call.ms)} · {when(new Date(call.time))}</span>
+        <span className="m t12 num">{took(call.ms)}{when(new Date(call.time))}</span>
       </div>
       <p className="q t12" style={{ marginTop: 8 }}>{call.error ? reveal(call.error.replace(/^[a-z_]+: /, "")) : WORDS.notKept}</p>
     </section>
   );
+}
+
+/** Nothing for a call that never ran. */
+function took(ms: number): string {
+  return ms > 0 ? `${duration(ms)} · ` : "";
 }
 
 function when(at: Date): string {
@@ -76,7 +81,7 @@ function Running({ trial }: { trial: Trial }) {
         <span role="status" className="t12"><Status shape={trial.question ? "need" : "work"} word={trial.question ? "Asking" : "Running"} /></span>
         <span className="m t12 num">
           {progress?.total ? `${progress.progress} of ${progress.total} · ` : ""}
-          {duration(Math.max(1, now - trial.since))}
+          {trial.question ? "" : duration(Math.max(1, now - trial.since))}
         </span>
       </div>
       {share !== null && <div className="bar" style={{ marginTop: 8, height: 2 }}><i style={{ width: `${Math.round(share * 100)}%` }} /></div>}

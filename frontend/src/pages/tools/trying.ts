@@ -40,18 +40,22 @@ export function useTrial(tool: string): { trial: Trial; start: (values: Record<s
     (values: Record<string, unknown>) => {
       control.current?.abort();
       const mine = (control.current = new AbortController());
-      const began = performance.now();
+      let began: number | null = performance.now(); // Null while a question waits: none of that is the tool's time.
       const change = (change: Partial<Trial>) => mine === control.current && setTrial((before) => ({ ...before, ...change }));
-      const end = (ended: Omit<Ended, "at" | "ms">, ms = performance.now() - began) => {
+      const end = (ended: Omit<Ended, "at" | "ms">, ms = began === null ? 0 : performance.now() - began) => {
         const whole = { ...ended, ms, at: new Date() };
         keepResult(tool, whole);
         change({ running: false, question: null, progress: null, ended: whole });
       };
       setTrial((before) => ({ ...before, running: true, since: Date.now(), progress: null, question: null }));
       stream("try_tool", { tool, arguments: values }, (news) => {
-        if ("asking" in news) change({ question: news.asking });
-        else if ("answered" in news) change({ question: null });
-        else change({ progress: news });
+        if ("asking" in news) {
+          began = null;
+          change({ question: news.asking });
+        } else if ("answered" in news) {
+          began = news.allowed ? performance.now() : null;
+          change({ question: null, since: Date.now() });
+        } else change({ progress: news });
       }, mine.signal).then(
         (tried) => end({ outcome: tried.outcome, result: tried.result, error: null }, tried.ms),
         (error: unknown) => end({ outcome: outcomeOf(error, mine.signal.aborted), result: null, error: told(error, mine.signal.aborted) }),

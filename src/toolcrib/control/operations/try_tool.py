@@ -21,6 +21,7 @@ from toolcrib.control.relay import relay
 from toolcrib.control.shapes import result_json
 from toolcrib.control.shelf_shapes import PAGE
 from toolcrib.host import Host
+from toolcrib.tools.ports import Decision
 
 Event = TryEvent
 
@@ -43,7 +44,12 @@ async def run(host: Host, params: Params, emit: Emit) -> Tried:
     """What it answered; whoever stops listening cancels the call, and withdraws its question."""
     tool = await find_tool(host, params.tool)
     mode = host.approvals.mode_of(PAGE)
-    began = time.perf_counter()
+    began = 0.0
+
+    def decided(decision: Decision) -> None:
+        nonlocal began
+        began = time.perf_counter()
+
     async with relay(emit) as put:
         asker = _PageAsker(host, put)
         async with host.session(PAGE.name, mode=mode, asker=asker, project=params.project) as principal:
@@ -53,6 +59,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Tried:
                 principal=principal,
                 timeout=params.timeout,
                 on_progress=_teller(put),
+                on_decided=decided,
             )
     ms = (time.perf_counter() - began) * 1000
     outcome = "tool_error" if result.get("isError") else "ok"
