@@ -83,15 +83,15 @@ function Going({ setup, main, now, close }: { setup: Setup; main: React.RefObjec
     return (
       <>
         <span className="grow m t12 num">{time} · {TEST.goesOn}</span>
-        <button type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>{TEST.stop}<kbd>Esc</kbd></button>
+        <button key="stop" type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>{TEST.stop}<kbd>Esc</kbd></button>
       </>
     );
   }
   return (
     <>
       <span className="grow m t12 num" role="status">{setup.state === "ok" ? <><span className="sr">{setupTitle(setup)}. </span>All steps done in {time}</> : TEST.stopped}</span>
-      {setup.state === "stopped" && <button type="button" className="btn" onClick={() => void testServer(setup.name)}>{TEST.again}</button>}
-      <button type="button" className="btn pri" ref={main} onClick={close}>{TEST.done}</button>
+      {setup.state === "stopped" && <button key="again" type="button" className="btn" onClick={() => void testServer(setup.name)}>{TEST.again}</button>}
+      <button key="done" type="button" className="btn pri" ref={main} onClick={close}>{TEST.done}</button>
     </>
   );
 }
@@ -109,9 +109,10 @@ function Failed({ setup, main, close, onFix }: { setup: Setup; main: React.RefOb
       <span className="grow">
         {admitted && <Link className="lk" href={`/servers/${encodeURIComponent(setup.name)}?tab=log`} onClick={() => { close(); navigate(`/servers/${encodeURIComponent(setup.name)}?tab=log`); }}>{TEST.openLog}</Link>}
       </span>
-      {admitted ? <button type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button type="button" className="btn" onClick={close}>{TEST.close}</button>}
+      {admitted ? <button key="off" type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button key="close" type="button" className="btn" onClick={close}>{TEST.close}</button>}
       {admitted && (
         <button
+          key={way?.words ?? TEST.again}
           type="button"
           className="btn pri"
           ref={main}

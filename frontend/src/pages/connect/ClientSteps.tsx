@@ -61,11 +61,11 @@ export function ClientSteps({ client }: { client: KnownClient }) {
               </div>
               <div className="row way" style={{ marginTop: 8 }}>
                 {client.connected ? (
-                  <button type="button" className="btn sm" onClick={() => void change(true)}>
+                  <button key="remove" type="button" className="btn sm" onClick={() => void change(true)}>
                     {WORDS.remove}
                   </button>
                 ) : (
-                  <button type="button" className="btn sm" disabled={entry.data.needs_token} onClick={() => void change(false)}>
+                  <button key="write" type="button" className="btn sm" disabled={entry.data.needs_token} onClick={() => void change(false)}>
                     {WORDS.write}
                   </button>
                 )}
