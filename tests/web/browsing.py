@@ -37,7 +37,10 @@ def check_bundle() -> None:
 
 @contextmanager
 def browsing(*, scrollbars: bool = False) -> Iterator[Browser]:
-    """One browser, whose scrollbars are hidden unless `scrollbars` is set. Only where all tests are plain functions: asyncio's own loop cannot run beside it."""
+    """One browser, whose scrollbars are hidden unless `scrollbars` is set.
+
+    Only where all tests are plain functions: asyncio's own loop cannot run beside it.
+    """
     check_bundle()
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:

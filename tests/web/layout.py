@@ -1,4 +1,4 @@
-"""Looks for faults of layout in a page: controls that lie over something else, and content wider than its place."""
+"""Looks for faults of layout: controls that lie over something else, and content wider than its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOK = """() => {
     && one.top < other.bottom - 1 && other.top < one.bottom - 1;
   const bordered = (one) => parseFloat(getComputedStyle(one).borderLeftWidth) > 0;
   /** Whether there is a control, a panel, a picture or words of it where this box is. */
-  const shows = (one, box, pinned) => one.matches(CONTROLS) || one.matches("svg, img") || (!pinned && bordered(one))
+  const shows = (one, box, pinned) => one.matches(`${CONTROLS}, svg, img`) || (!pinned && bordered(one))
     || [...one.childNodes].some((node) => {
       if (node.nodeType !== Node.TEXT_NODE || node.data.trim() === "") return false;
       const range = document.createRange();
@@ -32,7 +32,8 @@ _LOOK = """() => {
   for (const control of (dialog ?? document).querySelectorAll(CONTROLS)) {
     const box = control.getBoundingClientRect();
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-    if (box.width < 2 || !control.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const seen = control.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    if (box.width < 2 || !seen) continue;
     const stack = document.elementsFromPoint(x, y);
     const place = stack.findIndex((one) => related(one, control) && !one.contains(control.parentElement));
     if (place < 0) continue; // Scrolled out of its list, or out of the window.

@@ -101,10 +101,8 @@ def test_the_wheel_at_the_end_of_a_list_leaves_the_app_in_its_place(wide_page: P
             page.mouse.wheel(0, 5000)
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-        assert (path, page.evaluate("[scrollY, document.querySelector('.rail').getBoundingClientRect().top]")) == (
-            path,
-            [0, 0],
-        )
+        top = page.evaluate("document.querySelector('.rail').getBoundingClientRect().top")
+        assert (path, page.evaluate("scrollY"), top) == (path, 0, 0)
 
 
 def _views(page: Page, shown: Shown) -> Iterator[str]:

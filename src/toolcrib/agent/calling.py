@@ -59,7 +59,7 @@ class Calling:
     _held: set[str] = field(default_factory=set)
     """Calls that wait at the gate."""
     _allowed: dict[str, float | None] = field(default_factory=dict)
-    """When a call was let through, None before that: waiting for an approval is not counted as time of the tool."""
+    """When a call was let through, None before: waiting for an approval is not time of the tool."""
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
         """Make the calls; each answer is put into `done` as it comes, also when this is cancelled."""

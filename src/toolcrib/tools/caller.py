@@ -179,7 +179,7 @@ class _Visit:
     extra: Mapping[str, Any] = _NOTHING
     size = 0
     began: float | None = None
-    """When its tool was started. The gate may wait long for a person before; none of that is the tool's time."""
+    """When its tool was started; waiting for an approval comes before and is not counted as its time."""
 
     def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
         self.id = id_

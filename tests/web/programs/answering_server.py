@@ -1,4 +1,4 @@
-"""A small MCP server of the older era whose tools, and what each answers, stand in its one argument as JSON."""
+"""A small MCP server of the older era; its one argument is JSON with its tools and what each answers."""
 
 import json
 import sys

@@ -51,7 +51,7 @@ export function TestStep({ setup, onClose, onFix }: Props) {
         <div className="prob" role="alert">
           <b className="bb">{reveal(what)}</b>
           {why && <p>{reveal(why)}</p>}
-          {setup.error.hint && !setup.error.hint.includes("toolcrib logs") && <p>{reveal(setup.error.hint)}</p>}
+          {setup.error.hint && !setup.error.hint.includes("toolcrib logs") && FIXES[setup.error.kind]?.what !== "value" && <p>{reveal(setup.error.hint)}</p>}
         </div>
       )}
       {setup.state === "failed" && setup.log.length > 0 && (
@@ -131,7 +131,7 @@ const FIXES: Record<string, { what: "command" | "value" | "sign-in"; words: stri
   start_failed: { what: "command", words: TEST.fix },
   config: { what: "command", words: TEST.fix },
   missing_secret: { what: "value", words: TEST.value },
-  missing_variable: { what: "command", words: TEST.fix },
+  missing_variable: { what: "value", words: TEST.value },
   needs_auth: { what: "sign-in", words: TEST.signIn },
 };
 
