@@ -2404,7 +2404,7 @@ export interface TrustShown {
   server: Server | null;
 }
 
-/** The question was answered. */
+/** A question was answered. */
 export interface TryAnswered {
   answered: string;
   allowed: boolean;
@@ -2413,6 +2413,11 @@ export interface TryAnswered {
 /** A person has to say whether the call may run; `chat_reply` answers it. */
 export interface TryAsking {
   asking: CallQuestion;
+}
+
+/** The tool's server asks the user, or wants to ask the model; `chat_reply` answers it. */
+export interface TryServerAsking {
+  server_asking: ServerAskingEvent;
 }
 
 /** The tool and its arguments; `project` is the folder that it works in. */
@@ -2625,7 +2630,7 @@ export type Standing = "ready" | "off" | "held" | "away";
 
 export type State = "disabled" | "starting" | "ready" | "degraded" | "backoff" | "failed" | "needs-auth" | "needs-config" | "needs-trust";
 
-export type TryEvent = CallProgress | TryAsking | TryAnswered;
+export type TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered;
 
 export type TurnEnding = "answered" | "budget" | "stopped" | "failed";
 
@@ -3242,7 +3247,7 @@ export interface Operations {
   /** Run a tool by hand from the page: through the one door and the gate, which may ask first. */
   try_tool: {
     params: TryToolParams;
-    event: CallProgress | TryAsking | TryAnswered;
+    event: CallProgress | TryAsking | TryServerAsking | TryAnswered;
     result: Tried;
   };
   /** End an installed server, take it out of the config file, and remove its files. */

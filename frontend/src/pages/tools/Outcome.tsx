@@ -73,12 +73,13 @@ function Running({ trial }: { trial: Trial }) {
     return () => clearInterval(timer);
   }, []);
   const { progress } = trial;
+  const asks = trial.question !== null || trial.serverQuestion !== null;
   const share = progress?.total ? Math.min(1, progress.progress / progress.total) : null;
   return (
     <section aria-label={WORDS.result}>
       <div className="row">
         <h3 className="grow">{WORDS.result}</h3>
-        <span role="status" className="t12"><Status shape={trial.question ? "need" : "work"} word={trial.question ? "Asking" : "Running"} /></span>
+        <span role="status" className="t12"><Status shape={asks ? "need" : "work"} word={asks ? "Asking" : "Running"} /></span>
         <span className="m t12 num">
           {progress?.total ? `${progress.progress} of ${progress.total} · ` : ""}
           {trial.question ? "" : duration(Math.max(1, now - trial.since))}
@@ -95,12 +96,15 @@ type Content = Tried["result"]["content"][number];
 function Contents({ result, failed }: { result: Tried["result"]; failed: boolean }) {
   const structured = result.structuredContent;
   const text = structured !== undefined && structured !== null ? JSON.stringify(structured) : null;
-  const pictures = result.content.filter((one) => one["type"] === "image");
   const texts = result.content.filter((one) => one["type"] !== "image");
+  const shownAsData = text !== null && !failed; // Its texts say the same again.
   return (
     <div className="p-chat" style={{ display: "contents" }}>
-      {pictures.map((one, index) => <Picture key={index} content={one} />)}
-      {text !== null && !failed ? <ResultText text={text} failed={false} /> : texts.map((one, index) => <ResultText key={index} text={textOf(one)} failed={failed} />)}
+      {shownAsData && <ResultText text={text} failed={false} />}
+      {result.content.map((one, index) => {
+        if (one["type"] === "image") return <Picture key={index} content={one} />;
+        return !shownAsData && <ResultText key={index} text={textOf(one)} failed={failed} />;
+      })}
       <div className="row" style={{ marginTop: 8, marginLeft: -9 }}>
         <Copy bare text={text ?? texts.map(textOf).join("\n")} />
         <Copy bare text={JSON.stringify(result, null, 2)} label="Copy raw JSON" />

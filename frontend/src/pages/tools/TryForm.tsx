@@ -9,10 +9,11 @@ import { fieldsOf, type Drafts, type Field } from "../../ui/schema-form/schema";
 import { SchemaForm } from "../../ui/schema-form/SchemaForm";
 import { useSettled } from "../../ui/settled";
 import { CallAsk } from "../chat/CallAsk";
+import { ServerAsk } from "../chat/ServerAsk";
 import { commandFor } from "./commands";
 import { draftsFrom } from "./earlier";
 import { Outcome } from "./Outcome";
-import { useTrial } from "./trying";
+import { useTrial, type Trial } from "./trying";
 import { WORDS } from "./words";
 
 const typed = new Map<string, Drafts>();
@@ -49,29 +50,39 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
     go();
   }
   return (
-    <form
-      noValidate
-      onKeyDown={keys}
-      onSubmit={(event) => event.preventDefault()}
-    >
-      <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
-      <div className="row acts" style={{ marginTop: 18 }}>
-        {/* One button that never submits: were its type to change while it is pressed, Stop would run it again. */}
-        <button type="button" className="btn pri run" disabled={!callable && !trial.running} onClick={press}>
-          {trial.running ? WORDS.stop : <>{WORDS.run} <kbd>{MOD_ENTER}</kbd></>}
-        </button>
-        <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
-        <span className="grow" />
-        <GateNote tool={tool} values={values} good={good} callable={callable} />
-      </div>
-      {trial.question && (
-        <div className="p-chat asking">
-          <CallAsk key={trial.question.id} question={trial.question} place="" focused={false} />
+    <>
+      <form
+        noValidate
+        onKeyDown={keys}
+        onSubmit={(event) => event.preventDefault()}
+      >
+        <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
+        <div className="row acts" style={{ marginTop: 18 }}>
+          {/* One button that never submits: were its type to change while it is pressed, Stop would run it again. */}
+          <button type="button" className="btn pri run" disabled={!callable && !trial.running} onClick={press}>
+            {trial.running ? WORDS.stop : <>{WORDS.run} <kbd>{MOD_ENTER}</kbd></>}
+          </button>
+          <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
+          <span className="grow" />
+          <GateNote tool={tool} values={values} good={good} callable={callable} />
         </div>
-      )}
+      </form>
+      <Asked trial={trial} />
       {(trial.running || trial.ended || last) && <hr style={{ margin: "20px 0 14px" }} />}
       <Outcome trial={trial} last={last} />
-    </form>
+    </>
+  );
+}
+
+/** What has to be answered before the call goes on; beside the form, since a question may have a form of its own. */
+function Asked({ trial }: { trial: Trial }) {
+  const { question, serverQuestion } = trial;
+  if (!question && !serverQuestion) return null;
+  return (
+    <div className="p-chat asking">
+      {question && <CallAsk key={question.id} question={question} place="" focused={false} />}
+      {serverQuestion && <ServerAsk key={serverQuestion.id} asking={serverQuestion} place="" focused={false} />}
+    </div>
   );
 }
 
