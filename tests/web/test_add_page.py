@@ -122,6 +122,21 @@ def test_a_program_is_installed_with_its_steps(crib: Crib, new_page: NewPage, tm
     shows(page, "notes", "Running")
 
 
+def test_esc_closes_the_dialog_of_a_test_that_goes_on(crib: Crib, new_page: NewPage) -> None:
+    page = begin(crib, new_page)
+    paste(page, f"{sys.executable} -m toolcrib.testing.server --fault hang")
+    see_plan(page, "slow")
+    agree(page)
+    dialog = page.get_by_role("dialog", name="Testing slow")
+    expect(dialog).to_be_visible(timeout=PATIENCE)
+
+    page.keyboard.press("Escape")
+
+    expect(dialog).to_have_count(0)
+    assert [one["state"] for one in crib.run("setups") if one["name"] == "slow"] == ["running"]
+    crib.run("setup_stop", name="slow")
+
+
 def test_a_server_that_stops_says_why_and_can_be_kept_turned_off(
     crib: Crib, new_page: NewPage, tmp_path: Path
 ) -> None:

@@ -30,7 +30,7 @@ export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: Call
   }
   return (
     <article className="tc" aria-label={spoken(call)} tabIndex={0} onKeyDown={keys} data-call={call.id} data-tool={call.tool} data-outcome={call.outcome}>
-      <div className="h">
+      <div className="h" onClick={(event) => !(event.target as Element).closest("button") && !getSelection()?.toString() && setChoice(!open)}>
         <Status shape={shown.shape} word={shown.word} />
         <i className="brk" />
         <span className="nm">
@@ -42,7 +42,7 @@ export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: Call
         {running ? (
           <StopCall call={call} />
         ) : (
-          <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} onClick={() => settled() && again(call)}>
+          <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} aria-disabled={!settled} onClick={() => settled && again(call)}>
             <Icon name="again" small />
           </button>
         )}

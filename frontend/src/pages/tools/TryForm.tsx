@@ -41,7 +41,7 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
   }
   function press() {
     if (trial.running) stop();
-    else if (settled()) go(); // Else the try ended just before its Stop was pressed.
+    else if (settled) go(); // Else the try ended just before its Stop was pressed.
   }
   function keys(event: KeyboardEvent) {
     const inField = event.target instanceof HTMLInputElement;
@@ -59,7 +59,7 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
         <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
         <div className="row acts" style={{ marginTop: 18 }}>
           {/* One button that never submits: were its type to change while it is pressed, Stop would run it again. */}
-          <button type="button" className="btn pri run" disabled={!callable && !trial.running} onClick={press}>
+          <button type="button" className="btn pri run" disabled={!callable && !trial.running} aria-disabled={!settled && !trial.running} onClick={press}>
             {trial.running ? WORDS.stop : <>{WORDS.run} <kbd>{MOD_ENTER}</kbd></>}
           </button>
           <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
