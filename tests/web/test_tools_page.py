@@ -264,7 +264,8 @@ def test_in_a_narrow_window_a_tool_is_a_page_of_its_own(tools_page: Page) -> Non
     page = tools_page
     page.set_viewport_size(NARROW)
     page.get_by_label("Search tools or write a question").fill("add two numbers")
-    page.locator("[data-tool=demo__add] [data-row]").click()
+    ranking = page.get_by_role("list", name="Ranking for this question")
+    ranking.locator("[data-tool=demo__add] [data-row]").click()
     expect(page.get_by_role("button", name="Run it")).to_be_visible()
     expect(page.locator("[data-tool]")).to_have_count(0)
 
