@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import gzip
 import hashlib
 import importlib.util
 import os
@@ -28,6 +29,7 @@ CONFIGURED = ("index.html", "vite.config.ts", "tsconfig.json", "package.json", "
 SOURCES = ("src", "public", *CONFIGURED)
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+COMPRESSED = {".css", ".html", ".js", ".json", ".svg", ".txt"}
 INSTALL_DEADLINE = 540.0
 BUILD_DEADLINE = 300.0
 
@@ -117,6 +119,7 @@ def _bundle(root: Path, node: tuple[str, ...]) -> None:
     vite = frontend / "node_modules" / "vite" / "bin" / "vite.js"
     shutil.rmtree(made, ignore_errors=True)
     _run([*node, str(vite), "build", "--outDir", str(made), "--emptyOutDir"], frontend, BUILD_DEADLINE)
+    _compress(made)
     before = static(root).with_name(".static-old")
     shutil.rmtree(before, ignore_errors=True)
     if static(root).exists():
@@ -125,6 +128,15 @@ def _bundle(root: Path, node: tuple[str, ...]) -> None:
     # Not older than its sources, even where clocks are coarse.
     (static(root) / "index.html").touch()
     shutil.rmtree(before, ignore_errors=True)
+
+
+def _compress(folder: Path) -> None:
+    """Put a compressed copy beside each file that gets smaller by it."""
+    for file in [file for file in folder.rglob("*") if file.suffix in COMPRESSED]:
+        whole = file.read_bytes()
+        small = gzip.compress(whole, 9, mtime=0)
+        if len(small) < len(whole):
+            file.with_name(f"{file.name}.gz").write_bytes(small)
 
 
 def _run(command: list[str], folder: Path, deadline: float) -> None:

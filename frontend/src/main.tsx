@@ -7,8 +7,10 @@ import { signIn } from "./api/key";
 import { live } from "./api/live";
 import { App } from "./app/App";
 import "./styles/index.css";
+import { guardPresses } from "./ui/presses";
 
 async function start(): Promise<void> {
+  guardPresses(document);
   await signIn();
   live.start();
   const root = document.getElementById("root");

@@ -196,7 +196,8 @@ async def test_errors_say_what_and_what_to_do(world: Any) -> None:
     assert "Use list_directory" in await world.refused("write_file", path="d", content="x")
     assert "not a folder" in await world.refused("list_directory", path="d/f")
     assert "not a folder" in await world.refused("read_file", path="d/f/x")
-    assert "does not exist" in await world.refused("write_file", path="no/x", content="x")
+    refused = await world.refused("write_file", path="no/such/x", content="x")
+    assert "The folder 'no/such' does not exist." in refused
     assert "too long" in await world.refused("write_file", path="n" * 300, content="x")
     assert "NUL" in await world.refused("read_file", path="a\0b")
     assert "UTF-8" in await world.refused("write_file", path="s", content="\udc80")

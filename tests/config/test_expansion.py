@@ -101,6 +101,14 @@ def test_an_unset_variable_is_named_with_its_place() -> None:
         expand({"command": "x", "args": ["a", "${NOPE}"]}, ENVIRON, SECRETS.get)
 
 
+def test_an_unset_variable_is_the_stored_secret_of_its_name() -> None:
+    entry = expand({"command": "x", "env": {"TOKEN": "Bearer ${KEY}"}}, ENVIRON, SECRETS.get)
+    set_too = expand({"command": "x", "env": {"TOKEN": "${KEY}"}}, {"KEY": "from outside"}, SECRETS.get)
+
+    assert (entry["env"]["TOKEN"], entry.secrets) == ("Bearer s3cr3t", {"s3cr3t"})
+    assert (set_too["env"]["TOKEN"], set_too.secrets) == ("from outside", frozenset())
+
+
 def test_a_secret_that_is_not_stored_is_named_with_its_place() -> None:
     with pytest.raises(MissingSecret, match=r"headers\.Authorization needs the secret NOPE") as caught:
         expand({"url": "u", "headers": {"Authorization": "Bearer ${secret:NOPE}"}}, ENVIRON, SECRETS.get)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.agent.chat import Took
+from toolcrib.approvals.question import Answer, Question
 from toolcrib.control.call_filter import read_filter
 from toolcrib.control.dispatch import perform
 from toolcrib.errors import Denied, NotFound, UsageError
@@ -22,6 +23,18 @@ GATEWAY = Principal(name="gateway:editor")
 
 
 async def nobody(event: Any) -> None: ...
+
+
+class NeverAnswers:
+    """A person who is asked and says nothing."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def ask(self, question: Question) -> Answer:
+        self.asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
 
 
 async def run(host: Host, operation: str, /, **params: Any) -> Any:
@@ -90,6 +103,25 @@ async def test_a_call_that_runs_tells_which_rule_let_it(host: Host) -> None:
     ]
     [recorded] = (await run(host, "calls"))["calls"]
     assert recorded["gate"]["judged_ms"] >= 0
+
+
+async def test_a_call_whose_turn_has_not_come_is_not_said_to_run(host: Host) -> None:
+    asker = NeverAnswers()
+    async with host.session("agent", mode="always", asker=asker) as principal:
+        calls = [asyncio.create_task(host.call("small__never", {}, principal=principal)) for _ in range(2)]
+        try:
+            async with asyncio.timeout(DEADLINE):
+                await asker.asked.wait()
+            found = await run(host, "calls_running")
+        finally:
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+
+    states = [(one["state"], one["began"], one["question"] is None, one["gate"]) for one in found]
+    assert states == [("waiting", None, True, None), ("asking", None, False, None)]
+    recorded = (await run(host, "calls"))["calls"]
+    assert [(call["outcome"], call["ms"]) for call in recorded] == [("cancelled", 0), ("cancelled", 0)]
 
 
 async def test_the_path_of_a_call_has_the_rules_that_speak_of_its_tool(host: Host) -> None:

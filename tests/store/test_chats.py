@@ -141,6 +141,18 @@ async def test_the_list_is_read_page_by_page(chats: Chats) -> None:
     assert [info.title for info in (*first, *second)] == ["4", "3", "2", "1", "0"]
 
 
+async def test_no_fork_has_the_title_of_another_chat(chats: Chats) -> None:
+    chat = await chats.create("m", title="Tidy up")
+
+    first = await chats.fork(chat.id)
+    second = await chats.fork(chat.id)
+    of_a_fork = await chats.fork(first.id)
+
+    titles = [one.info.title for one in (first, second, of_a_fork)]
+    assert titles == ["Tidy up (fork)", "Tidy up (fork 2)", "Tidy up (fork 3)"]
+    assert (await chats.fork((await chats.create("m")).id)).info.title == ""
+
+
 async def test_tools_are_pinned_and_banned_for_a_chat_and_its_forks(chats: Chats) -> None:
     chat = await chat_about(chats, "one", "hello")
 

@@ -61,6 +61,40 @@ class Refusing:
         return Decision(allowed=False, reason=f"{call.tool.name} is dangerous", rule="no-danger")
 
 
+class Clock:
+    """Time that passes only when a test says so; it stands in for the module `time`."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+class Thoughtful:
+    """A gate whose person thinks for 54 seconds, and then says what they think."""
+
+    def __init__(self, clock: Clock, *, allows: bool = True) -> None:
+        self.clock = clock
+        self.allows = allows
+
+    async def check(self, call: ToolCall) -> Decision:
+        self.clock.now += 54
+        return Decision(allowed=self.allows, reason="asked", noted={"waited_ms": 54_000.0})
+
+
+class Brisk(Scripted):
+    """A source that takes 47 ms."""
+
+    def __init__(self, clock: Clock, *outcomes: Any) -> None:
+        super().__init__(*outcomes)
+        self.clock = clock
+
+    async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
+        self.clock.now += 0.047
+        return await super().call(call, on_progress)
+
+
 OK = {"content": [{"type": "text", "text": "done"}], "unknown": {"kept": True}}
 
 
@@ -83,6 +117,37 @@ async def test_a_call_returns_the_source_s_result_unchanged_and_is_recorded(work
     assert record.bytes > 10
     assert record.ms >= 0
     assert record.call_id == source.calls[0].id
+
+
+async def test_waiting_for_an_approval_is_not_counted_as_time_of_the_tool(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("toolcrib.tools.caller.time", clock)
+    workshop.gate = Thoughtful(clock)
+    door = workshop.open(Brisk(clock, OK, CallTimeout("too late")))
+
+    await door.call("far__work", {"a": 1})
+    with pytest.raises(CallTimeout):
+        await door.call("far__work", {"a": 1})
+
+    assert [record.ms for record in workshop.ledger.records] == [pytest.approx(47), pytest.approx(47)]
+    assert workshop.ledger.last.extra["waited_ms"] == 54_000
+    assert door.counts.of("far").max_ms == pytest.approx(47)
+
+
+async def test_a_call_that_never_ran_took_no_time(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("toolcrib.tools.caller.time", clock)
+    workshop.gate = Thoughtful(clock, allows=False)
+    door = workshop.open(Brisk(clock))
+
+    with pytest.raises(Denied):
+        await door.call("far__work", {"a": 1})
+
+    assert workshop.ledger.last.ms == 0
 
 
 async def test_a_function_is_run_with_its_arguments(workshop: Workshop) -> None:

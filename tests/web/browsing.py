@@ -36,13 +36,18 @@ def check_bundle() -> None:
 
 
 @contextmanager
-def browsing() -> Iterator[Browser]:
-    """One browser. Only where all tests are plain functions: asyncio's own loop cannot run beside it."""
+def browsing(*, scrollbars: bool = False) -> Iterator[Browser]:
+    """One browser, whose scrollbars are hidden unless `scrollbars` is set.
+
+    Only where all tests are plain functions: asyncio's own loop cannot run beside it.
+    """
     check_bundle()
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=find_browser(), args=[*arguments, "--disable-dev-shm-usage"]
+            executable_path=find_browser(),
+            args=[*arguments, "--disable-dev-shm-usage"],
+            ignore_default_args=["--hide-scrollbars"] if scrollbars else None,
         )
         try:
             yield browser

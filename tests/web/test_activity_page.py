@@ -11,7 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browsing import NARROW, Complaints, sign_in
+from tests.web.chatting import ask
 from tests.web.running import DEADLINE, Crib
+from tests.web.vendor import Say, Vendor, call
 
 
 @pytest.fixture
@@ -42,6 +44,25 @@ def trying(crib: Crib, tool: str, **arguments: object) -> Iterator[list[tuple[st
     yield told
     thread.join(DEADLINE)
     assert not thread.is_alive()
+
+
+def test_a_call_whose_turn_has_not_come_is_shown_as_waiting(
+    model: Vendor, crib: Crib, new_page: Callable[[], Page]
+) -> None:
+    model.say(call(("box__pid", {}), ("box__cancelled", {})), Say("Done."))
+    page = sign_in(new_page(), crib.sign_in_address(), "/chat/new")
+    ask(page, "Both, please")
+    expect(page.locator("article.tc.ask")).to_be_visible()
+
+    page.get_by_role("navigation", name="Main").first.get_by_role("link", name="Activity").click()
+
+    rows = page.locator("tr[data-running]")
+    expect(rows).to_have_count(2)
+    expect(rows.filter(has_text="Asking")).to_contain_text("waits for you")
+    waiting = rows.filter(has_text="Waiting")
+    expect(waiting).to_contain_text("not decided yet")
+    expect(waiting.locator("td").last).to_have_text("–")
+    expect(rows.filter(has_text="no rule needed")).to_have_count(0)
 
 
 def test_a_call_stands_there_at_once_with_its_path(crib: Crib, activity: Page) -> None:

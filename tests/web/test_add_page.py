@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import sys
 from collections.abc import Callable
@@ -121,6 +122,21 @@ def test_a_program_is_installed_with_its_steps(crib: Crib, new_page: NewPage, tm
     shows(page, "notes", "Running")
 
 
+def test_esc_closes_the_dialog_of_a_test_that_goes_on(crib: Crib, new_page: NewPage) -> None:
+    page = begin(crib, new_page)
+    paste(page, f"{sys.executable} -m toolcrib.testing.server --fault hang")
+    see_plan(page, "slow")
+    agree(page)
+    dialog = page.get_by_role("dialog", name="Testing slow")
+    expect(dialog).to_be_visible(timeout=PATIENCE)
+
+    page.keyboard.press("Escape")
+
+    expect(dialog).to_have_count(0)
+    assert [one["state"] for one in crib.run("setups") if one["name"] == "slow"] == ["running"]
+    crib.run("setup_stop", name="slow")
+
+
 def test_a_server_that_stops_says_why_and_can_be_kept_turned_off(
     crib: Crib, new_page: NewPage, tmp_path: Path
 ) -> None:
@@ -205,6 +221,21 @@ def test_a_secret_is_asked_for_masked_and_does_not_reach_the_file(crib: Crib, ne
     text = (crib.home / "mcp.json").read_text()
     assert "${secret:mine.API_TOKEN}" in text
     assert "tok-2468" not in text
+
+
+def test_a_variable_that_is_not_set_has_a_field_and_may_stay_empty(crib: Crib, new_page: NewPage) -> None:
+    page = enter_servers(asks_for_trust(crib), new_page())
+    entry = {"command": sys.executable, "args": [str(SMALL_SERVER)], "env": {"API_TOKEN": "${GH_TEST_TOKEN}"}}
+    paste(page, json.dumps({"mcpServers": {"gh": entry}}))
+    field = page.get_by_label(re.compile("API_TOKEN"))
+    expect(field).to_have_attribute("type", "password")
+    field.fill("open-sesame-1234")
+    see_plan(page)
+    agree(page)
+
+    expect(page.get_by_role("dialog", name=re.compile("gh works"))).to_be_visible(timeout=PATIENCE)
+    written = json.loads((crib.home / "mcp.json").read_text())["mcpServers"]["gh"]
+    assert written["env"] == {"API_TOKEN": "${secret:gh.API_TOKEN}"}
 
 
 def test_the_catalog_fills_in_the_form(crib: Crib, new_page: NewPage) -> None:

@@ -49,7 +49,7 @@ def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(
 
     expect(said(page, "17 plus 25 is 42.")).to_be_visible()
     add = card(page, "add")
-    expect(add).to_have_attribute("aria-label", re.compile(r"^demo add, done, \d+ milliseconds$"))
+    expect(add).to_have_attribute("aria-label", re.compile(r"^demo add, done, \d+ milliseconds?$"))
     add.get_by_role("button", name="Details").click()
     expect(add.locator(".bd")).to_contain_text("42")
     expect(page).to_have_url(re.compile(r"/chat/[0-9a-f]+$"))
@@ -212,6 +212,35 @@ def test_a_link_from_elsewhere_writes_a_question_but_does_not_send_it(
     expect(chat).to_have_url(re.compile(r"/chat$"))
     assert model.requests == []
     assert crib.run("chats")["chats"] == []
+
+
+def test_text_that_is_written_from_right_to_left_is_laid_out_so(model: Vendor, chat: Page) -> None:
+    model.say(Say("שלום, זה בסדר.\n\nAnd this is English.\n\n- מרחבא"))
+    ask(chat, "مرحبا, please")
+    answer = chat.get_by_role("log").locator(".a")
+    expect(answer).to_contain_text("And this is English.")
+
+    direction = "(one) => getComputedStyle(one).direction"
+    assert answer.locator("p").first.evaluate(direction) == "rtl"
+    assert answer.locator("p").nth(1).evaluate(direction) == "ltr"
+    assert answer.locator("li").evaluate(direction) == "rtl"
+    assert chat.locator(".u span").evaluate(direction) == "rtl"
+    chat.get_by_label(FIELD).fill("שלום")
+    assert chat.get_by_label(FIELD).evaluate(direction) == "rtl"
+
+
+def test_the_header_of_a_card_opens_it(model: Vendor, chat: Page) -> None:
+    model.say(call(ECHO), Say("Done."))
+    choose_mode(chat, "Never ask")
+    ask(chat, "Echo")
+    echo = card(chat, "echo")
+    expect(echo).to_have_attribute("data-outcome", "ok")
+    expect(echo.locator(".bd")).to_have_count(0)
+
+    echo.locator(".h .nm").click()
+    expect(echo.locator(".bd")).to_be_visible()
+    echo.get_by_role("button", name="Details").click()
+    expect(echo.locator(".bd")).to_have_count(0)
 
 
 def test_a_chat_is_forked_from_a_question_renamed_deleted_and_brought_back(

@@ -33,8 +33,18 @@ def test_a_client_is_connected_by_a_click_and_keeps_its_own_servers(connect: Pag
     connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Cursor").click()
     expect(connect.get_by_text("toolcrib connect cursor")).to_be_visible()
     expect(connect.get_by_text("Not seen yet. Restart the client.")).to_be_visible()
+    file = person / ".cursor" / "mcp.json"
+    before = file.read_text()
     connect.get_by_role("button", name="Write it for me").click()
-    expect(connect.get_by_role("status").filter(has_text="Cursor is connected.")).to_be_visible()
+    shown = connect.get_by_role("dialog", name="Write this entry into the file of Cursor?")
+    expect(shown).to_contain_text("mcp.json")
+    expect(shown).to_contain_text('"--stdio"')
+    assert file.read_text() == before
+    shown.get_by_role("button", name="Write it").click()
+    expect(connect.get_by_role("status").filter(has_text="The entry for Cursor is written.")).to_be_visible()
+    clients = connect.get_by_role("navigation", name="Clients")
+    expect(clients.get_by_role("button", name="Cursor")).to_contain_text("entry written")
+    expect(connect.get_by_text("Connected", exact=True)).to_have_count(0)
     written = json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]
     assert set(written) == {"mine", "toolcrib"}
     assert written["toolcrib"]["args"][:2] == ["serve", "--stdio"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 from collections.abc import AsyncIterator
@@ -53,6 +54,35 @@ async def test_only_hashed_files_are_kept_by_the_browser(home: Home, tmp_path: P
     assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert "javascript" in asset.headers["content-type"]
     assert (icon.headers["cache-control"], again.status_code) == ("no-cache", 304)
+
+
+async def test_a_file_that_was_compressed_is_sent_so_to_who_takes_it(home: Home, tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    put_page(static)
+    asset = "/assets/index-abc123.js"
+    small = gzip.compress(b"1")
+    (static / "assets" / "index-abc123.js.gz").write_bytes(small)
+    (static / "index.html.gz").write_bytes(gzip.compress(b"<title>Compressed</title>"))
+    async with visiting(home, static) as client:
+        taken = await client.get(asset, headers={"Accept-Encoding": "deflate, gzip;q=0.5"})
+        plain = [
+            await client.get(asset, headers={"Accept-Encoding": given})
+            for given in ("identity", "gzip;q=0", "br", "gzip;q=0.0")
+        ]
+        unchanged = await client.get(
+            asset, headers={"Accept-Encoding": "gzip", "If-None-Match": taken.headers["etag"]}
+        )
+        page = await client.get("/servers", headers={"Accept-Encoding": "gzip"})
+
+    assert (taken.headers["content-encoding"], taken.headers["content-length"]) == ("gzip", str(len(small)))
+    assert (taken.text, "javascript" in taken.headers["content-type"]) == ("1", True)
+    assert taken.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert {answer.headers["vary"] for answer in [taken, *plain]} == {"Accept-Encoding"}
+    assert [("content-encoding" in answer.headers, answer.text) for answer in plain] == [(False, "1")] * 4
+    assert {answer.headers["etag"] for answer in plain}.isdisjoint({taken.headers["etag"]})
+    assert unchanged.status_code == 304
+    assert (page.text, page.headers["cache-control"]) == ("<title>Compressed</title>", "no-store")
+    assert page.headers["content-type"].startswith("text/html")
 
 
 async def test_a_place_in_the_page_gets_the_page_and_a_missing_file_does_not(

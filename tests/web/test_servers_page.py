@@ -12,7 +12,17 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.web.adding import PASTE, PATIENCE, SMALL_SERVER, asks_for_trust, choose, enter_servers, row, shows
+from tests.web.adding import (
+    PASTE,
+    PATIENCE,
+    SMALL_SERVER,
+    agree,
+    asks_for_trust,
+    choose,
+    enter_servers,
+    row,
+    shows,
+)
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.running import Crib
 
@@ -61,6 +71,38 @@ def test_a_missing_value_is_set_and_the_server_starts(crib: Crib, new_page: NewP
 
     shows(page, "calendar", "Running")
     assert "open-sesame" not in (crib.home / "mcp.json").read_text()
+
+
+def test_a_variable_that_is_not_set_is_given_in_a_field_and_kept_as_a_secret(
+    crib: Crib, new_page: NewPage, complaints: Complaints
+) -> None:
+    complaints.expect("503.*api/tools")
+    crib.entry("gh", {**small(), "env": {"GITHUB_PERSONAL_ACCESS_TOKEN": "${GH_TEST_TOKEN}"}})
+    page = begin(crib, new_page)
+    shows(page, "gh", "GH_TEST_TOKEN is not set. It will be kept in the keyring.")
+    page.goto(f"{crib.base}/servers/gh")
+
+    page.get_by_role("status").get_by_role("button", name="Set value").click()
+    page.get_by_role("dialog").get_by_label("GH_TEST_TOKEN").fill("open-sesame-1234")
+    page.get_by_role("button", name="Save and start").click()
+
+    expect(page.locator(".sh").get_by_text("Running")).to_be_visible(timeout=PATIENCE)
+    assert "${GH_TEST_TOKEN}" in (crib.home / "mcp.json").read_text()
+    assert "GH_TEST_TOKEN" in crib.command("secret", "list", "--json").out
+
+
+def test_a_test_that_lacks_a_variable_leads_to_its_field(crib: Crib, new_page: NewPage) -> None:
+    asks_for_trust(crib).entry("gh", {**small(), "env": {"A": "${GH_TEST_TOKEN}"}})
+    page = begin(crib, new_page)
+    row(page, "gh").get_by_role("button", name="Review").click()
+    agree(page)
+    failed = page.get_by_role("dialog", name="gh needs a value")
+    expect(failed).not_to_contain_text("toolcrib secret set", timeout=PATIENCE)
+    failed.get_by_role("button", name="Set value").click()
+    page.get_by_role("dialog").get_by_label("GH_TEST_TOKEN").fill("open-sesame-1234")
+    page.get_by_role("button", name="Save and start").click()
+
+    shows(page, "gh", "Running")
 
 
 def test_a_server_that_breaks_says_why_and_heals_after_it_was_killed(

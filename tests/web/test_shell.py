@@ -6,9 +6,11 @@ import re
 import signal
 from collections.abc import Callable
 
-from playwright.sync_api import Page, Request, expect
+import pytest
+from playwright.sync_api import Page, Request, ViewportSize, expect
 
-from tests.web.browsing import Complaints, sign_in
+from tests.web.browsing import NARROW, WIDE, Complaints, sign_in
+from tests.web.chatting import FIELD
 from tests.web.running import Crib
 
 NewPage = Callable[[], Page]
@@ -164,6 +166,31 @@ def test_keys_of_one_letter_can_be_turned_off(crib: Crib, page: Page) -> None:
 
     expect(page.get_by_role("combobox", name="Go to or do")).to_be_visible()
     expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_strip_of_a_host_that_is_gone_pushes_nothing_out_of_the_window(
+    crib: Crib, new_page: NewPage, complaints: Complaints, size: ViewportSize
+) -> None:
+    complaints.expect(BROKEN_OFF)
+    page = new_page()
+    page.set_viewport_size(size)
+    sign_in(page, crib.sign_in_address(), "/chat/new")
+    expect(page.get_by_label(FIELD)).to_be_visible()
+
+    crib.stop(signal.SIGKILL)
+    expect(page.get_by_role("alert").filter(has_text="Toolcrib is not answering")).to_be_visible()
+
+    window = page.evaluate("innerHeight")
+    below = page.locator("footer.line, nav.bot").evaluate_all(
+        "(bars) => Math.min(...bars.map((bar) => bar.getBoundingClientRect()).filter((one) => one.height > 0)"
+        ".map((one) => one.top))"
+    )
+    composer = page.locator(".cmp").bounding_box()
+    assert composer is not None
+    assert composer["y"] + composer["height"] <= below < window
+    assert page.evaluate("document.scrollingElement.scrollHeight") <= window
+    page.get_by_role("button", name="Try now").click()
 
 
 def test_a_host_that_is_killed_is_told_of_and_found_again(

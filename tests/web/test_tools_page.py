@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.running import Crib
+
+ASKING_SERVER = Path(__file__).parents[1] / "agent" / "programs" / "asking_server.py"
+ANSWERING = Path(__file__).parent / "programs" / "answering_server.py"
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
 
 @pytest.fixture
@@ -159,6 +166,65 @@ def test_a_call_that_is_denied_in_its_place_reaches_no_server(tools: Crib, tools
     assert not file.exists()
 
 
+def test_what_a_server_asks_during_a_try_is_answered_in_its_place(
+    tools: Crib, new_page: Callable[[], Page]
+) -> None:
+    tools.entry("asking", {"command": sys.executable, "args": [str(ASKING_SERVER)]})
+    page = sign_in(new_page(), tools.sign_in_address(), "/tools?tool=asking__interview")
+    panel = page.get_by_role("complementary", name="Try it: asking__interview")
+    panel.get_by_role("button", name="Run it").click()
+    question = panel.get_by_role("article")
+    expect(question).to_have_attribute("data-deaf", "false")
+    question.get_by_role("button", name="Allow once").click()
+
+    asked = panel.get_by_role("article", name="Question: asking asks for something")
+    expect(asked).to_contain_text("Your name?")
+    expect(asked).to_have_attribute("data-deaf", "false")
+    asked.get_by_label("name").fill("Ada")
+    asked.get_by_role("button", name="Send").click()
+
+    result = panel.get_by_role("region", name="Last result")
+    expect(result).to_contain_text("Done")
+    expect(result).to_contain_text("Ada")
+
+
+def test_a_result_with_texts_and_pictures_is_shown_in_its_order(
+    tools: Crib, new_page: Callable[[], Page]
+) -> None:
+    picture = {"type": "image", "mimeType": "image/png", "data": PICTURE}
+    parts = [{"type": "text", "text": "before"}, picture, {"type": "text", "text": "after"}]
+    given = {"tools": [{"name": "draw"}], "answers": {"draw": {"content": parts}}}
+    tools.entry("artist", {"command": sys.executable, "args": [str(ANSWERING), json.dumps(given)]})
+    tools.setting(approvals={"mode": "off"})
+    page = sign_in(new_page(), tools.sign_in_address(), "/tools?tool=artist__draw")
+    panel = page.get_by_role("complementary", name="Try it: artist__draw")
+    panel.get_by_role("button", name="Run it").click()
+    result = panel.get_by_role("region", name="Last result")
+    expect(result).to_contain_text("after")
+
+    shown = result.locator("pre, img").evaluate_all(
+        "(all) => all.map((one) => one.textContent || one.tagName)"
+    )
+    assert shown == ["before", "IMG", "after"]
+
+
+def test_the_time_of_a_try_leaves_out_how_long_its_question_waited(tools: Crib, tools_page: Page) -> None:
+    page = tools_page
+    page.goto(f"{tools.base}/tools?tool=filesystem__write_file")
+    panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
+    panel.get_by_label("path text, required").fill(str(tools.home / "files" / "note.txt"))
+    panel.get_by_label("content text, required").fill("hello")
+    panel.get_by_role("button", name="Run it").click()
+    question = panel.get_by_role("article")
+    expect(question).to_have_attribute("data-deaf", "false")
+    question.get_by_role("button", name="Allow once").click()
+    expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
+
+    [call] = tools.run("calls", words="tool:filesystem__write_file")["calls"]
+    assert call["gate"]["waited_ms"] >= 500  # The question hears nothing for half a second.
+    assert call["ms"] < call["gate"]["waited_ms"]
+
+
 def test_a_tool_is_switched_off_and_on_again_without_a_restart(tools: Crib, tools_page: Page) -> None:
     page = tools_page
     page.locator("[data-tool=demo__add] [data-row]").click()
@@ -198,7 +264,8 @@ def test_in_a_narrow_window_a_tool_is_a_page_of_its_own(tools_page: Page) -> Non
     page = tools_page
     page.set_viewport_size(NARROW)
     page.get_by_label("Search tools or write a question").fill("add two numbers")
-    page.locator("[data-tool=demo__add] [data-row]").click()
+    ranking = page.get_by_role("list", name="Ranking for this question")
+    ranking.locator("[data-tool=demo__add] [data-row]").click()
     expect(page.get_by_role("button", name="Run it")).to_be_visible()
     expect(page.locator("[data-tool]")).to_have_count(0)
 

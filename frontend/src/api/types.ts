@@ -1784,7 +1784,8 @@ export interface RunningCall {
   server: string | null;
   name: string;
   who: Who;
-  state: "running" | "asking";
+  state: "running" | "asking" | "waiting";
+  began: string | null;
   question: string | null;
   arguments: string;
   gate: GateNote | null;
@@ -2436,7 +2437,7 @@ export interface TrustShown {
   server: Server | null;
 }
 
-/** The question was answered. */
+/** A question was answered. */
 export interface TryAnswered {
   answered: string;
   allowed: boolean;
@@ -2445,6 +2446,11 @@ export interface TryAnswered {
 /** A person has to say whether the call may run; `chat_reply` answers it. */
 export interface TryAsking {
   asking: CallQuestion;
+}
+
+/** The tool's server asks the user, or wants to ask the model; `chat_reply` answers it. */
+export interface TryServerAsking {
+  server_asking: ServerAskingEvent;
 }
 
 /** The tool and its arguments; `project` is the folder that it works in. */
@@ -2661,7 +2667,7 @@ export type Standing = "ready" | "off" | "held" | "away";
 
 export type State = "disabled" | "starting" | "ready" | "degraded" | "backoff" | "failed" | "needs-auth" | "needs-config" | "needs-trust";
 
-export type TryEvent = CallProgress | TryAsking | TryAnswered;
+export type TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered;
 
 export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed";
 
@@ -3278,7 +3284,7 @@ export interface Operations {
   /** Run a tool by hand from the page: through the one door and the gate, which may ask first. */
   try_tool: {
     params: TryToolParams;
-    event: CallProgress | TryAsking | TryAnswered;
+    event: CallProgress | TryAsking | TryServerAsking | TryAnswered;
     result: Tried;
   };
   /** End an installed server, take it out of the config file, and remove its files. */

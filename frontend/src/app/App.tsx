@@ -27,8 +27,8 @@ export function App() {
       <div className="app">
         <Rail onFind={() => setOverlay("palette")} />
         <TopBar onFind={() => setOverlay("palette")} />
+        <HostGone />
         <main className="main" id="main" tabIndex={-1}>
-          <HostGone />
           <PageView />
         </main>
         <StatusLine />

@@ -45,7 +45,7 @@ function useNothingDone(on: boolean): void {
     if (!on || !main) return;
     function refuse(event: Event) {
       const pressed = (event.target as Element).closest(ACTIONS);
-      if (!pressed || pressed.closest(".gone")) return;
+      if (!pressed) return;
       event.preventDefault();
       event.stopPropagation();
       notify("Toolcrib is not answering, so nothing was done.");

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 import { queries, refreshOn, useLive, useOperation } from "../api/hooks";
 import type { LiveEvent } from "../api/live";
-import { count, money, plural } from "../ui/amounts";
+import { money, plural, tokens } from "../ui/amounts";
 import { Glyph } from "../ui/Status";
 import { hold, notify, resume, useNotice } from "./notices";
 import { Link } from "./router";
@@ -61,7 +61,7 @@ export function StatusLine() {
       {data && (
         <span className="d num" style={{ marginLeft: "auto", display: "flex", gap: 16 }}>
           <Link style={{ color: "inherit" }} href="/activity?tab=requests">
-            Today {count(data.today.input + data.today.output)} tokens{data.today.cost === null ? "" : ` · ${money(data.today.cost)}`}
+            Today {tokens(data.today.input + data.today.output)}{data.today.cost === null ? "" : ` · ${money(data.today.cost)}`}
           </Link>
           <span className="sep" style={{ alignSelf: "center" }} />
           <Link className="mono" style={{ color: "inherit" }} href="/connect">

@@ -1,4 +1,4 @@
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import Renderer, { type Components } from "react-markdown";
 import gfm from "remark-gfm";
 
@@ -13,7 +13,26 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
   );
 });
 
+/** Its direction follows its own first letters: one answer may hold both. */
+const inItsDirection = (Tag: "p" | "li" | "ul" | "ol" | "blockquote" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "td" | "th") =>
+  function Directed({ node: _, ...rest }: { node?: unknown; children?: ReactNode }) {
+    return <Tag {...rest} dir="auto" />;
+  };
+
 const COMPONENTS: Components = {
+  p: inItsDirection("p"),
+  li: inItsDirection("li"),
+  ul: inItsDirection("ul"),
+  ol: inItsDirection("ol"),
+  blockquote: inItsDirection("blockquote"),
+  h1: inItsDirection("h1"),
+  h2: inItsDirection("h2"),
+  h3: inItsDirection("h3"),
+  h4: inItsDirection("h4"),
+  h5: inItsDirection("h5"),
+  h6: inItsDirection("h6"),
+  td: inItsDirection("td"),
+  th: inItsDirection("th"),
   a: ({ href, children }) =>
     href ? (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">

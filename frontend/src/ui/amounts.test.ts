@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { ago, bytes, count, duration, money, plural } from "./amounts";
+import { ago, bytes, count, duration, money, plural, spokenTime, tokens } from "./amounts";
 
 describe("amounts as people say them", () => {
   test("times grow from milliseconds to hours", () => {
@@ -8,6 +8,10 @@ describe("amounts as people say them", () => {
   });
   test("counts of tokens are rounded above a thousand", () => {
     expect([0, 312, 999, 1234, 41_200].map(count)).toEqual(["0", "312", "999", "1.2k", "41.2k"]);
+  });
+  test("one token is one token, and one millisecond is one millisecond", () => {
+    expect([tokens(0), tokens(1), tokens(1234)]).toEqual(["0 tokens", "1 token", "1.2k tokens"]);
+    expect([spokenTime(0.4), spokenTime(1.2), spokenTime(38), spokenTime(1500)]).toEqual(["1 millisecond", "1 millisecond", "38 milliseconds", "1.5 seconds"]);
   });
   test("one is one, and the rest are several", () => {
     expect([plural(1, "tool"), plural(0, "tool"), plural(2_000, "tool"), plural(2, "process", "processes")]).toEqual([

@@ -20,6 +20,17 @@ export function count(value: number): string {
   return `${(value / 1_000_000).toFixed(1)}M`;
 }
 
+/** 1 token, 21.4k tokens. */
+export function tokens(value: number): string {
+  return `${count(value)} ${value === 1 ? "token" : "tokens"}`;
+}
+
+/** A time as it is read aloud. */
+export function spokenTime(ms: number): string {
+  if (ms < 1000) return plural(Math.max(1, Math.round(ms)), "millisecond");
+  return `${(ms / 1000).toFixed(1)} seconds`;
+}
+
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
   if (value < 1_000_000) return `${Math.round(value / 1000)} KB`;

@@ -70,8 +70,8 @@ class Calling:
     """Tools of which the user knows that the model cannot see their pictures."""
     _held: set[str] = field(default_factory=set)
     """Calls that wait at the gate."""
-    _allowed: dict[str, float] = field(default_factory=dict)
-    """When a call was let through: waiting for a person is no time of the tool's."""
+    _allowed: dict[str, float | None] = field(default_factory=dict)
+    """When a call was let through, None before: waiting for an approval is not time of the tool."""
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
         """Make the calls; each answer is put into `done` as it comes, also when this is cancelled."""
@@ -130,8 +130,8 @@ class Calling:
     def _end(
         self, call: ToolUse, answer: ToolAnswer, started: float | None, done: dict[str, ToolAnswer]
     ) -> None:
-        now = time.perf_counter()
-        ms = (now - self._allowed.pop(call.id, now if started is None else started)) * 1000
+        began = self._allowed.pop(call.id, started)
+        ms = 0.0 if began is None else (time.perf_counter() - began) * 1000
         rule = self._rules.pop(call.id, "")
         done[call.id] = replace(answer, ms=ms, rule=rule)
         self.emit(
@@ -192,6 +192,7 @@ class Calling:
             if call.id in self._held and decision.allowed:
                 self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
 
+        self._allowed[call.id] = None
         waiting = asyncio.get_running_loop().call_later(NOTICED_AFTER, self._hold, call)
         try:
             with self.watch(call.name):

@@ -49,12 +49,13 @@ class Desk:
     def watch(
         self,
         tool: str,
-        model: Model,
+        model: Model | None,
         person: Person | None,
         emit: Callable[[AgentEvent], None],
         chat: str = "",
     ) -> Iterator[None]:
-        """While the block runs, the tool's server works for this chat."""
+        """While the block runs, the tool's server works for this chat, or for a page; without a model it can
+        ask none."""
         server = self._server_of(tool)
         if server is None:
             yield

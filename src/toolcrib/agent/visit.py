@@ -33,7 +33,7 @@ class Visit:
     """One server's call for one chat."""
 
     server: str
-    model: Model
+    model: Model | None
     person: Person | None
     emit: Callable[[AgentEvent], None]
     chat: str
@@ -42,6 +42,8 @@ class Visit:
 
     async def sample(self, params: Payload, settings: AgentSettings) -> Payload:
         """Ask the chat's model, where the settings or the person let the server do so."""
+        if self.model is None:
+            raise PeerError("There is no model to ask.", code=REFUSED)
         rule = settings.sampling
         if rule == "allow":
             self.sampled += 1

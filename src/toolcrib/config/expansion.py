@@ -1,7 +1,8 @@
 """Fills in `${VAR}`, `${VAR:-default}` and `${secret:NAME}`, once, where an entry may use them.
 
-One pass: what was filled in is not looked at again. `$VAR` stays as it is, `$${` gives a plain `${`. Anything
-else that begins with `${` is an error rather than a literal that a server would start with.
+A variable that is not set is looked up among the secrets, under the same name. One pass: what was filled in
+is not looked at again. `$VAR` stays as it is, `$${` gives a plain `${`. Anything else that begins with `${`
+is an error rather than a literal that a server would start with.
 """
 
 from __future__ import annotations
@@ -115,6 +116,9 @@ class _Filler:
                 f"{where} needs the secret {name}, which is not stored.",
                 hint=f"Store it with: toolcrib secret set {name}",
             )
+        return self._hidden(value)
+
+    def _hidden(self, value: str) -> str:
         if value:
             self.secrets.add(value)
         return value
@@ -123,13 +127,14 @@ class _Filler:
         value = self.environ.get(name)
         if default is not None:
             return value or default
-        if value is None:
-            raise MissingVariable(
-                f"{where} needs the variable {name}, which is not set.",
-                hint=f"Set {name} before the start, or keep it as a secret: toolcrib secret set {name}, "
-                f"then write ${{secret:{name}}}.",
-            )
-        return value
+        if value is not None:
+            return value
+        if (stored := self.secret(name)) is not None:
+            return self._hidden(stored)
+        raise MissingVariable(
+            f"{where} needs the variable {name}, which is not set.",
+            hint=f"Set {name} before the start, or store it with: toolcrib secret set {name}",
+        )
 
 
 def _odd(reference: str, where: str, reason: str) -> ConfigError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolcrib.catalog.listing import Listed, by_name
@@ -11,10 +11,12 @@ from toolcrib.config.importing import questions as importing
 from toolcrib.config.secret_marks import looks_secret
 from toolcrib.control.answers.adding import Needed
 from toolcrib.control.reading_pastes import package_of
+from toolcrib.host import Host
 from toolcrib.servers.installing.plan import Question
 
 ENV = "env:"
 """Begins the key of a value that becomes a variable of the server."""
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PLACEHOLDER = re.compile(
     r"<[^>]*>|\[[^\]]*\]|\$?\{?\{?your[-_ ].*|.*[-_ ]here\}?|x{3,}|\*{3,}|\.{3}|…|"
     r"(?:sk|ghp|xoxb|pat)[-_](?:x+|\.{3}|…)|(?:change|replace)[-_ ]?me",
@@ -27,22 +29,45 @@ def is_placeholder(value: object) -> bool:
     return isinstance(value, str) and (not value.strip() or bool(_PLACEHOLDER.fullmatch(value.strip())))
 
 
-def needed_variables(env: Mapping[str, Any], reference: str = "") -> list[Needed]:
-    """The variables of a pasted environment that have no value yet, and those that the catalog asks for."""
+def needed_variables(
+    env: Mapping[str, Any], reference: str = "", *, is_known: Callable[[str], bool] = lambda name: True
+) -> list[Needed]:
+    """The variables of a pasted environment that have no value yet, and those that the catalog asks for.
+
+    `is_known` says whether `${NAME}` could be filled in now. One that could not is asked for, but need not be
+    given: it can still be set before the start.
+    """
     listed = _listed(reference)
     told = {one.name: one for one in listed.env} if listed else {}
-    names = [name for name, value in env.items() if is_placeholder(value)]
+    references = {name: _reference(value) for name, value in env.items()}
+    unset = {name: variable for name, variable in references.items() if variable and not is_known(variable)}
+    names = [name for name, value in env.items() if is_placeholder(value) or name in unset]
     names += [name for name in told if name not in env]
     return [
         _needed(
             key=f"{ENV}{name}",
             title=name,
-            description=told[name].about if name in told else "",
+            description=told[name].about if name in told else _instead(unset.get(name)),
             secret=told[name].secret if name in told else looks_secret(name, "x"),
-            required=told[name].required if name in told else True,
+            required=name not in unset and (told[name].required if name in told else True),
         )
         for name in names
     ]
+
+
+def known_to(host: Host) -> Callable[[str], bool]:
+    """Whether a variable is set, or stored as a secret of the same name."""
+    return lambda name: name in host.workshop.environ or name in host.secrets.names()
+
+
+def _reference(value: object) -> str:
+    """The variable that a value consists of; empty for any other value."""
+    found = _VARIABLE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return found[1] if found else ""
+
+
+def _instead(variable: str | None) -> str:
+    return f"It is taken from the variable {variable}, which is not set." if variable else ""
 
 
 def fill_variables(env: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from toolcrib.control.installing import agreed_plan, installations_of
 from toolcrib.control.needed import (
     document_needs,
     fill_variables,
+    known_to,
     missing,
     needed_variables,
     plan_answers,
@@ -92,7 +93,8 @@ def _paste(params: ProposeParams) -> Paste:
 async def _entry(host: Host, params: ProposeParams, paste: Paste, name: str) -> Proposal:
     raw = dict(paste.entry or {})
     variables = raw.get("env") or {}
-    needed = [*document_needs(paste.questions.values()), *needed_variables(variables)]
+    asked = needed_variables(variables, is_known=known_to(host))
+    needed = [*document_needs(paste.questions.values()), *asked]
     absent = missing(needed, params.answers)
     if variables:
         raw["env"] = fill_variables(variables, params.answers)
@@ -110,7 +112,7 @@ async def _package(
 ) -> Proposal:
     install = paste.install
     assert install is not None
-    variables = needed_variables(install.env, install.reference)
+    variables = needed_variables(install.env, install.reference, is_known=known_to(host))
     part = {"args": list(install.args), "env": fill_variables(install.env, params.answers)}
     part, secrets = await asyncio.to_thread(_put_away, host, name, part, paste, params.answers)
     plan = await _plan(host, params, install, part, name, agreed, progress)

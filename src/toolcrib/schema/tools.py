@@ -121,6 +121,8 @@ class CallUnderWay:
     arguments: str
     extra: Mapping[str, Any] = field(default_factory=dict)
     """What the gate said of it, once it did."""
+    began: datetime | None = None
+    """When its tool was started; None while it waits for a decision."""
 
 
 class CallRecord(NamedTuple):
@@ -132,6 +134,7 @@ class CallRecord(NamedTuple):
     principal: str
     outcome: Outcome
     ms: float
+    """How long the tool ran; 0 when it never did. Waiting for an approval is no part of it."""
     bytes: int
     arguments: str = "{}"
     """JSON, masked and cut."""

@@ -6,11 +6,13 @@ A chat that is deleted can be had back for a while; only then it is gone for goo
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import logging
+import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -107,10 +109,25 @@ class Chats:
         count = len(whole.entries) if entries is None else min(max(0, entries), len(whole.entries))
         now = self._clock.now()
         info = replace(
-            whole.info, id=secrets.token_hex(6), parent=whole.id, created=now, updated=now, entries=count
+            whole.info,
+            id=secrets.token_hex(6),
+            title=await self._fork_title(whole.info.title),
+            parent=whole.id,
+            created=now,
+            updated=now,
+            entries=count,
         )
         await self._database.run(partial(chat_records.copy, info, whole.id, count))
         return Chat(info, whole.entries[:count], whole.times[:count])
+
+    async def _fork_title(self, title: str) -> str:
+        """One that no other chat has, so that a fork and its origin can be told apart."""
+        if not title:
+            return ""
+        beginning = f"{_FORK.sub('', title)} (fork"
+        alike = await self._infos("WHERE substr(title, 1, ?) = ?", len(beginning), beginning)
+        taken = {info.title for info in alike}
+        return next(one for one in _fork_titles(title) if one not in taken)
 
     async def delete(self, chat: str) -> ChatInfo:
         """Put a chat away; `restore` brings it back, until it is gone for good after some weeks."""
@@ -168,3 +185,13 @@ class Chats:
         if error is not None:
             self.errors += 1
             logger.error("A chat cannot be written: %s", error)
+
+
+_FORK = re.compile(r" \(fork(?: \d+)?\)$")
+
+
+def _fork_titles(title: str) -> Iterator[str]:
+    """What a fork of this chat may be called: `Tidy up (fork)`, `Tidy up (fork 2)` and so on."""
+    plain = _FORK.sub("", title)
+    yield f"{plain} (fork)"
+    yield from (f"{plain} (fork {number})" for number in itertools.count(2))

@@ -13,7 +13,7 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -147,6 +147,7 @@ class Caller:
                 raise refusal(tool, decision)
             if self._registry.snapshot is not snapshot:  # tools changed while a person was asked
                 self._registry.check_unchanged(tool)
+            visit.began = time.perf_counter()
             result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
             outcome: Outcome = "tool_error" if result.get("isError") else "ok"
         except asyncio.CancelledError:
@@ -173,7 +174,7 @@ class Caller:
     def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:
         tool = visit.tool
         del self._under_way[visit.id]
-        ms = (time.perf_counter() - visit.started) * 1000
+        ms = 0.0 if visit.began is None else (time.perf_counter() - visit.began) * 1000
         if visit.tally is not None:
             visit.tally.ended(outcome, ms)
         if visit.watch is not None:
@@ -206,6 +207,8 @@ class _Visit:
     text: str | None = None
     extra: Mapping[str, Any] = _NOTHING
     size = 0
+    began: float | None = None
+    """When its tool was started; waiting for an approval comes before and is not counted as its time."""
 
     def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
         self.id = id_
@@ -214,7 +217,6 @@ class _Visit:
         self.arguments: Mapping[str, Any] = arguments if known else {}
         self.principal = principal
         self.time = datetime.now(UTC)
-        self.started = time.perf_counter()
 
     def shown(self, masker: Masker) -> CallUnderWay:
         return CallUnderWay(
@@ -226,7 +228,12 @@ class _Visit:
             time=self.time,
             arguments=masker.arguments(self.arguments) if self.text is None else self.text,
             extra=self.extra,
+            began=None if self.began is None else datetime.now(UTC) - _since(self.began),
         )
+
+
+def _since(began: float) -> timedelta:
+    return timedelta(seconds=time.perf_counter() - began)
 
 
 def _by_origin(sources: Iterable[ToolSource]) -> dict[Origin, ToolSource]:

@@ -1,7 +1,8 @@
 """The page's own files: hashed ones are kept by the browser for ever, the rest is asked for each time.
 
-A path that names no file and has no ending is a place in the page, and gets the page. Without a built page
-there is one that says so.
+A file that was compressed when the page was built is sent compressed to a browser that accepts it. A path
+that names no file and has no ending is a place in the page, and gets the page. Without a built page there is
+one that says so.
 """
 
 from __future__ import annotations
@@ -44,10 +45,17 @@ class PageFiles:
             return HTMLResponse(MISSING, 503 if not path else 404)
         if not path or not _has_ending(path):
             path = INDEX
+        small = f"{path}.gz"
+        has_small = (self._folder / small).is_file()
+        sent = small if has_small and _takes_gzip(request.headers.get("accept-encoding", "")) else path
         try:
-            answer = await self._files.get_response(path, request.scope)
+            answer = await self._files.get_response(sent, request.scope)
         except ValueError:  # a name that no file system takes
             raise HTTPException(404) from None
+        if has_small:
+            answer.headers["vary"] = "Accept-Encoding"
+        if sent == small:
+            answer.headers["content-encoding"] = "gzip"
         if path.startswith(HASHED) and answer.status_code in (200, 206, 304):
             answer.headers["cache-control"] = FOR_EVER
         elif path == INDEX:
@@ -59,3 +67,12 @@ class PageFiles:
 
 def _has_ending(path: str) -> bool:
     return "." in path.rpartition("/")[2]
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether an `Accept-Encoding` names gzip, and not with a weight of 0."""
+    for part in accepted.split(","):
+        name, _, weight = part.replace(" ", "").partition(";q=")
+        if name.lower() == "gzip":
+            return weight.strip("0.") != "" or weight == ""
+    return False

@@ -7,7 +7,7 @@ import { reveal } from "../../ui/hidden";
 import { callState } from "../../ui/states";
 import { Status } from "../../ui/Status";
 import { useWindow } from "../../ui/window";
-import { allowedBy, gist, whoWords } from "./callWords";
+import { allowedBy, allowedSoFar, gist, whoWords } from "./callWords";
 import { WORDS } from "./words";
 
 type Item = { kind: "day"; text: string } | { kind: "running"; call: RunningCall } | { kind: "call"; call: Call };
@@ -96,7 +96,7 @@ interface Drawn {
 
 function CallRow({ call, row, on, rules, onOpen }: { call: Call; row: Drawn; on: boolean; rules: Rules; onOpen: (id: string) => void }) {
   const state = callState(call.outcome);
-  const ran = !["denied", "invalid"].includes(call.outcome);
+  const ran = !["denied", "invalid"].includes(call.outcome) && call.ms > 0;
   return (
     <tr className={on ? "on" : ""} data-index={row.index} ref={row.measure} data-call={call.call_id} onClick={() => onOpen(call.call_id)}>
       <td className="tm">{clockSeconds(call.time)}</td>
@@ -128,8 +128,8 @@ function RunningRow({ call, row, rules, onAsked }: { call: RunningCall; row: Dra
         )}
       </td>
       <td>{whoWords(call.who)}</td>
-      <td className="q">{asks ? WORDS.waitsForYou : allowedBy({ gate: call.gate, outcome: "ok" }, rules)}</td>
-      <td className="r num">{asks ? "–" : <Ticking since={call.time} />}</td>
+      <td className="q">{allowedSoFar(call, rules)}</td>
+      <td className="r num">{call.began === null ? "–" : <Ticking since={call.began} />}</td>
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Call, GateNote, PolicyRule } from "../../api/types";
-import { allowedBy } from "./callWords";
+import { allowedBy, allowedSoFar } from "./callWords";
 
 const said = (gate: Partial<GateNote> | null, outcome: Call["outcome"] = "ok", rules: PolicyRule[] = []) =>
   allowedBy({ outcome, gate: gate && { rule: null, number: null, reason: "", ...gate } }, rules);
@@ -27,4 +27,10 @@ test("a rule is told with where it holds", () => {
 test("a person's word comes before the rule that it wrote", () => {
   expect(said({ rule: "asked", allowed: true, scope: "chat" })).toBe("this chat, by you");
   expect(said({ rule: "asked", allowed: false }, "denied")).toBe("no, by you");
+});
+
+test("nothing has allowed a call that still waits", () => {
+  expect(allowedSoFar({ state: "waiting", gate: null })).toBe("not decided yet");
+  expect(allowedSoFar({ state: "asking", gate: null })).toBe("waits for you");
+  expect(allowedSoFar({ state: "running", gate: null })).toBe("no rule needed");
 });

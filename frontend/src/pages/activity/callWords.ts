@@ -1,6 +1,6 @@
 /** Who asked, what allowed it, and how it went, in a few words. Pure. */
 
-import type { Call, GateNote, PolicyRule, Who } from "../../api/types";
+import type { Call, GateNote, PolicyRule, RunningCall, Who } from "../../api/types";
 
 const KINDS: Record<Who["kind"], string> = {
   chat: "chat · you",
@@ -28,6 +28,13 @@ const BUILT_IN: Record<string, string> = {
 };
 
 const SCOPES: Record<string, string> = { once: "once", chat: "this chat", project: "this project", always: "always" };
+
+/** The column Allowed by, of a call that has not ended. */
+export function allowedSoFar(call: Pick<RunningCall, "gate" | "state">, rules: readonly PolicyRule[] = []): string {
+  if (call.state === "asking") return "waits for you";
+  if (call.state === "waiting") return "not decided yet";
+  return allowedBy({ gate: call.gate, outcome: "ok" }, rules);
+}
 
 /** The column Allowed by; `rules` are those of the person, to say which of them it was. */
 export function allowedBy(call: Pick<Call, "gate" | "outcome">, rules: readonly PolicyRule[] = []): string {

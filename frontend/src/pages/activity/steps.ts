@@ -75,7 +75,7 @@ function ruled(call: Call, at: string): Step {
 
 function answered(call: Call): Step {
   const server = call.server ?? "Toolcrib";
-  const at = duration(Math.max(0, call.ms - (call.gate?.waited_ms ?? 0)));
+  const at = duration(call.ms);
   switch (call.outcome) {
     case "ok":
       return { shape: "done", title: `${server} answered`, at, text: bytes(call.bytes) };
@@ -84,6 +84,7 @@ function answered(call: Call): Step {
     case "timeout":
       return { shape: "fail", title: `${server} did not answer in time`, at, text: problem(call) };
     case "cancelled":
+      if (call.ms === 0) return { shape: "stop", title: "It was stopped", at: "", text: "It had not started." };
       return { shape: "stop", title: "It was stopped", at, text: "Nothing of it is left running." };
     case "unavailable":
       return { shape: "fail", title: `${server} could not take the call`, at, text: problem(call) };

@@ -19,7 +19,6 @@ export const WORDS = {
   older: "Older calls",
   loadingOlder: "Loading…",
   columns: { time: "Time", outcome: "Outcome", call: "Call", who: "Who asked", allowed: "Allowed by", took: "Took" },
-  waitsForYou: "waits for you",
   path: "How this call went",
   choose: "Choose a call to see how it went: who asked, what the gate said, which server answered.",
   near: "Rules near this call",

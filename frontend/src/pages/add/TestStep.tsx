@@ -2,12 +2,12 @@ import { useEffect, useRef, useState } from "react";
 
 import { run } from "../../api/client";
 import { Link, navigate } from "../../app/router";
-import { duration } from "../../ui/amounts";
+import { duration, spokenTime } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Glyph, type Shape } from "../../ui/Status";
 import { Frame } from "./Frame";
 import { forgetSetup, stopSetup, testServer, watch, type Setup, type Step } from "./setups";
-import { firstSentence, setupTitle, spoken, STEPS, TEST } from "./words";
+import { firstSentence, setupTitle, STEPS, TEST } from "./words";
 
 interface Props {
   setup: Setup;
@@ -34,14 +34,13 @@ export function TestStep({ setup, onClose, onFix }: Props) {
       title={setupTitle(setup)}
       first={main}
       onClose={close}
-      {...(setup.state === "running" ? { onEscape: () => void stopSetup(setup.name) } : {})}
       foot={setup.state === "failed" ? <Failed setup={setup} main={main} close={close} onFix={onFix} /> : <Going setup={setup} main={main} now={now} close={close} />}
     >
       <ol className="steps" aria-live="polite">
         {setup.steps.filter((step) => setup.state !== "failed" || step.state !== "wait").map((step) => (
           <li key={step.key} className={step.state === "wait" ? "wait" : ""}>
             <Glyph shape={SHAPES[step.state]} />
-            <span className="b">{STEPS[step.key]}<span className="sr">, {WORDS[step.state]}{step.ms === null ? "" : `, ${spoken(step.ms)}`}</span></span>
+            <span className="b">{STEPS[step.key]}<span className="sr">, {WORDS[step.state]}{step.ms === null ? "" : `, ${spokenTime(step.ms)}`}</span></span>
             <span className="d el" title={step.detail}>{reveal(step.state === "fail" ? firstSentence(step.detail)[0] : step.detail)}</span>
             <span className="ms" aria-hidden="true">{timeOf(step, now)}</span>
           </li>
@@ -51,7 +50,7 @@ export function TestStep({ setup, onClose, onFix }: Props) {
         <div className="prob" role="alert">
           <b className="bb">{reveal(what)}</b>
           {why && <p>{reveal(why)}</p>}
-          {setup.error.hint && !setup.error.hint.includes("toolcrib logs") && <p>{reveal(setup.error.hint)}</p>}
+          {setup.error.hint && !setup.error.hint.includes("toolcrib logs") && FIXES[setup.error.kind]?.what !== "value" && <p>{reveal(setup.error.hint)}</p>}
         </div>
       )}
       {setup.state === "failed" && setup.log.length > 0 && (
@@ -78,20 +77,21 @@ function timeOf(step: Step, now: number): string {
 }
 
 function Going({ setup, main, now, close }: { setup: Setup; main: React.RefObject<HTMLButtonElement | null>; now: number; close: () => void }) {
-  const time = duration(Math.max(0, (setup.ended ? Date.parse(setup.ended) : now) - Date.parse(setup.began)));
   if (setup.state === "running") {
+    const time = duration(Math.max(0, now - Date.parse(setup.began)));
     return (
       <>
         <span className="grow m t12 num">{time} · {TEST.goesOn}</span>
-        <button type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>{TEST.stop}<kbd>Esc</kbd></button>
+        <button key="stop" type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>{TEST.stop}</button>
       </>
     );
   }
+  const time = duration(setup.steps.reduce((sum, step) => sum + (step.ms ?? 0), 0)); // What stands above, added up.
   return (
     <>
       <span className="grow m t12 num" role="status">{setup.state === "ok" ? <><span className="sr">{setupTitle(setup)}. </span>All steps done in {time}</> : TEST.stopped}</span>
-      {setup.state === "stopped" && <button type="button" className="btn" onClick={() => void testServer(setup.name)}>{TEST.again}</button>}
-      <button type="button" className="btn pri" ref={main} onClick={close}>{TEST.done}</button>
+      {setup.state === "stopped" && <button key="again" type="button" className="btn" onClick={() => void testServer(setup.name)}>{TEST.again}</button>}
+      <button key="done" type="button" className="btn pri" ref={main} onClick={close}>{TEST.done}</button>
     </>
   );
 }
@@ -109,9 +109,10 @@ function Failed({ setup, main, close, onFix }: { setup: Setup; main: React.RefOb
       <span className="grow">
         {admitted && <Link className="lk" href={`/servers/${encodeURIComponent(setup.name)}?tab=log`} onClick={() => { close(); navigate(`/servers/${encodeURIComponent(setup.name)}?tab=log`); }}>{TEST.openLog}</Link>}
       </span>
-      {admitted ? <button type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button type="button" className="btn" onClick={close}>{TEST.close}</button>}
+      {admitted ? <button key="off" type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button key="close" type="button" className="btn" onClick={close}>{TEST.close}</button>}
       {admitted && (
         <button
+          key={way?.words ?? TEST.again}
           type="button"
           className="btn pri"
           ref={main}
@@ -130,7 +131,7 @@ const FIXES: Record<string, { what: "command" | "value" | "sign-in"; words: stri
   start_failed: { what: "command", words: TEST.fix },
   config: { what: "command", words: TEST.fix },
   missing_secret: { what: "value", words: TEST.value },
-  missing_variable: { what: "command", words: TEST.fix },
+  missing_variable: { what: "value", words: TEST.value },
   needs_auth: { what: "sign-in", words: TEST.signIn },
 };
 

@@ -86,7 +86,7 @@ export const STEPS = {
 } as const;
 
 export const TEST = {
-  goesOn: "you can close this, it goes on",
+  goesOn: "it goes on when you close this",
   lastLines: "Last lines it wrote",
   keepOff: "Keep it, turned off",
   again: "Test again",
@@ -120,12 +120,6 @@ export function endedWords(setup: Setup): string {
 export function firstSentence(text: string): [string, string] {
   const [, first = text, rest = ""] = /^(.+?[.!?])\s+(\S.*)$/s.exec(text) ?? [];
   return [first, rest];
-}
-
-/** A time as it is read aloud. */
-export function spoken(ms: number): string {
-  if (ms < 1000) return `${Math.max(1, Math.round(ms))} milliseconds`;
-  return `${(ms / 1000).toFixed(1)} seconds`;
 }
 
 export function failureTitle(name: string, kind: string, step: string): string {

@@ -90,7 +90,7 @@ function One({ chat, on }: { chat: ChatSummary; on: boolean }) {
   const { shape, words } = standing(chat);
   return (
     <Link href={`/chat/${chat.id}`} className={on ? "on" : ""} aria-current={on ? "page" : undefined}>
-      <p className="el">{chat.title || "Untitled"}</p>
+      <p className="el" dir="auto">{chat.title || "Untitled"}</p>
       <span>
         <Glyph shape={shape} />
         <em className="el" style={{ fontStyle: "normal" }}>{chat.excerpt ?? words}</em>

@@ -146,6 +146,7 @@ export function Composer(props: Props) {
         <textarea
           ref={field}
           className="tx"
+          dir="auto"
           rows={narrow && placeholder.length > 40 && text === "" ? 2 : 1}
           aria-label={WORDS.ask}
           placeholder={placeholder}

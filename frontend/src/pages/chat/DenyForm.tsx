@@ -17,6 +17,7 @@ export function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack: () =
     <>
       <label htmlFor={id} className="sr">{WORDS.denyWord}</label>
       <textarea
+        dir="auto"
         id={id}
         className="wd"
         autoFocus

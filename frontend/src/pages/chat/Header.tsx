@@ -4,7 +4,7 @@ import { useState, type FormEvent } from "react";
 
 import { useAction } from "../../api/hooks";
 import type { ChatView } from "../../api/types";
-import { count, money, plural } from "../../ui/amounts";
+import { money, plural, tokens as spent } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Menu, type MenuEntry } from "../../ui/Menu";
@@ -24,7 +24,7 @@ export function Header({ view, turns, onFork, onOffered, onRenamed }: Props) {
   if (!view) return <div className="hd hide-s"><h2 className="grow el">{WORDS.newChat}</h2></div>;
   return (
     <div className="hd hide-s">
-      <h2 className="grow el">{view.chat.title}</h2>
+      <h2 className="grow el" dir="auto">{view.chat.title}</h2>
       <span className="m t12 num only-wide">{took(view, turns)}</span>
       <button type="button" className="btn bare sm" onClick={onFork}>
         <Icon name="fork" small />
@@ -73,7 +73,7 @@ function took(view: ChatView, turns: readonly TurnView[]): string {
   const calls = turns.reduce((sum, turn) => sum + turn.items.filter((item) => item.kind === "call").length, 0);
   const parts = [
     calls > 0 ? plural(calls, "call") : "",
-    tokens > 0 ? `${count(tokens)} tokens` : "",
+    tokens > 0 ? spent(tokens) : "",
     view.cost === null ? "" : money(view.cost),
   ];
   return parts.filter(Boolean).join(" · ");

@@ -4,7 +4,7 @@ import { useAction } from "../../api/hooks";
 import { sentence } from "../../api/errors";
 import { Link } from "../../app/router";
 import { notify } from "../../app/notices";
-import { count, plural } from "../../ui/amounts";
+import { plural, tokens as spent } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { foundFirst, whyWords } from "./reasons";
 import type { OfferedTool, TurnView } from "./view";
@@ -41,7 +41,7 @@ export function Offered({ chat, turn, choice, onChoice, inSheet = false }: Props
     <>
       <div className="hd">
         <h2 className={inSheet ? "sr" : "grow"}>{WORDS.offered}</h2>
-        {offered.length > 0 && <span className="m t12 num">{plural(offered.length, "tool")} · {count(tokens)} tokens</span>}
+        {offered.length > 0 && <span className="m t12 num">{plural(offered.length, "tool")} · {spent(tokens)}</span>}
       </div>
       {offered.length === 0 && <p className="m t12" style={{ padding: "12px 16px" }}>{WORDS.offeredNone}</p>}
       <ul>

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 
 import type { PictureData } from "../../api/types";
-import { bytes } from "../../ui/amounts";
+import { bytes, plural } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { reveal } from "../../ui/hidden";
 import { inOneLine } from "./callWords";
@@ -38,8 +38,7 @@ export function addressOf(picture: PictureData): string {
 function facts(picture: PictureData, size: { width: number; height: number } | null): string {
   const weight = bytes((picture.data.length * 3) / 4);
   if (!size) return weight;
-  const tokens = pictureTokens(size.width, size.height).toLocaleString("en-US");
-  return `${size.width} × ${size.height} · ${weight} · ≈ ${tokens} tokens`;
+  return `${size.width} × ${size.height} · ${weight} · ≈ ${plural(pictureTokens(size.width, size.height), "token")}`;
 }
 
 /** What was asked for, where it says something. */

@@ -19,7 +19,7 @@ export function ResultText({ text, failed }: { text: string; failed: boolean }) 
       {!failed && STRUCTURE.test(part) && part.length < MOST_SHOWN ? (
         <div className="a res"><Markdown text={reveal(part)} /></div>
       ) : (
-        <pre className="code wrap">{reveal(part)}</pre>
+        <pre className="code wrap" dir="auto">{reveal(part)}</pre>
       )}
       {part.length < text.length && (
         <button type="button" className="plain linkish t12" onClick={() => setAll(true)}>{WORDS.showAll}</button>

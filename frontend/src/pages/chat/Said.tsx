@@ -39,7 +39,7 @@ function Thought({ text, writing }: { text: string; writing: boolean }) {
         <Icon name={open ? "down" : "right"} small />
         {WORDS.thinking}{writing ? "…" : ""}
       </button>
-      {open && <p className="q t12" style={{ whiteSpace: "pre-wrap", paddingLeft: 22 }}>{text}</p>}
+      {open && <p className="q t12" dir="auto" style={{ whiteSpace: "pre-wrap", paddingLeft: 22 }}>{text}</p>}
     </div>
   );
 }

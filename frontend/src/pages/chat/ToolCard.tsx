@@ -1,6 +1,7 @@
 import { memo, useEffect, useState, type KeyboardEvent } from "react";
 
 import { Icon } from "../../ui/Icon";
+import { useSettled } from "../../ui/settled";
 import { Status } from "../../ui/Status";
 import { CallBody } from "./CallBody";
 import { inOneLine, spoken, stateOf, tookWords } from "./callWords";
@@ -17,6 +18,7 @@ export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: Call
   const open = choice ?? opensByItself(call);
   const waiting = call.outcome === "waiting";
   const running = call.outcome === "running" || waiting;
+  const settled = useSettled(running); // The call may end just as its Stop is pressed.
   const shown = stateOf(call);
   function keys(event: KeyboardEvent) {
     if (event.target !== event.currentTarget) return;
@@ -28,7 +30,7 @@ export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: Call
   }
   return (
     <article className="tc" aria-label={spoken(call)} tabIndex={0} onKeyDown={keys} data-call={call.id} data-tool={call.tool} data-outcome={call.outcome}>
-      <div className="h">
+      <div className="h" onClick={(event) => !(event.target as Element).closest("button") && !getSelection()?.toString() && setChoice(!open)}>
         <Status shape={shown.shape} word={shown.word} />
         <i className="brk" />
         <span className="nm">
@@ -40,7 +42,7 @@ export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: Call
         {running ? (
           <StopCall call={call} />
         ) : (
-          <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} onClick={() => again(call)}>
+          <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} aria-disabled={!settled} onClick={() => settled && again(call)}>
             <Icon name="again" small />
           </button>
         )}

@@ -1,6 +1,6 @@
 import { memo, useEffect, useState } from "react";
 
-import { clock, count, money, plural } from "../../ui/amounts";
+import { clock, money, plural, tokens } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { useActions } from "./actions";
@@ -91,7 +91,7 @@ function Asked({ turn }: { turn: TurnView }) {
         {question.images.map((image, index) => (
           <img key={index} className="shot" src={addressOf(image)} alt="Attached picture" style={{ maxWidth: 280, marginBottom: 8 }} />
         ))}
-        <span style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{question.text}</span>
+        <span dir="auto" style={{ display: "block", whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{question.text}</span>
       </div>
     </div>
   );
@@ -149,7 +149,7 @@ function Took({ turn }: { turn: TurnView }) {
   if (!turn.usage || turn.usage.requests === 0) return null;
   const parts = [
     turn.model,
-    `${count(turn.usage.input + turn.usage.output)} tokens`,
+    tokens(turn.usage.input + turn.usage.output),
     turn.cost === null ? "" : money(turn.cost),
     turn.time ? clock(turn.time) : "",
   ];

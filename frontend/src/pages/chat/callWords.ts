@@ -2,7 +2,7 @@
 
 import type { PolicyRule } from "../../api/types";
 import { tilde } from "../../text/home";
-import { duration, plural } from "../../ui/amounts";
+import { duration, plural, spokenTime } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { callState, type Shown } from "../../ui/states";
 import type { CallView } from "./view";
@@ -122,5 +122,5 @@ export function spoken(call: CallView): string {
     const far = progressWords(call);
     return `${words}, ${state}${far ? `, ${far}` : ""}`;
   }
-  return `${words}, ${state}, ${Math.round(call.ms)} milliseconds`;
+  return call.ms > 0 ? `${words}, ${state}, ${spokenTime(call.ms)}` : `${words}, ${state}`;
 }

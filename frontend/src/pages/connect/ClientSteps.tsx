@@ -7,11 +7,12 @@ import type { ClientEntry, KnownClient } from "../../api/types";
 import { notify } from "../../app/notices";
 import { tilde } from "../../text/home";
 import { Copy } from "../../ui/Copy";
+import { Dialog } from "../../ui/Dialog";
 import { Segments } from "../../ui/Segments";
 import { Trouble } from "../../ui/Trouble";
 import { ProfileChoice, useProfile } from "./ProfileChoice";
 import { Seen } from "./Seen";
-import { Snippet } from "./Snippet";
+import { onOneLine, Snippet } from "./Snippet";
 import { WORDS } from "./words";
 
 /** What the command does: ours asks before it writes, the client's own writes at once. */
@@ -27,13 +28,15 @@ export function ClientSteps({ client }: { client: KnownClient }) {
   const [form, setForm] = useState<ClientEntry["form"]>("program");
   const entry = useOperation("client_entry", { client: client.client, profile, form }, { keepPrevious: true });
   const [trouble, setTrouble] = useState<unknown>(null);
+  const [asked, setAsked] = useState(false);
 
   async function change(remove: boolean) {
     setTrouble(null);
+    setAsked(false);
     try {
       const done = await run("client_connect", { client: client.client, profile, form, remove });
-      const what = remove ? `${done.title} is no longer connected.` : `${done.title} is connected. ${done.afterwards}`;
-      notify(done.written ? what : `${done.title} was so already.`);
+      const what = remove ? WORDS.takenOut(done.title) : `${WORDS.written(done.title)} ${done.afterwards}`;
+      notify(done.written ? what : WORDS.already(done.title));
     } catch (error) {
       setTrouble(error);
     }
@@ -48,6 +51,7 @@ export function ClientSteps({ client }: { client: KnownClient }) {
       </div>
       {client.problem && <Trouble error={new Error(client.problem)} />}
       {entry.error && <Trouble error={entry.error} again={() => setForm("program")} />}
+      {asked && entry.data && <WriteDialog title={client.title} entry={entry.data} onClose={() => setAsked(false)} onWrite={() => void change(false)} />}
       {entry.data && (
         <ol className="steps2">
           <li>
@@ -61,11 +65,11 @@ export function ClientSteps({ client }: { client: KnownClient }) {
               </div>
               <div className="row way" style={{ marginTop: 8 }}>
                 {client.connected ? (
-                  <button type="button" className="btn sm" onClick={() => void change(true)}>
+                  <button key="remove" type="button" className="btn sm" onClick={() => void change(true)}>
                     {WORDS.remove}
                   </button>
                 ) : (
-                  <button type="button" className="btn sm" disabled={entry.data.needs_token} onClick={() => void change(false)}>
+                  <button key="write" type="button" className="btn sm" disabled={entry.data.needs_token} onClick={() => setAsked(true)}>
                     {WORDS.write}
                   </button>
                 )}
@@ -103,5 +107,22 @@ export function ClientSteps({ client }: { client: KnownClient }) {
         </ol>
       )}
     </>
+  );
+}
+
+/** Shows what would be written, and where, before anything is. */
+function WriteDialog({ title, entry, onClose, onWrite }: { title: string; entry: ClientEntry; onClose: () => void; onWrite: () => void }) {
+  return (
+    <Dialog title={WORDS.writeTitle(title)} className="p-connect" onClose={onClose}>
+      <div style={{ padding: "12px 16px 16px" }}>
+        <p className="q"><code style={{ overflowWrap: "anywhere" }}>{tilde(entry.file)}</code></p>
+        <pre className="code wrap" style={{ margin: "10px 0" }}>{onOneLine(entry.snippet)}</pre>
+        <p className="q">{WORDS.writeAbout}</p>
+        <div className="row" style={{ marginTop: 14, justifyContent: "flex-end" }}>
+          <button type="button" className="btn" onClick={onClose}>{WORDS.cancel}</button>
+          <button type="button" className="btn pri" onClick={onWrite}>{WORDS.writeNow}</button>
+        </div>
+      </div>
+    </Dialog>
   );
 }

@@ -51,7 +51,7 @@ export default function ConnectPage() {
                   onClick={() => setSearch({ client: name })}
                 >
                   {one?.title ?? WORDS.other}
-                  <span>{one?.connected ? WORDS.connected : one?.found ? WORDS.here : ""}</span>
+                  <span>{one?.connected ? WORDS.entryWritten : one?.found ? WORDS.here : ""}</span>
                 </button>
               );
             })}

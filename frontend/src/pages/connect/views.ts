@@ -1,7 +1,7 @@
 /** What a profile shows, in numbers and in words. */
 
 import type { ProfileShown, ToolInfo } from "../../api/types";
-import { count, plural } from "../../ui/amounts";
+import { plural, tokens } from "../../ui/amounts";
 import { WORDS } from "./words";
 
 /** True for a tool that clients of the view see. */
@@ -26,7 +26,7 @@ export function viewName(view: { name: string }): string {
 }
 
 export function about(view: ProfileShown, tools: readonly ToolInfo[]): string {
-  if (!view.name) return `the whole list, ${count(sum(tools))} tokens`;
+  if (!view.name) return `the whole list, ${tokens(sum(tools))}`;
   if (view.search) return "the right few for each question";
   if (view.read_only) return "nothing that writes or sends";
   if (view.servers.length) return view.servers.join(", ");

@@ -14,6 +14,7 @@ import { junkWords, WORDS } from "./words";
 const LINE = 19;
 const COPIED = 2_000;
 const READ = 10;
+const ENDED: readonly string[] = ["failed", "backoff", "disabled"];
 
 /** What the server wrote, live: it follows until one scrolls up, and only what is in view is drawn. */
 export function Log({ server, tall = false }: { server: Glance; tall?: boolean }) {
@@ -42,7 +43,7 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
           <span className="m t12 num">{plural(rows.length, "line")}</span>
         </label>
       </div>
-      {log.loaded && rows.length === 0 && <p className="m t12" style={{ padding: 14 }}>{filter ? WORDS.noMatch : WORDS.noLog}</p>}
+      {log.loaded && rows.length === 0 && <p className="m t12" style={{ padding: 14 }}>{filter ? WORDS.noMatch : ENDED.includes(server.state) ? WORDS.noLogEnded : WORDS.noLog}</p>}
       <Lines rows={rows} tall={tall} waiting={log.waiting} onGoOn={() => log.pause(false)} />
       <div className={server.junk_lines > 0 ? "row foot" : "row foot bare"}>
         {server.junk_lines > 0 && (

@@ -30,10 +30,10 @@ export function ToolsTable({ server }: { server: string }) {
           <thead>
             <tr>
               <th>Tool</th>
-              <th className="hs">Says it</th>
-              <th className="r" style={{ paddingRight: 8 }}>Tokens</th>
-              <th className="c hs nw">Always on</th>
-              <th className="r">Offered</th>
+              <th className="hs says">Says it</th>
+              <th className="r tok" style={{ paddingRight: 8 }}>Tokens</th>
+              <th className="c hs nw pin">Always on</th>
+              <th className="r offered">Offered</th>
             </tr>
           </thead>
           <ToolRows tools={found.data.tools} hints={hints ?? []} />

@@ -21,6 +21,7 @@ export const WORDS = {
   resume: "Go on",
   logFilter: "Filter, e.g. level:error or robots",
   noLog: "It has written nothing yet.",
+  noLogEnded: "It wrote nothing before it ended.",
   noMatch: "No line fits the filter.",
   readLast: "Read the last 10 lines",
   runsAs: "Runs as",

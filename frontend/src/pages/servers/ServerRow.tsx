@@ -54,7 +54,7 @@ export const ServerRow = memo(function ServerRow({ row, now, most, current, inde
       </span>
       <span className="n h2" role="cell">{server?.typical_ms === null || !server ? "–" : duration(server.typical_ms)}</span>
       <span className="ac" role="cell">
-        {way && <button type="button" className="btn sm" onClick={() => onAct(row, way.way)}>{way.words}<span className="sr"> {row.name}</span></button>}
+        {way && <button key={way.way} type="button" className="btn sm" onClick={() => onAct(row, way.way)}>{way.words}<span className="sr"> {row.name}</span></button>}
         <Menu
           trigger={<button type="button" className="btn bare sm ic" aria-label={`More for ${row.name}`} data-more><Icon name="dots" small /></button>}
           entries={menuOf(row)}

@@ -23,7 +23,7 @@ export function Outcome({ trial, last }: { trial: Trial; last: Call | undefined 
       <div className="row">
         <h3 className="grow">{WORDS.lastResult}</h3>
         <span role="status" className="t12"><Status shape={state.shape} word={state.word} /></span>
-        <span className="m t12 num">{duration(ended.ms)} · {when(ended.at)}</span>
+        <span className="m t12 num">{took(ended.ms)}{when(ended.at)}</span>
       </div>
       <div style={{ marginTop: 8 }}>
         {ended.error && <Failure ended={ended} />}
@@ -41,11 +41,16 @@ function Recorded({ call }: { call: Call }) {
       <div className="row">
         <h3 className="grow">{WORDS.lastResult}</h3>
         <span className="t12"><Status shape={state.shape} word={state.word} /></span>
-        <span className="m t12 num">{duration(call.ms)} · {when(new Date(call.time))}</span>
+        <span className="m t12 num">{took(call.ms)}{when(new Date(call.time))}</span>
       </div>
       <p className="q t12" style={{ marginTop: 8 }}>{call.error ? reveal(call.error.replace(/^[a-z_]+: /, "")) : WORDS.notKept}</p>
     </section>
   );
+}
+
+/** Nothing for a call that never ran. */
+function took(ms: number): string {
+  return ms > 0 ? `${duration(ms)} · ` : "";
 }
 
 function when(at: Date): string {
@@ -68,15 +73,16 @@ function Running({ trial }: { trial: Trial }) {
     return () => clearInterval(timer);
   }, []);
   const { progress } = trial;
+  const asks = trial.question !== null || trial.serverQuestion !== null;
   const share = progress?.total ? Math.min(1, progress.progress / progress.total) : null;
   return (
     <section aria-label={WORDS.result}>
       <div className="row">
         <h3 className="grow">{WORDS.result}</h3>
-        <span role="status" className="t12"><Status shape={trial.question ? "need" : "work"} word={trial.question ? "Asking" : "Running"} /></span>
+        <span role="status" className="t12"><Status shape={asks ? "need" : "work"} word={asks ? "Asking" : "Running"} /></span>
         <span className="m t12 num">
           {progress?.total ? `${progress.progress} of ${progress.total} · ` : ""}
-          {duration(Math.max(1, now - trial.since))}
+          {trial.question ? "" : duration(Math.max(1, now - trial.since))}
         </span>
       </div>
       {share !== null && <div className="bar" style={{ marginTop: 8, height: 2 }}><i style={{ width: `${Math.round(share * 100)}%` }} /></div>}
@@ -90,12 +96,15 @@ type Content = Tried["result"]["content"][number];
 function Contents({ result, failed }: { result: Tried["result"]; failed: boolean }) {
   const structured = result.structuredContent;
   const text = structured !== undefined && structured !== null ? JSON.stringify(structured) : null;
-  const pictures = result.content.filter((one) => one["type"] === "image");
   const texts = result.content.filter((one) => one["type"] !== "image");
+  const shownAsData = text !== null && !failed; // Its texts say the same again.
   return (
     <div className="p-chat" style={{ display: "contents" }}>
-      {pictures.map((one, index) => <Picture key={index} content={one} />)}
-      {text !== null && !failed ? <ResultText text={text} failed={false} /> : texts.map((one, index) => <ResultText key={index} text={textOf(one)} failed={failed} />)}
+      {shownAsData && <ResultText text={text} failed={false} />}
+      {result.content.map((one, index) => {
+        if (one["type"] === "image") return <Picture key={index} content={one} />;
+        return !shownAsData && <ResultText key={index} text={textOf(one)} failed={failed} />;
+      })}
       <div className="row" style={{ marginTop: 8, marginLeft: -9 }}>
         <Copy bare text={text ?? texts.map(textOf).join("\n")} />
         <Copy bare text={JSON.stringify(result, null, 2)} label="Copy raw JSON" />

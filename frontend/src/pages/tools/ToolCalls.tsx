@@ -28,7 +28,7 @@ export function ToolCalls({ name }: { name: string }) {
               <Link href={`/activity?call=${encodeURIComponent(call.call_id)}&words=${encodeURIComponent(words)}`}>
                 <Status shape={state.shape} word={state.word} />
                 <code className="el grow">{call.arguments}</code>
-                <span className="m num nw">{duration(call.ms)}</span>
+                <span className="m num nw">{call.ms > 0 ? duration(call.ms) : "–"}</span>
                 <span className="m t12 nw">{whoWords(call.who)} · {day(call.time) === clockSeconds(call.time).slice(0, 5) ? clockSeconds(call.time) : day(call.time)}</span>
               </Link>
             </li>

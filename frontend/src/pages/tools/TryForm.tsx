@@ -7,11 +7,13 @@ import { MOD_ENTER } from "../../ui/platform";
 import { draftOf, readDrafts } from "../../ui/schema-form/reading";
 import { fieldsOf, type Drafts, type Field } from "../../ui/schema-form/schema";
 import { SchemaForm } from "../../ui/schema-form/SchemaForm";
+import { useSettled } from "../../ui/settled";
 import { CallAsk } from "../chat/CallAsk";
+import { ServerAsk } from "../chat/ServerAsk";
 import { commandFor } from "./commands";
 import { draftsFrom } from "./earlier";
 import { Outcome } from "./Outcome";
-import { useTrial } from "./trying";
+import { useTrial, type Trial } from "./trying";
 import { WORDS } from "./words";
 
 const typed = new Map<string, Drafts>();
@@ -24,6 +26,7 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
   const drafts = useMemo(() => own ?? startOf(fields, last?.arguments), [own, fields, last?.arguments]);
   const [tried, setTried] = useState(false);
   const { trial, start, stop } = useTrial(tool.name);
+  const settled = useSettled(trial.running);
   const { values, wrong } = useMemo(() => readDrafts(fields, drafts), [fields, drafts]);
   const good = Object.keys(wrong).length === 0;
   const callable = tool.standing === "ready" || (tool.standing === "away" && !tool.why_not.includes("not offered"));
@@ -36,41 +39,50 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
     setTried(true);
     if (good && callable && !trial.running) start(values);
   }
+  function press() {
+    if (trial.running) stop();
+    else if (settled) go(); // Else the try ended just before its Stop was pressed.
+  }
   function keys(event: KeyboardEvent) {
-    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    const inField = event.target instanceof HTMLInputElement;
+    if (event.key !== "Enter" || event.nativeEvent.isComposing || !(inField || event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
     go();
   }
   return (
-    <form
-      noValidate
-      onKeyDown={keys}
-      onSubmit={(event) => {
-        event.preventDefault();
-        go();
-      }}
-    >
-      <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
-      <div className="row acts" style={{ marginTop: 18 }}>
-        {trial.running ? (
-          <button type="button" className="btn pri run" onClick={stop}>{WORDS.stop}</button>
-        ) : (
-          <button type="submit" className="btn pri run" disabled={!callable}>
-            {WORDS.run} <kbd>{MOD_ENTER}</kbd>
+    <>
+      <form
+        noValidate
+        onKeyDown={keys}
+        onSubmit={(event) => event.preventDefault()}
+      >
+        <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
+        <div className="row acts" style={{ marginTop: 18 }}>
+          {/* One button that never submits: were its type to change while it is pressed, Stop would run it again. */}
+          <button type="button" className="btn pri run" disabled={!callable && !trial.running} aria-disabled={!settled && !trial.running} onClick={press}>
+            {trial.running ? WORDS.stop : <>{WORDS.run} <kbd>{MOD_ENTER}</kbd></>}
           </button>
-        )}
-        <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
-        <span className="grow" />
-        <GateNote tool={tool} values={values} good={good} callable={callable} />
-      </div>
-      {trial.question && (
-        <div className="p-chat asking">
-          <CallAsk key={trial.question.id} question={trial.question} place="" focused={false} />
+          <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
+          <span className="grow" />
+          <GateNote tool={tool} values={values} good={good} callable={callable} />
         </div>
-      )}
+      </form>
+      <Asked trial={trial} />
       {(trial.running || trial.ended || last) && <hr style={{ margin: "20px 0 14px" }} />}
       <Outcome trial={trial} last={last} />
-    </form>
+    </>
+  );
+}
+
+/** What has to be answered before the call goes on; beside the form, since a question may have a form of its own. */
+function Asked({ trial }: { trial: Trial }) {
+  const { question, serverQuestion } = trial;
+  if (!question && !serverQuestion) return null;
+  return (
+    <div className="p-chat asking">
+      {question && <CallAsk key={question.id} question={question} place="" focused={false} />}
+      {serverQuestion && <ServerAsk key={serverQuestion.id} asking={serverQuestion} place="" focused={false} />}
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 
 import { stream } from "../../api/client";
 import { ApiError } from "../../api/errors";
-import type { CallProgress, CallQuestion, Tried } from "../../api/types";
+import type { CallProgress, CallQuestion, ServerAskingEvent, Tried } from "../../api/types";
 import { keepResult, keptResult } from "./results";
 
 export type Outcome = "ok" | "tool_error" | "denied" | "failed" | "timeout" | "cancelled" | "invalid";
@@ -23,10 +23,12 @@ export interface Trial {
   since: number;
   progress: CallProgress | null;
   question: CallQuestion | null;
+  /** What the tool's server asks while it works. */
+  serverQuestion: ServerAskingEvent | null;
   ended: Ended | null;
 }
 
-const IDLE: Trial = { running: false, since: 0, progress: null, question: null, ended: null };
+const IDLE: Trial = { running: false, since: 0, progress: null, question: null, serverQuestion: null, ended: null };
 
 export function useTrial(tool: string): { trial: Trial; start: (values: Record<string, unknown>) => void; stop: () => void } {
   const [trial, setTrial] = useState<Trial>(() => ({ ...IDLE, ended: keptResult(tool) }));
@@ -40,18 +42,27 @@ export function useTrial(tool: string): { trial: Trial; start: (values: Record<s
     (values: Record<string, unknown>) => {
       control.current?.abort();
       const mine = (control.current = new AbortController());
-      const began = performance.now();
+      let began: number | null = performance.now(); // Null while a question waits: none of that is the tool's time.
       const change = (change: Partial<Trial>) => mine === control.current && setTrial((before) => ({ ...before, ...change }));
-      const end = (ended: Omit<Ended, "at" | "ms">, ms = performance.now() - began) => {
+      const end = (ended: Omit<Ended, "at" | "ms">, ms = began === null ? 0 : performance.now() - began) => {
         const whole = { ...ended, ms, at: new Date() };
         keepResult(tool, whole);
-        change({ running: false, question: null, progress: null, ended: whole });
+        change({ running: false, question: null, serverQuestion: null, progress: null, ended: whole });
       };
-      setTrial((before) => ({ ...before, running: true, since: Date.now(), progress: null, question: null }));
+      setTrial((before) => ({ ...before, running: true, since: Date.now(), progress: null, question: null, serverQuestion: null }));
       stream("try_tool", { tool, arguments: values }, (news) => {
-        if ("asking" in news) change({ question: news.asking });
-        else if ("answered" in news) change({ question: null });
-        else change({ progress: news });
+        if ("asking" in news) {
+          began = null;
+          change({ question: news.asking });
+        } else if ("server_asking" in news) {
+          change({ serverQuestion: news.server_asking });
+        } else if ("answered" in news) {
+          if (began === null && news.allowed) {
+            began = performance.now();
+            change({ since: Date.now() });
+          }
+          change({ question: null, serverQuestion: null });
+        } else change({ progress: news });
       }, mine.signal).then(
         (tried) => end({ outcome: tried.outcome, result: tried.result, error: null }, tried.ms),
         (error: unknown) => end({ outcome: outcomeOf(error, mine.signal.aborted), result: null, error: told(error, mine.signal.aborted) }),

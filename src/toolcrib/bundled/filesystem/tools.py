@@ -56,7 +56,7 @@ class FileTools:
     ) -> str:
         """Write a file as a whole, replacing one that exists. The folder must exist."""
         data = _encoded(content)
-        with self._roots.explained(path), self._roots.target(path) as place:
+        with self._roots.explained(path, new=True), self._roots.target(path) as place:
             self._roots.check_changeable(place)
             created = replace_file(place.folder, place.name, data)
             return f"{'Created' if created else 'Replaced'} {place.path} ({len(data)} bytes)."

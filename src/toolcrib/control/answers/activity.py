@@ -95,7 +95,10 @@ class RunningCall(TypedDict):
     server: str | None
     name: str
     who: Who
-    state: Literal["running", "asking"]
+    state: Literal["running", "asking", "waiting"]
+    """`waiting`: it has not started, because another question of its session is answered first."""
+    began: str | None
+    """When its tool was started; null before."""
     question: str | None
     """The id of the question that it waits for."""
     arguments: str

@@ -104,7 +104,7 @@ class ServerGlance(TypedDict):
     held: list[str]
     """Tools whose definitions changed, by their own names."""
     missing: list[str]
-    """Secrets that it refers to and that are not stored."""
+    """Secrets that it refers to and that are not stored, and variables that are neither set nor stored."""
     bars: list[CallBar]
     """The last 24 hours, the oldest first."""
     typical_ms: float | None

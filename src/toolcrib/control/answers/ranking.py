@@ -7,6 +7,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from toolcrib.control.answers.calls import CallProgress, CallResult
+from toolcrib.control.answers.chat_events import ServerAskingEvent
 from toolcrib.control.answers.chats import CallQuestion
 from toolcrib.control.answers.policy import Effect
 from toolcrib.control.answers.tools import Origin
@@ -142,14 +143,20 @@ class TryAsking(TypedDict):
     asking: CallQuestion
 
 
+class TryServerAsking(TypedDict):
+    """The tool's server asks the user, or wants to ask the model; `chat_reply` answers it."""
+
+    server_asking: ServerAskingEvent
+
+
 class TryAnswered(TypedDict):
-    """The question was answered."""
+    """A question was answered."""
 
     answered: str
     allowed: bool
 
 
-TryEvent = CallProgress | TryAsking | TryAnswered
+TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered
 
 
 class Tried(TypedDict):

@@ -11,7 +11,7 @@ from toolcrib.control.answers.overview import BuiltIn, ConfigTrouble, Overview, 
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.lookup import UP
 from toolcrib.control.needs import EVERYTHING, Configured, Emit, Needs
-from toolcrib.control.secret_use import secrets_of
+from toolcrib.control.secret_use import missing_from
 from toolcrib.control.server_notes import ALL, Note, read_notes
 from toolcrib.control.shapes import moment
 from toolcrib.control.sources import source_of, touched
@@ -111,7 +111,7 @@ def _glance(
         "tools": status.tools or len(tools),
         "tokens": sum(tool.tokens for tool in tools if tool.enabled or tool.stale) if tools else None,
         "held": [tool.definition.name for tool in tools if tool.held],
-        "missing": [secret for secret in secrets_of(raw) if secret not in stored],
+        "missing": missing_from(raw, stored, host.workshop.environ),
         "bars": [
             {"calls": calls, "failed": failed}
             for calls, failed in zip(hours.calls, hours.failed, strict=True)

@@ -16,7 +16,7 @@ from toolcrib.config.pasting.checking import check_local
 from toolcrib.config.pasting.understanding import is_launcher
 from toolcrib.control.answers.adding import LookAlike, Recognised, RecognisedServer
 from toolcrib.control.dispatch import OperationParams
-from toolcrib.control.needed import document_needs, needed_variables
+from toolcrib.control.needed import document_needs, known_to, needed_variables
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.reading_pastes import Paste, free_name, of_draft, package_of, read_document, read_paste
 from toolcrib.control.taking_in import ImportParams, planned
@@ -111,13 +111,13 @@ def _server(host: Host, paste: Paste) -> RecognisedServer:
         found["way"] = "connect" if "url" in entry else "run"
         found["words"] = _words(entry)
         found["url"] = shown(without_secrets(str(entry.get("url", ""))))
-        found["needed"] += needed_variables(entry.get("env") or {})
+        found["needed"] += needed_variables(entry.get("env") or {}, is_known=known_to(host))
         return found
     package, version = package_of(install.reference)
     found["way"] = "install"
     found["reference"], found["package"], found["version"] = install.reference, package, version
     found["words"] = [shown(word) for word in install.args]
-    found["needed"] += needed_variables(install.env, install.reference)
+    found["needed"] += needed_variables(install.env, install.reference, is_known=known_to(host))
     found["lookalike"] = _lookalike(install.reference)
     return found
 

@@ -18,7 +18,7 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of
 from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
-from toolcrib.control.secret_use import secrets_of
+from toolcrib.control.secret_use import secrets_of, used_by
 from toolcrib.control.server_notes import forget_note
 from toolcrib.host import Host
 from toolcrib.host.removals import RemovedServer
@@ -67,7 +67,7 @@ def _take_out(host: Host, name: str) -> RemovedServer:
 
 
 def _unused(host: Host, raw: Any, stored: Iterable[str]) -> list[str]:
-    used = {name for other in host.config.servers.values() for name in secrets_of(other.raw)}
+    used = {name for other in host.config.servers.values() for name in used_by(other.raw)}
     return [name for name in secrets_of(raw) if name in stored and name not in used]
 
 

@@ -7,7 +7,7 @@ import asyncio
 from toolcrib.control.answers.secrets import SecretInfo
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
-from toolcrib.control.secret_use import secrets_of
+from toolcrib.control.secret_use import secrets_of, variables_of
 from toolcrib.host import Host
 
 
@@ -23,10 +23,11 @@ def needs(params: Params, configured: Configured) -> Needs:
 async def run(host: Host, params: Params, emit: Emit) -> list[SecretInfo]:
     """An array of `{name, place, servers}`: the stored ones, and those that a server refers to in vain."""
     users: dict[str, list[str]] = {}
-    for server, entry in host.config.servers.items():
-        for name in secrets_of(entry.raw):
-            users.setdefault(name, []).append(server)
     stored = await asyncio.to_thread(host.secrets.names)
+    for server, entry in host.config.servers.items():
+        kept = [name for name in variables_of(entry.raw) if name in stored]
+        for name in dict.fromkeys([*secrets_of(entry.raw), *kept]):
+            users.setdefault(name, []).append(server)
     return [
         {
             "name": name,

@@ -7,7 +7,7 @@ import asyncio
 from toolcrib.control.answers.secrets import SecretRemoved
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
-from toolcrib.control.secret_use import secrets_of
+from toolcrib.control.secret_use import used_by
 from toolcrib.host import Host
 
 
@@ -25,5 +25,5 @@ def needs(params: Params, configured: Configured) -> Needs:
 async def run(host: Host, params: Params, emit: Emit) -> SecretRemoved:
     """`{name, removed, servers}`: the servers that still refer to it."""
     await asyncio.to_thread(host.secrets.delete, params.name)
-    users = [name for name, entry in host.config.servers.items() if params.name in secrets_of(entry.raw)]
+    users = [name for name, entry in host.config.servers.items() if params.name in used_by(entry.raw)]
     return {"name": params.name, "removed": True, "servers": users}

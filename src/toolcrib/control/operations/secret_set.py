@@ -9,7 +9,7 @@ from pydantic import Field
 from toolcrib.control.answers.secrets import SecretStored
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
-from toolcrib.control.secret_use import secrets_of
+from toolcrib.control.secret_use import used_by
 from toolcrib.host import Host
 
 
@@ -29,7 +29,7 @@ async def run(host: Host, params: Params, emit: Emit) -> SecretStored:
     """`{name, place, restarted}`."""
     place = await asyncio.to_thread(host.secrets.set, params.name, params.value)
     host.models.trials.forget_failures()
-    users = [name for name, entry in host.config.servers.items() if params.name in secrets_of(entry.raw)]
+    users = [name for name, entry in host.config.servers.items() if params.name in used_by(entry.raw)]
     restarted = [name for name in users if _runs(host, name)]
     await asyncio.gather(*(host.servers[name].restart() for name in restarted))
     return {"name": params.name, "place": place, "restarted": restarted}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from pydantic import Field
 
 from toolcrib.agent.asking import read_answer
+from toolcrib.agent.events import AgentEvent
 from toolcrib.agent.ports import Person
 from toolcrib.agent.ports import Question as OpenQuestion
 from toolcrib.approvals.question import Answer, Question
@@ -20,7 +21,10 @@ from toolcrib.control.question_shapes import shown_question
 from toolcrib.control.relay import relay
 from toolcrib.control.shapes import result_json
 from toolcrib.control.shelf_shapes import PAGE
+from toolcrib.errors import NoModel
 from toolcrib.host import Host
+from toolcrib.llm.model import Model
+from toolcrib.tools.ports import Decision
 
 Event = TryEvent
 
@@ -43,20 +47,41 @@ async def run(host: Host, params: Params, emit: Emit) -> Tried:
     """What it answered; whoever stops listening cancels the call, and withdraws its question."""
     tool = await find_tool(host, params.tool)
     mode = host.approvals.mode_of(PAGE)
-    began = time.perf_counter()
+    began = 0.0
+
+    def decided(decision: Decision) -> None:
+        nonlocal began
+        began = time.perf_counter()
+
     async with relay(emit) as put:
         asker = _PageAsker(host, put)
-        async with host.session(PAGE.name, mode=mode, asker=asker, project=params.project) as principal:
-            result = await host.call(
-                tool.name,
-                params.arguments,
-                principal=principal,
-                timeout=params.timeout,
-                on_progress=_teller(put),
-            )
+        session = host.session(PAGE.name, mode=mode, asker=asker, project=params.project)
+        person = _PagePerson(host.desk.questions, put)
+        async with session as principal:
+            with host.desk.watch(tool.name, _model(host), person, _unheard):
+                result = await host.call(
+                    tool.name,
+                    params.arguments,
+                    principal=principal,
+                    timeout=params.timeout,
+                    on_progress=_teller(put),
+                    on_decided=decided,
+                )
     ms = (time.perf_counter() - began) * 1000
     outcome = "tool_error" if result.get("isError") else "ok"
     return cast("Tried", {"tool": tool.name, "outcome": outcome, "ms": ms, "result": result_json(result)})
+
+
+def _model(host: Host) -> Model | None:
+    """The model that a server may ask, where there is one."""
+    try:
+        return host.models.get(host.models.choose(None))
+    except NoModel:
+        return None
+
+
+def _unheard(event: AgentEvent) -> None:
+    """The page hears of questions by `_PagePerson`; what a model was asked is no part of a chat."""
 
 
 def _teller(put: Callable[[Any], None]) -> Callable[[float, float | None, str | None], None]:
@@ -95,3 +120,19 @@ def _without_session(question: Question) -> dict[str, Any]:
     shown = question.as_json()
     scopes = [scope for scope in question.scopes if scope != "chat"]
     return {**shown, "session": None, "scopes": scopes}
+
+
+class _PagePerson:
+    """Shows what a server asks during the call on the page that tries the tool."""
+
+    def __init__(self, person: Person, put: Callable[[Any], None]) -> None:
+        self._person = person
+        self._put = put
+
+    async def answer(self, question: OpenQuestion) -> Mapping[str, Any]:
+        """Show the question, and wait."""
+        shown = {key: value for key, value in vars(question).items() if key != "chat"}
+        self._put({"server_asking": {"event": "asking", "call": None, **shown}})
+        reply = await self._person.answer(question)
+        self._put({"answered": question.id, "allowed": reply.get("action") == "accept"})
+        return reply

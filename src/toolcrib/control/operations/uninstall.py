@@ -10,7 +10,7 @@ from toolcrib.control.answers.installing import Uninstalled
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.installing import installations_of
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
-from toolcrib.control.secret_use import secrets_of
+from toolcrib.control.secret_use import secrets_of, used_by
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 
@@ -51,7 +51,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Uninstalled:
     await asyncio.to_thread(installations.uninstall, params.name)
     backup = host.config_store.path.with_name(f"{host.config_store.path.name}.bak")
     stored = await asyncio.to_thread(host.secrets.names)
-    used = {name for other in host.config.servers.values() for name in secrets_of(other.raw)}
+    used = {name for other in host.config.servers.values() for name in used_by(other.raw)}
     return {
         **_outcome(params.name, versions),
         "removed": entry is not None,

@@ -38,8 +38,11 @@ def outside(path: str, allowed: Sequence[str]) -> ToolFailure:
 
 
 @contextmanager
-def explained(path: str, allowed: Sequence[str]) -> Iterator[None]:
-    """Raise `ToolFailure` about `path` for whatever the file system refuses inside the block."""
+def explained(path: str, allowed: Sequence[str], *, new: bool = False) -> Iterator[None]:
+    """Raise `ToolFailure` about `path` for whatever the file system refuses inside the block.
+
+    `new` is set where the file need not exist: what is missing is then its folder.
+    """
     try:
         yield
     except Escape:
@@ -47,5 +50,12 @@ def explained(path: str, allowed: Sequence[str]) -> Iterator[None]:
     except UnicodeEncodeError:
         raise ToolFailure(f"{path!r} holds characters that no file name can have.") from None
     except OSError as error:
+        if new and error.errno == errno.ENOENT:
+            raise _no_folder(path) from error
         reason, hint = _REASONS.get(error.errno or 0, (f"cannot be used: {error.strerror}", ""))
         raise ToolFailure(f"{path!r} {reason}.", hint) from error
+
+
+def _no_folder(path: str) -> ToolFailure:
+    folder = path.rstrip("/").rpartition("/")[0] or "/"
+    return ToolFailure(f"The folder {folder!r} does not exist.", "Create it first, or choose another folder.")

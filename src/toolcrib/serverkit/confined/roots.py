@@ -85,9 +85,12 @@ class Roots:
         while self._roots:
             os.close(self._roots.pop().descriptor)
 
-    def explained(self, path: str) -> AbstractContextManager[None]:
-        """Inside this block, what the file system refuses about `path` is raised as `ToolFailure`."""
-        return explained(path, self.allowed)
+    def explained(self, path: str, *, new: bool = False) -> AbstractContextManager[None]:
+        """Inside this block, what the file system refuses about `path` is raised as `ToolFailure`.
+
+        `new` is set where the file need not exist yet.
+        """
+        return explained(path, self.allowed, new=new)
 
     @contextmanager
     def reading(self, path: str) -> Iterator[int]:

@@ -1,7 +1,7 @@
 """Which commands stay on this machine: every program in them is known to use no network.
 
-Builds and tests count as local although they run the project's code: the user who lets them run knows that code.
-Not known is any program that fetches packages, runs other code, or is git where it talks to others.
+Builds and tests count as local although they run the project's code: the user who lets them run knows that
+code. Not known is any program that fetches packages, runs other code, or is git where it talks to others.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _BUILDS = listed("""
 _PARTS = {
     "cargo": listed("build check clippy doc fmt test"),
     "git": listed("""
-        add am apply branch checkout cherry-pick clean commit init merge mv rebase reset restore revert rm stash
-        switch tag worktree
+        add am apply branch checkout cherry-pick clean commit init merge mv rebase reset restore revert rm
+        stash switch tag worktree
         """),
     "go": listed("build fmt test vet"),
     "npm": listed("run run-script t test"),
