@@ -89,7 +89,7 @@ class Listener:
             self._opened.set()
             async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
                 async for event in events:
-                    for message in messages_in(event, self._context.on_log):
+                    for message in await messages_in(event, self._context.on_log):
                         self._reconnect.fruitful()
                         self._hear(message)
         return True

@@ -113,7 +113,7 @@ class SseLink:
                 if event.type == "endpoint":
                     self._take_address(event)
                     continue
-                for message in messages_in(event, self._context.on_log):
+                for message in await messages_in(event, self._context.on_log):
                     if not self._over:
                         self._inbox.receive(message)
 
