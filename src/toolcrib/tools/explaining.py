@@ -1,4 +1,4 @@
-"""Finds out what is wrong with arguments that do not fit, with little work whatever the schema and the arguments.
+"""Finds out what is wrong with arguments that do not fit, with little work whatever they and the schema hold.
 
 To list errors, the validator goes into every branch of every `anyOf` again and again, which grows
 exponentially with the depth of recursive schemas; to answer yes or no takes it next to nothing. So the
@@ -7,7 +7,7 @@ explaining schema asks for the alternatives behind a double `not`, where only ye
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jsonschema_rs
@@ -67,7 +67,7 @@ class Explainer:
         """Only which of the arguments do not fit, by asking for each of them alone."""
         kept = ("$schema", "$defs", "definitions", "properties")
         each = _compiled(self._compile, {key: self._schema[key] for key in kept if key in self._schema})
-        wrong = [name for name in arguments if each is not None and not each.is_valid({name: arguments[name]})]
+        wrong = [name for name in arguments if each and not each.is_valid({name: arguments[name]})]
         named = [Complaint(f'"{name[:100]}" does not fit the schema') for name in wrong[:_MAX_COMPLAINTS]]
         return named or [Complaint("the arguments do not fit the schema")]
 
@@ -104,16 +104,15 @@ def _inside(key: str, value: Any, wrapped: tuple[str, ...]) -> Any:
 
 def _extent(value: Any) -> tuple[int, int]:
     """How many values there are, and how deep; neither is counted far beyond what makes a difference."""
-    level, values, depth = [value], 0, 0
+    level, values, depth = [value], 1, 0
     while level and values <= _MANY_VALUES:
-        values += len(level)
         depth += 1
-        level = [child for parent in level for child in _children(parent)]
+        parents = [parent for parent in level if isinstance(parent, Mapping | list | tuple)]
+        values += sum(map(len, parents))
+        if values <= _MANY_VALUES:
+            level = [child for parent in parents for child in _children(parent)]
     return values, depth
 
 
-def _children(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        yield from value.values()
-    elif isinstance(value, list | tuple):
-        yield from value
+def _children(value: Mapping[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterable[Any]:
+    return value.values() if isinstance(value, Mapping) else value
