@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,6 +18,7 @@ from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.lock import sole_host
 from toolcrib.loading import preload
 from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.host.host import Host
@@ -85,6 +85,4 @@ async def _follow(host: Host) -> None:
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    await cancel_and_wait(task)

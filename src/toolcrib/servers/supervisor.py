@@ -30,6 +30,7 @@ from toolcrib.servers.ports import Circumstances, Connector
 from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
+from toolcrib.tasks import end_within
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,11 @@ HOPELESS = frozenset(
     }
 )
 """States that end only when somebody does something."""
+CLOSE_DEADLINE = 8.0
+"""Seconds a server has to end; a process takes seven at most, see `processes/ending.py`."""
+INSIST_DEADLINE = 1.0
+"""Seconds it has once it is cancelled a second time; afterwards it is killed and waited for no longer."""
+OWNER_DEADLINE = CLOSE_DEADLINE + INSIST_DEADLINE + 1.0
 NUDGE_PAUSE = 5.0
 """A call may hurry a retry, but not more often than this."""
 
@@ -76,7 +82,9 @@ class Supervisor:
         self._hurry = asyncio.Event()
         self._changed = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
-        self._life: asyncio.Task[ToolcribError] | None = None
+        self._life: Life | None = None
+        self._living: asyncio.Task[ToolcribError] | None = None
+        self._abandoned = asyncio.Event()
         self._last_start = float("-inf")
         self._ready_since: float | None = None
         self._health: str | None = None
@@ -119,11 +127,8 @@ class Supervisor:
 
     async def close(self) -> None:
         """End the server and stop looking after it."""
-        if self._owner is None:
-            return
-        self._owner.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._owner
+        if self._owner is not None:
+            await end_within(self._owner, OWNER_DEADLINE)
 
     def start(self) -> None:
         """Start now, with a clean slate; a server that is up stays as it is."""
@@ -226,17 +231,25 @@ class Supervisor:
         self._ready_since = None
         if self.status.state is not ServerState.STARTING:  # mostly, whoever asked for it has said so
             self._set(ServerState.STARTING)
-        life = Life(self.entry, self._connector, self._with, self)
-        self._life = asyncio.create_task(life.run(self._era), name=f"life of {self.entry.name}")
+        self._life = Life(self.entry, self._connector, self._with, self)
+        self._living = asyncio.create_task(self._life.run(self._era), name=f"life of {self.entry.name}")
+        self._abandoned.clear()
         try:
-            return await self._life
+            return await self._outcome(self._living)
         except asyncio.CancelledError:
-            owner = asyncio.current_task()
-            if owner is not None and owner.cancelling():
-                raise
-            return None
+            await self._end_life()
+            raise
         finally:
             self._session = None
+
+    async def _outcome(self, living: asyncio.Task[ToolcribError]) -> ToolcribError | None:
+        """How it ended; None when that was asked for, or when it would not end and is waited for no longer."""
+        abandoned = asyncio.ensure_future(self._abandoned.wait())
+        try:
+            await asyncio.wait({living, abandoned}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            abandoned.cancel()
+        return None if not living.done() or living.cancelled() else living.result()
 
     async def _after(self, error: ToolcribError) -> None:
         now = self._with.clock.monotonic()
@@ -275,9 +288,15 @@ class Supervisor:
                 wait.cancel()
 
     async def _end_life(self) -> None:
-        if self._life is not None and not self._life.done():
-            self._life.cancel()
-            await asyncio.wait({self._life})
+        """End the server within a bounded time: one that does not end is killed and waited for no longer."""
+        life, living = self._life, self._living
+        if life is None or living is None or living.done():
+            return
+        if await end_within(living, CLOSE_DEADLINE, INSIST_DEADLINE):
+            return
+        life.kill()
+        logger.error("server did not end and was abandoned", extra={"server": self.entry.name})
+        self._abandoned.set()
 
     # What the life tells.
 

@@ -7,7 +7,6 @@ and shown by `doctor`. Nothing is lost in silence.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import sqlite3
@@ -22,6 +21,7 @@ from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.database import Database, transact
 from toolcrib.store.moments import from_stored, to_stored
+from toolcrib.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
 
@@ -77,10 +77,7 @@ class AuditLog:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pruning is not None:
-            self._pruning.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._pruning
+        await cancel_and_wait(self._pruning)
         await self.flush()
         self._cancel_timer()
         self._give_up(len(self._pending))

@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.telling import CallTelling, shown_event, waiting_event, worth_a_look
 
 KEPT = 2000
@@ -57,10 +58,7 @@ class Hub:
             yield
         finally:
             self.close()
-            for task in (*tasks, *([self._calls] if self._calls is not None else [])):
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+            await cancel_and_wait(*tasks, self._calls)
 
     def tell(self, kind: str, **what: Any) -> None:
         """Add an event to the series."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -17,6 +16,7 @@ from toolcrib.control.needs import Operation
 from toolcrib.control.surface import asked_from
 from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.answers import error_json, status_of, unexpected
 from toolcrib.web.offered import is_offered
 from toolcrib.web.streaming import EventStream
@@ -120,6 +120,4 @@ async def _stream(host: Host, name: str, operation: Operation, params: Any) -> A
             kind, value = item
             yield b"event: %b\ndata: %b\n\n" % (kind.encode(), to_json(value, fallback=str))
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await cancel_and_wait(task)
