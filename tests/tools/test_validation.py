@@ -229,7 +229,12 @@ def nested(levels: int, leaf: Any = 5) -> dict[str, Any]:
         {"allOf": [{"properties": {"c": NODE}}, {"properties": {"c": NODE}}], "type": "object"},
         {"type": "object", "properties": {"c": {"anyOf": [NODE, {"allOf": [NODE, NODE]}]}}},
         {"not": {"not": {"anyOf": TWO_FORMS}}},
-        {"type": "object", "if": {"properties": {"c": NODE}}, "then": {"properties": {"c": NODE}}, "else": False},
+        {
+            "type": "object",
+            "if": {"properties": {"c": NODE}},
+            "then": {"properties": {"c": NODE}},
+            "else": False,
+        },
         {"type": "object", "properties": {"c": NODE}, "patternProperties": {"^c": NODE, "c$": NODE}},
         {"type": "object", "additionalProperties": {"anyOf": [NODE, {"type": "boolean"}, {"allOf": [NODE]}]}},
         {"not": {"type": "string"}, "anyOf": TWO_FORMS},

@@ -15,7 +15,7 @@ from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError
 from toolcrib.host.foundation import lay_foundation
 from toolcrib.host.freshness import keep_fresh
-from toolcrib.host.lock import sole_host
+from toolcrib.host.lock import sole_host, told_plainly
 from toolcrib.loading import preload
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.tasks import cancel_and_wait
@@ -47,19 +47,22 @@ async def open_host(
     alone. `watch` follows edits of the config file. `handlers` answer what servers ask of us, `gate` decides
     which calls may run. `trust_config` takes the config file at its word, for programs that write it.
     """
-    paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
+    where = find_paths(Path(home) if home else None)
+    folder = where.home or where.config_file.parent
+    paths = await asyncio.to_thread(where.ensure)
     async with AsyncExitStack() as stack:
         if exclusive:
-            stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
-        foundation = await lay_foundation(
-            stack,
-            paths,
-            lazy=lazy,
-            only=only,
-            handlers=handlers,
-            clock=clock or SystemClock(),
-            trust_config=trust_config,
-        )
+            stack.enter_context(sole_host(paths.lock_file, folder))
+        with told_plainly(folder):
+            foundation = await lay_foundation(
+                stack,
+                paths,
+                lazy=lazy,
+                only=only,
+                handlers=handlers,
+                clock=clock or SystemClock(),
+                trust_config=trust_config,
+            )
         await foundation.lead()
         # The rest of our own program is loaded while the first server loads its own.
         await preload("toolcrib.host.furnishing")

@@ -70,7 +70,7 @@ class ToolHistory:
                 changed.append(_to_row(server or "", definition.name, entry))
             histories[definition.name] = entry.history
         if changed:
-            self._database.submit(partial(_write, changed)).add_done_callback(self._take_in)
+            self._database.keep(partial(_write, changed)).add_done_callback(self._take_in)
         return histories
 
     def recall(self, server: str | None) -> Mapping[str, DefinitionHistory]:

@@ -78,7 +78,7 @@ class ToolPins:
             known[definition.name] = Pin(hash_, definition.raw, now)
             rows.append((server, definition.name, hash_, json.dumps(dict(definition.raw)), moment))
         if rows:
-            self._database.submit(partial(_write, rows)).add_done_callback(_take_in)
+            self._database.keep(partial(_write, rows)).add_done_callback(_take_in)
 
     def approved(self, server: str, tool: str) -> Mapping[str, Any] | None:
         """The definition as it was approved."""
@@ -92,7 +92,7 @@ class ToolPins:
     def forget(self, server: str) -> None:
         """Nothing of that server is approved any more."""
         if self._pins.pop(server, None) is not None:
-            self._database.submit(partial(_delete, server)).add_done_callback(_take_in)
+            self._database.keep(partial(_delete, server)).add_done_callback(_take_in)
 
 
 def _write(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
