@@ -1,4 +1,4 @@
-"""Ends tasks: cancels them and waits for their end, without ever taking the caller's own cancellation for theirs."""
+"""Cancels tasks and waits for their end; the caller's own cancellation is never taken for theirs."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
 
 
 async def test_a_host_on_a_full_disk_is_refused_with_a_hint(tmp_path: Path) -> None:
-    find_paths(tmp_path).lock_file.symlink_to("/dev/full")
+    find_paths(tmp_path).ensure().lock_file.symlink_to("/dev/full")
 
     with pytest.raises(ConfigError, match="cannot be written to") as caught:
         async with open_host(tmp_path):

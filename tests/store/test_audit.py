@@ -289,10 +289,9 @@ async def test_the_end_waits_for_a_lock_only_so_long(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcrib.store.audit.CLOSE_SECONDS", 0.2)
-    async with held(path):
-        async with AuditLog(database, clock=Noon()) as audit:
-            for number in range(10):
-                audit.record(record(number))
+    async with held(path), AuditLog(database, clock=Noon()) as audit:
+        for number in range(10):
+            audit.record(record(number))
     assert audit.lost == 10
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Mapping
-import contextlib
 from typing import Any
 
 import pytest

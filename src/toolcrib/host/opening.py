@@ -17,6 +17,7 @@ from toolcrib.host.foundation import lay_foundation
 from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.lock import sole_host, told_plainly
 from toolcrib.loading import preload
+from toolcrib.servers.processes.descriptors import raise_limit
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.tasks import cancel_and_wait
 
@@ -50,6 +51,7 @@ async def open_host(
     where = find_paths(Path(home) if home else None)
     folder = where.home or where.config_file.parent
     paths = await asyncio.to_thread(where.ensure)
+    raise_limit()
     async with AsyncExitStack() as stack:
         if exclusive:
             stack.enter_context(sole_host(paths.lock_file, folder))

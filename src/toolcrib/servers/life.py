@@ -12,6 +12,7 @@ from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.health import watch_health
 from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.processes.descriptors import shortage_of
 from toolcrib.servers.processes.orphans import signal_group
 from toolcrib.servers.refresh import ListRefresher
 from toolcrib.servers.sessions.negotiation import Era
@@ -79,6 +80,9 @@ class Life:
     def _reason(self, error: BaseException) -> ToolcribError:
         if isinstance(error, ToolcribError):
             return error
+        shortage = shortage_of(error)
+        if shortage is not None:
+            return shortage
         if isinstance(error, asyncio.CancelledError):
             return StartFailed(f"{self._entry.name} failed: its connection was cancelled from within.")
         logger.error("server %s failed in an unexpected way", self._entry.name, exc_info=error)

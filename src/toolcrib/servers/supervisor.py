@@ -87,6 +87,7 @@ class Supervisor:
         self._abandoned = asyncio.Event()
         self._last_start = float("-inf")
         self._ready_since: float | None = None
+        self._was_ready = False
         self._health: str | None = None
         self._pace = Pace(entry)
 
@@ -195,20 +196,27 @@ class Supervisor:
 
         `after` is one that has just failed its caller: it may not yet be known to be lost.
         """
-        first_start = self._ready_since is None and self.status.state in (
-            ServerState.STARTING,
-            ServerState.READY,
-        )
         self._rouse()
-        patience = self.entry.start_timeout if first_start else self._with.call_wait
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(self._patience()) as deadline:
                 while self.session in (None, after) and self.status.state not in HOPELESS:
                     await self._changed.wait()
+                    self._shorten(deadline)
         session = self.session
         if session is None or session is after:
             raise self._not_ready()
         return session
+
+    def _patience(self) -> float:
+        """A first start may take its own deadline and some more for its turn; a restart only `call_wait`."""
+        starts_first = not self._was_ready and self.status.state in (ServerState.STARTING, ServerState.READY)
+        return self._with.call_wait + (self.entry.start_timeout if starts_first else 0)
+
+    def _shorten(self, deadline: asyncio.Timeout) -> None:
+        """A first start that failed is waited for no longer than a restart."""
+        soon = asyncio.get_running_loop().time() + self._with.call_wait
+        if self.status.state is ServerState.BACKOFF and soon < (deadline.when() or 0):
+            deadline.reschedule(soon)
 
     async def settled(self) -> ServerStatus:
         """The status once the server is ready, or waiting longer makes little sense."""
@@ -243,7 +251,7 @@ class Supervisor:
             self._session = None
 
     async def _outcome(self, living: asyncio.Task[ToolcribError]) -> ToolcribError | None:
-        """How it ended; None when that was asked for, or when it would not end and is waited for no longer."""
+        """How it ended; None when that was asked for, or when it would not end and was abandoned."""
         abandoned = asyncio.ensure_future(self._abandoned.wait())
         try:
             await asyncio.wait({living, abandoned}, return_when=asyncio.FIRST_COMPLETED)
@@ -308,6 +316,7 @@ class Supervisor:
         self._era = agreement.era
         self.error = None
         self._ready_since = self._with.clock.monotonic()
+        self._was_ready = True
         self._health, self._pace = None, Pace(self.entry)
         self.status = replace(
             self.status, era=agreement.version, version=version if isinstance(version, str) else None

@@ -40,7 +40,7 @@ CLOSE_SECONDS = 10.0
 GIVE_UP_SECONDS = 5.0
 """How much longer it waits for a try that is under way."""
 JUMP = timedelta(days=30)
-"""A longer time without any record may be a wrong clock: nothing is deleted until it was right for as long."""
+"""A longer time without records may be a wrong clock: nothing is deleted until it was right for as long."""
 PRUNE_EVERY = 6 * 3600.0
 _PRUNED_AT_ONCE = 5000
 

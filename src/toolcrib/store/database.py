@@ -70,7 +70,7 @@ class Database:
         return self._thread.submit(self._do, work, busy_seconds)
 
     def keep(self, work: Callable[[sqlite3.Connection], object]) -> Future[None]:
-        """Write without waiting. What a lock or a full disk prevents is tried again, in order, until the end."""
+        """Write without waiting; what a lock or a full disk prevents is tried again, in order."""
         written: Future[None] = Future()
         self._thread.submit(self._take_up, work, written)
         return written
@@ -95,7 +95,7 @@ class Database:
             work, written = self._kept[0]
             try:
                 self._do(work, BEHIND_BUSY_SECONDS)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - it belongs to whoever handed the work over
                 if may_pass(error):
                     self._try_again_later(str(error))
                     return

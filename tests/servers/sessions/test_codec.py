@@ -278,7 +278,8 @@ def test_a_damaged_line_that_only_mentions_an_answer_fails_no_request(line: byte
 def test_what_follows_a_damaged_answer_is_kept_and_the_damaged_one_fails():
     messages = decode(b'{"jsonrpc":"2.0","id":7,"result":{"cut' + WIRE)
     assert messages[0] == REPLY
-    assert messages[1]["id"] == 7 and "error" in messages[1]
+    assert messages[1]["id"] == 7
+    assert "error" in messages[1]
 
 
 # Large lines

@@ -138,7 +138,7 @@ def _second_chance(line: bytes) -> list[Message]:
 
 
 def _messages_of_damaged(line: bytes, found: list[Any], error: Exception) -> list[Message]:
-    """What could be saved of it; and an error for the request that it answers, if that answer was not saved."""
+    """What could be saved of it, and an error for the request that it answers if that answer was not."""
     messages = [value for value in found if _is_message(value)]
     answered = _answered_id(line)
     if answered is None or any(str(message.get("id")) == str(answered) for message in messages):

@@ -1,7 +1,7 @@
 """Reads one large JSON value in small steps, for a thread beside the event loop.
 
 A JSON parser in C holds the interpreter for as long as it runs: 50 MB of short values take more than a
-second, in a thread too. Here no step takes more than a few milliseconds, so that other threads run in between.
+second, in a thread too. Here no step takes more than some milliseconds, and other threads run in between.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STRING_STEP = 1024 * 1024
 _MAX_DEPTH = 10
 """Of values that are larger than a window each; smaller ones may be nested as deep as the parser allows."""
 _FAILURES = 8
-"""Each value larger than a window costs a failed attempt; so many are allowed, and four for each window."""
+"""Each value larger than a window costs a failed attempt; allowed are these, and four for each window."""
 _OBJECTS_TRIED = 4
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -43,7 +43,7 @@ def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
 
 
 class _Collector:
-    """The garbage collector: it would stop everything to look at millions of new values, none of them garbage."""
+    """The garbage collector would stop everything to look at millions of new values, none of them garbage."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class _Reader:
     def _members(
         self, depth: int, brackets: str, take_many: Callable[[Any], None], take_one: Callable[[], None]
     ) -> None:
-        opening, closing = brackets
+        opening, closing = brackets[0], brackets[1]
         self._at += 1
         if self._took(closing):
             return

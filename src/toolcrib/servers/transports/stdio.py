@@ -21,9 +21,10 @@ from typing import Any
 
 from toolcrib.config.kinds import full_text, named_texts, text, texts
 from toolcrib.config.reading import Section
-from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, StartFailed, ToolcribError
+from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, ToolcribError
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.processes.child import Child
+from toolcrib.servers.processes.descriptors import restore_limit, shortage_of
 from toolcrib.servers.processes.ending import end_group
 from toolcrib.servers.processes.lines import LineCutter, LineTooLong
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
@@ -35,7 +36,6 @@ EXIT_GRACE = 0.2
 LONGEST_JUNK = 2 * LONGEST_LINE
 """Twice what the log keeps, so that a secret is still whole when it looks for it."""
 LONGEST_LAST_WORDS = 500
-SHORTAGES = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|not found)\b", re.IGNORECASE)
 """What a line about the cause of an end usually contains."""
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
@@ -262,7 +262,7 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
 def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
     environment = {**context.environment, **spec.env, MARKER: context.marker}
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [find_program(spec.command, environment, spec.cwd), *spec.args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -279,6 +279,8 @@ def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
             f"The command {spec.command!r} cannot be run: {error}.",
             hint="Correct `command`, `args`, `env` or `cwd`.",
         ) from None
+    restore_limit(process.pid)
+    return process
 
 
 def find_program(command: str, environment: Mapping[str, str], cwd: str | None) -> str:
@@ -309,10 +311,9 @@ def _install_hint(command: str) -> str:
 
 
 def _start_error(spec: Spec, error: OSError) -> ToolcribError:
-    if error.errno in SHORTAGES:
-        return StartFailed(
-            f"There is no room for another process: {error.strerror}.", hint="Close what is not needed."
-        )
+    shortage = shortage_of(error)
+    if shortage is not None:
+        return shortage
     if spec.cwd and not Path(spec.cwd).is_dir():
         return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Correct `cwd`.")
     if spec.cwd and not os.access(spec.cwd, os.X_OK):
