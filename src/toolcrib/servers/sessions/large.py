@@ -28,7 +28,7 @@ _OBJECTS_TRIED = 4
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CUTTABLE = re.compile(rb'[^\\"]{16}|[^\\](?=\\(?!u[dD][c-fC-F]))')
-"""Ends where a string can be cut: far from any escape, or before one that is not the second half of a pair."""
+"""Ends where a string can be cut: far from any escape, or before one that is no second half of a pair."""
 
 
 def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
