@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from toolcrib.errors import ServerNotReady
 from toolcrib.servers import supervisor, transports
 
 TRANSPORT = """
@@ -148,3 +150,29 @@ async def test_a_transport_that_cancels_itself_counts_as_a_failure(crib, misclos
             while host.servers.status("odd").restarts == 0:
                 await host.servers["odd"]._changed.wait()
             assert "cancelled from within" in (host.servers.status("odd").last_failure or "")
+
+
+async def test_after_a_restart_a_call_waits_only_as_long_as_for_any_restart(crib, misclosing, monkeypatch):
+    """A second start that hangs: its callers wait for `callWait`, not for the start's own deadline."""
+
+    async def closes(context: Any) -> None:
+        return
+
+    _server(crib)
+    misclosing.close = closes
+    async with asyncio.timeout(DEADLINE):
+        async with crib.open() as host:
+            await host.ready()
+            odd = host.servers["odd"]
+            odd._with = replace(odd._with, call_wait=0.05)
+            assert odd._patience() == 0.05
+            monkeypatch.setattr(misclosing, "open", _never_opens)
+            await odd.restart()
+            with pytest.raises(ServerNotReady, match="still starting"):
+                await odd.ready()
+
+
+@contextlib.asynccontextmanager
+async def _never_opens(*given: Any) -> AsyncIterator[Any]:
+    await asyncio.Event().wait()
+    yield

@@ -19,7 +19,6 @@ from toolcrib.errors import (
     ConnectionLost,
     NotDelivered,
     NotTrusted,
-    ServerNotReady,
     ToolcribError,
 )
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
@@ -27,6 +26,8 @@ from toolcrib.servers.budget import RestartBudget
 from toolcrib.servers.life import Life
 from toolcrib.servers.pace import Pace, Stopwatch
 from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.refusals import HOPELESS as HOPELESS
+from toolcrib.servers.refusals import not_ready
 from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
@@ -34,16 +35,6 @@ from toolcrib.tasks import end_within
 
 logger = logging.getLogger(__name__)
 
-HOPELESS = frozenset(
-    {
-        ServerState.DISABLED,
-        ServerState.FAILED,
-        ServerState.NEEDS_AUTH,
-        ServerState.NEEDS_CONFIG,
-        ServerState.NEEDS_TRUST,
-    }
-)
-"""States that end only when somebody does something."""
 CLOSE_DEADLINE = 8.0
 """Seconds a server has to end; a process takes seven at most, see `processes/ending.py`."""
 INSIST_DEADLINE = 1.0
@@ -204,7 +195,7 @@ class Supervisor:
                     self._shorten(deadline)
         session = self.session
         if session is None or session is after:
-            raise self._not_ready()
+            raise not_ready(self.status)
         return session
 
     def _patience(self) -> float:
@@ -300,7 +291,9 @@ class Supervisor:
         life, living = self._life, self._living
         if life is None or living is None or living.done():
             return
-        if await end_within(living, CLOSE_DEADLINE, INSIST_DEADLINE):
+        ended = await end_within(living, CLOSE_DEADLINE, INSIST_DEADLINE)
+        self._session = None
+        if ended:
             return
         life.kill()
         logger.error("server did not end and was abandoned", extra={"server": self.entry.name})
@@ -376,16 +369,6 @@ class Supervisor:
         self._wanted.set()
         if self._with.clock.monotonic() - self._last_start >= NUDGE_PAUSE:
             self._hurry.set()
-
-    def _not_ready(self) -> ToolcribError:
-        status, hint = self.status, "Try again shortly."
-        if status.state is ServerState.DISABLED:
-            return ServerNotReady(f"{status.name} is off.", hint=status.hint)
-        if status.state in HOPELESS:
-            return ServerNotReady(f"{status.name} is not running: {status.reason}", hint=status.hint)
-        if status.state is ServerState.BACKOFF:
-            return ServerNotReady(f"{status.name} is restarting: {status.reason}", hint=hint)
-        return ServerNotReady(f"{status.name} is still starting.", hint=hint)
 
     def _set(self, state: ServerState, **details: Any) -> None:
         cleared: dict[str, Any] = {"reason": "", "hint": "", "pid": None, "retry_at": None}
