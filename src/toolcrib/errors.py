@@ -20,6 +20,7 @@
     │   ├── ServerNotReady      starting, restarting or stopped
     │   ├── SpawnFailed         the command cannot be run at all
     │   ├── StartFailed         it ran, but never became ready
+    │   │   └── ResourceShortage   no room for another process or file
     │   ├── ConnectionLost      it was there and is gone
     │   │   └── NotDelivered    … before the message was handed over
     │   ├── RemoteUnreachable   nobody answers at that address
@@ -202,6 +203,13 @@ class StartFailed(ServerUnavailable):
     """The server was started but never became ready."""
 
     kind = "start_failed"
+
+
+class ResourceShortage(StartFailed):
+    """This machine or this process has no room for another server right now; the server is not at fault."""
+
+    kind = "resource_shortage"
+    recovery = "retry_slowly"
 
 
 class ConnectionLost(ServerUnavailable):

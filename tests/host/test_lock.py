@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.errors import HostRunning
+from toolcrib.config.paths import find_paths
+from toolcrib.errors import ConfigError, HostRunning
+from toolcrib.host import open_host
 from toolcrib.host.lock import running_host, sole_host
 
 
@@ -38,3 +40,23 @@ def test_one_who_looks_and_stands_still_meanwhile_keeps_no_host_from_starting(tm
     os.close(looking)
     starting.join(60)
     assert started.is_set()
+
+
+def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+    file = tmp_path / "lock"
+    file.symlink_to("/dev/full")
+
+    with pytest.raises(ConfigError, match="No space left") as caught, sole_host(file, tmp_path):
+        pass
+
+    assert "disk is full" in caught.value.hint
+
+
+async def test_a_host_on_a_full_disk_is_refused_with_a_hint(tmp_path: Path) -> None:
+    find_paths(tmp_path).ensure().lock_file.symlink_to("/dev/full")
+
+    with pytest.raises(ConfigError, match="cannot be written to") as caught:
+        async with open_host(tmp_path):
+            pass
+
+    assert "TOOLCRIB_HOME" in caught.value.hint

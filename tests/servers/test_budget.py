@@ -12,6 +12,7 @@ from toolcrib.errors import (
     MissingSecret,
     PeerError,
     RemoteUnreachable,
+    ResourceShortage,
     SpawnFailed,
     StartFailed,
     ToolcribError,
@@ -43,18 +44,45 @@ def test_what_only_a_person_can_mend_is_never_retried(error: ToolcribError, stat
 
 
 @pytest.mark.parametrize("error", [CRASH, StartFailed("slow"), CallTimeout("late"), PeerError("no", code=1)])
-def test_a_crash_is_retried_later_each_time_and_given_up_in_the_end(error: ToolcribError):
+def test_a_crash_is_retried_later_each_time_and_only_every_few_minutes_in_the_end(error: ToolcribError):
     one = budget(first_delay=1, longest_delay=5, give_up_after=6)
-    verdicts = [one.after(error, now=float(n), ready_for=0) for n in range(6)]
-    assert [verdict.delay for verdict in verdicts] == [1, 2, 4, 5, 5, None]
-    assert [verdict.state for verdict in verdicts] == [ServerState.BACKOFF] * 5 + [ServerState.FAILED]
+    verdicts = [one.after(error, now=float(n), ready_for=0) for n in range(10)]
+    assert [verdict.delay for verdict in verdicts] == [1, 2, 4, 5, 5, 60, 120, 240, 300, 300]
+    assert {verdict.state for verdict in verdicts} == {ServerState.BACKOFF}
+
+
+def test_retries_stay_slow_until_the_server_was_ready_for_a_while():
+    one = budget(first_delay=1, give_up_after=2, window=100)
+    delays = [one.after(CRASH, now=n * 1000.0, ready_for=0).delay for n in range(1)]
+    delays += [one.after(CRASH, now=1.0, ready_for=9).delay]
+    delays += [one.after(CRASH, now=n * 1000.0, ready_for=5).delay for n in range(1, 3)]
+    assert delays == [1, 60, 120, 240]
+    assert one.after(CRASH, now=9000, ready_for=10).delay == 1
+    assert one.after(CRASH, now=9001, ready_for=0).delay == 1
+
+
+def test_a_server_that_crashes_after_some_good_work_is_restarted_soon_every_time():
+    one = budget(first_delay=1, give_up_after=5)
+    assert {one.after(CRASH, now=n * 70.0, ready_for=70).delay for n in range(100)} == {1}
+
+
+def test_without_restarts_a_crash_is_the_end():
+    one = RestartBudget(RestartPolicy(enabled=False))
+    assert one.after(CRASH, now=0, ready_for=100) == Verdict(ServerState.FAILED)
+
+
+def test_a_shortage_of_the_machine_uses_up_nothing():
+    one = budget(give_up_after=2, first_delay=1)
+    for n in range(10):
+        assert one.after(ResourceShortage("no room"), now=float(n), ready_for=0).state is ServerState.BACKOFF
+    assert one.crashes == 0
 
 
 def test_crashes_long_ago_do_not_count():
     one = budget(give_up_after=3, window=100, first_delay=1)
     for n in range(20):
         assert one.after(CRASH, now=n * 60.0, ready_for=1) == Verdict(ServerState.BACKOFF, 2 if n else 1)
-    assert one.after(CRASH, now=20 * 60.0 - 50, ready_for=0).state is ServerState.FAILED
+    assert one.after(CRASH, now=20 * 60.0 - 50, ready_for=0).delay == 60
 
 
 def test_a_good_while_of_being_ready_wipes_the_slate():

@@ -177,3 +177,69 @@ async def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
         await asyncio.gather(*(open_and_write(number) for number in range(8)))
 
     assert count(path) == 8
+
+
+async def test_what_nobody_waits_for_is_written_in_order_once_a_lock_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    async with open_database(path) as database:
+        await database.run(lambda connection: connection.execute("CREATE TABLE t (n INTEGER)"))
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        writes = [
+            database.keep(lambda connection, n=n: connection.execute("INSERT INTO t VALUES (?)", (n,)))
+            for n in range(20)
+        ]
+        async with asyncio.timeout(60):
+            while database.trouble is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            # Readers are not held up.
+            assert (
+                await database.run(lambda connection: connection.execute("SELECT * FROM t").fetchall()) == []
+            )
+            holder.execute("ROLLBACK")
+            await asyncio.gather(*map(asyncio.wrap_future, writes))
+        rows = await database.run(lambda connection: connection.execute("SELECT n FROM t").fetchall())
+        assert rows == [(n,) for n in range(20)]
+        assert database.trouble is None
+    holder.close()
+
+
+async def test_a_deleted_file_is_written_again_with_all_that_was_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    async with open_database(path) as database:
+        await database.run(lambda connection: connection.execute("CREATE TABLE t AS SELECT 7 AS n"))
+        for file in tmp_path.iterdir():
+            file.unlink()
+        rows = await database.run(lambda connection: connection.execute("SELECT n FROM t").fetchall())
+        assert rows == [(7,)]
+        assert "deleted" in str(database.incident)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT n FROM t").fetchall() == [(7,)]
+
+
+async def test_an_emptied_file_is_made_anew_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    async with open_database(path) as database:
+        await database.run(
+            lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        )
+        path.write_bytes(b"")
+        count = await database.run(
+            lambda connection: connection.execute("SELECT count(*) FROM calls").fetchone()
+        )
+        assert count == (0,)
+        assert "emptied or replaced" in str(database.incident)
+
+
+async def test_a_replaced_file_is_used_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "toolcrib.db"
+    other = tmp_path / "other.db"
+    async with open_database(other) as database:
+        await database.run(lambda connection: connection.execute("CREATE TABLE t AS SELECT 8 AS n"))
+    async with open_database(path) as database:
+        for file in tmp_path.glob("toolcrib.db-*"):
+            file.unlink()
+        other.replace(path)
+        rows = await database.run(lambda connection: connection.execute("SELECT n FROM t").fetchall())
+        assert rows == [(8,)]
+        assert database.incident

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Mapping
 from typing import Any
@@ -203,3 +204,113 @@ def test_each_definition_is_compiled_once_and_the_cache_stays_bounded(
         checker.check(tool, {})
 
     assert len(checker._cache) == 10
+
+
+NODE = {"$ref": "#/$defs/node"}
+TWO_FORMS = [
+    {"type": "object", "properties": {"c": NODE}, "required": ["a"]},
+    {"type": "object", "properties": {"c": NODE}, "required": ["b"]},
+]
+
+
+def nested(levels: int, leaf: Any = 5) -> dict[str, Any]:
+    value: Any = leaf
+    for _ in range(levels):
+        value = {"c": value, "b": 1}
+    return {"n": value}
+
+
+@pytest.mark.parametrize("levels", [3, 10, 60])
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"anyOf": [*TWO_FORMS, {"type": "null"}]},
+        {"oneOf": TWO_FORMS},
+        {"allOf": [{"properties": {"c": NODE}}, {"properties": {"c": NODE}}], "type": "object"},
+        {"type": "object", "properties": {"c": {"anyOf": [NODE, {"allOf": [NODE, NODE]}]}}},
+        {"not": {"not": {"anyOf": TWO_FORMS}}},
+        {
+            "type": "object",
+            "if": {"properties": {"c": NODE}},
+            "then": {"properties": {"c": NODE}},
+            "else": False,
+        },
+        {"type": "object", "properties": {"c": NODE}, "patternProperties": {"^c": NODE, "c$": NODE}},
+        {"type": "object", "additionalProperties": {"anyOf": [NODE, {"type": "boolean"}, {"allOf": [NODE]}]}},
+        {"not": {"type": "string"}, "anyOf": TWO_FORMS},
+    ],
+)
+def test_wrong_arguments_of_a_recursive_schema_are_explained_with_little_work(
+    node: dict[str, Any], levels: int
+) -> None:
+    schema = {"type": "object", "properties": {"n": NODE}, "$defs": {"node": node}}
+
+    error = complaint(nested(levels), schema)
+
+    assert '"n' in error.message
+
+
+def test_of_very_many_wrong_values_the_first_is_named() -> None:
+    schema = {"properties": {"rows": {"type": "array", "items": {"type": "string"}}}}
+
+    error = complaint({"rows": ["x"] * 50_000 + [1] * 1_000_000}, schema)
+
+    assert error.message.endswith('"rows[50000]" must be a string, not a number.')
+
+
+def test_many_values_that_fit_none_of_many_forms_are_explained_by_the_first() -> None:
+    forms = [{"const": f"form {n}"} for n in range(2_000)]
+    schema = {"properties": {"rows": {"type": "array", "items": {"anyOf": forms}}}}
+
+    error = complaint({"rows": [1] * 100_000}, schema)
+
+    assert '"rows[0]" has none of the forms that are allowed here' in error.message
+
+
+def test_an_enum_of_very_many_values_is_listed_in_part() -> None:
+    error = complaint({"x": 1}, {"properties": {"x": {"enum": [f"v{n}" for n in range(9_000)]}}})
+
+    assert "9000 in all" in error.message
+    assert len(error.message) < 500
+
+
+def test_arguments_with_very_many_unknown_names_are_refused_in_few_words() -> None:
+    schema = {
+        "properties": {f"known_{n}": {} for n in range(5_000)},
+        "additionalProperties": False,
+    }
+
+    error = complaint({f"unknown_{n}": 1 for n in range(100_000)}, schema)
+
+    assert "unknown_0" in error.message
+    assert len(error.message) < 1_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object"},
+        {"properties": {"n": NODE}, "$defs": {"node": {"anyOf": TWO_FORMS}}},
+        {"properties": {"n": {"type": "array"}}},
+    ],
+)
+def test_arguments_nested_ten_thousand_levels_deep_never_break_the_checker(schema: dict[str, Any]) -> None:
+    with contextlib.suppress(InvalidArguments):
+        ArgumentChecker().check(tool_with(schema), nested(10_000))
+
+
+def test_exactly_one_form_is_asked_for_where_several_fit() -> None:
+    schema = {"properties": {"x": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}
+
+    assert "exactly one of the forms" in complaint({"x": 1}, schema).message
+
+
+def test_a_reference_into_an_alternative_still_names_the_argument() -> None:
+    schema = {
+        "properties": {
+            "x": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "y": {"$ref": "#/properties/x/anyOf/0"},
+        }
+    }
+
+    assert '"y"' in complaint({"y": 1}, schema).message

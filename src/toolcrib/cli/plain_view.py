@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from toolcrib.cli.output import as_json, mute, say, say_exactly
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.serving import Served
 
 
@@ -38,9 +38,7 @@ async def plain_view(served: Served) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        teller.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await teller
+        await cancel_and_wait(teller)
     _say_if_heard("Ending the servers.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -12,8 +13,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolcrib.errors import HostRunning
+from toolcrib.errors import ConfigError, HostRunning
 
+_ANY = "Check the permissions of that folder, or set TOOLCRIB_HOME to another one."
+_HINTS = {
+    errno.ENOSPC: "The disk is full: make room, or set TOOLCRIB_HOME to a folder on another disk.",
+    errno.EDQUOT: "Your quota is used up: make room, or set TOOLCRIB_HOME to a folder on another disk.",
+    errno.EROFS: "The disk is read-only: set TOOLCRIB_HOME to a folder that can be written to.",
+}
+_OF_THE_DISK = (*_HINTS, errno.EACCES, errno.EPERM)
 PAUSE = 0.01
 ATTEMPTS = 1000
 """Ten seconds: somebody who only looks lets go at once, but may stand still in between on a busy machine."""
@@ -22,17 +30,46 @@ ATTEMPTS = 1000
 @contextmanager
 def sole_host(file: Path, home: Path) -> Iterator[None]:
     """Hold the home while the block runs; raises `HostRunning` with a pointer to the host that has it."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise unwritable(home, error) from error
     try:
         if not _locked(descriptor):
             raise _taken(descriptor, home)
-        note = {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(note).encode(), 0)
+        _write_note(descriptor, home)
         yield
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def _write_note(descriptor: int, home: Path) -> None:
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    note = json.dumps({"pid": os.getpid(), "since": since}).encode()
+    try:
+        os.pwrite(descriptor, note, 0)
+        os.ftruncate(descriptor, len(note))
+    except OSError as error:
+        raise unwritable(home, error) from error
+
+
+@contextmanager
+def told_plainly(home: Path) -> Iterator[None]:
+    """A full or read-only disk is nobody's fault here: say so, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _OF_THE_DISK:
+            raise
+        raise unwritable(home, error) from error
+
+
+def unwritable(home: Path, error: OSError) -> ConfigError:
+    """What to say when the home cannot be written, and what to do about it."""
+    return ConfigError(
+        f"{home} cannot be written to: {error.strerror}.", hint=_HINTS.get(error.errno or 0, _ANY)
+    )
 
 
 def _locked(descriptor: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,9 +15,11 @@ from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError, HostRunning
 from toolcrib.host.foundation import lay_foundation
 from toolcrib.host.freshness import keep_fresh
-from toolcrib.host.lock import sole_host
+from toolcrib.host.lock import sole_host, told_plainly
 from toolcrib.loading import preload
+from toolcrib.servers.processes.descriptors import raise_limit
 from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.host.host import Host
@@ -48,18 +49,22 @@ async def open_host(
     edits of the config file. `handlers` answer what servers ask of us, `gate` decides which calls may run.
     `trust_config` takes the config file at its word, for programs that write it.
     """
-    paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
+    where = find_paths(Path(home) if home else None)
+    folder = where.home or where.config_file.parent
+    paths = await asyncio.to_thread(where.ensure)
+    raise_limit()
     async with AsyncExitStack() as stack:
-        _hold_home(stack, paths, exclusive)
-        foundation = await lay_foundation(
-            stack,
-            paths,
-            lazy=lazy,
-            only=only,
-            handlers=handlers,
-            clock=clock or SystemClock(),
-            trust_config=trust_config,
-        )
+        _hold_home(stack, paths, folder, exclusive)
+        with told_plainly(folder):
+            foundation = await lay_foundation(
+                stack,
+                paths,
+                lazy=lazy,
+                only=only,
+                handlers=handlers,
+                clock=clock or SystemClock(),
+                trust_config=trust_config,
+            )
         await foundation.lead()
         # The rest of our own program is loaded while the first server loads its own.
         await preload("toolcrib.host.furnishing")
@@ -73,12 +78,12 @@ async def open_host(
         yield host
 
 
-def _hold_home(stack: AsyncExitStack, paths: Paths, exclusive: bool | None) -> None:
+def _hold_home(stack: AsyncExitStack, paths: Paths, folder: Path, exclusive: bool | None) -> None:
     """Hold the home while the stack is open: always, never, or when no other host does (None)."""
     if exclusive is False:
         return
     try:
-        stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
+        stack.enter_context(sole_host(paths.lock_file, folder))
     except HostRunning:
         if exclusive:
             raise
@@ -96,6 +101,4 @@ async def _follow(host: Host) -> None:
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    await cancel_and_wait(task)

@@ -6,13 +6,13 @@ When the host ends before that, nothing is cleared away.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.errors import NotFound
+from toolcrib.tasks import cancel_and_wait
 
 Clear = Callable[[], Awaitable[None]]
 
@@ -53,11 +53,7 @@ class Removals:
         """Clear nothing away any more."""
         tasks = [task for _, task in self._waiting.values()]
         self._waiting.clear()
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await cancel_and_wait(*tasks)
 
     def _drop(self, name: str) -> None:
         if name in self._waiting:

@@ -20,6 +20,7 @@ from toolcrib.retrieval import arithmetic
 from toolcrib.retrieval.embedding import Embedded, Embedder, Part
 from toolcrib.retrieval.vector_cache import VectorCache, key_of
 from toolcrib.retrieval.word_cache import WordCache
+from toolcrib.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
 
@@ -90,10 +91,7 @@ class Meaning:
     async def close(self) -> None:
         """Stop, and keep what was made."""
         self._closed = True
-        if self._making is not None:
-            self._making.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._making
+        await cancel_and_wait(self._making)
         self._asked.shutdown(wait=False, cancel_futures=True)
         self._others.shutdown(wait=False, cancel_futures=True)
         self._flush()

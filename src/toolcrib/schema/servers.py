@@ -40,7 +40,7 @@ class RestartPolicy:
     longest_delay: float = 60.0
     jitter: float = 0.2
     give_up_after: int = 5
-    """Failures within `window` seconds after which the server is left alone."""
+    """Failed starts within `window` seconds after which the server is only tried every few minutes."""
     window: float = 300.0
     good_after: float = 120.0
     """Seconds of being ready after which earlier failures are forgotten."""

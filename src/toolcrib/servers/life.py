@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, Protocol
 
@@ -11,10 +12,13 @@ from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.health import watch_health
 from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.processes.descriptors import shortage_of
+from toolcrib.servers.processes.orphans import signal_group
 from toolcrib.servers.refresh import ListRefresher
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.starts import Start
+from toolcrib.tasks import being_cancelled
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +63,7 @@ class Life:
         self._witness = witness
         self._refresher = refresher or ListRefresher()
         self._slot: Start | None = None
+        self._group: int | None = None
 
     async def run(self, era: Era | None) -> ToolcribError:
         """Live; returns why it ended. Cancelling ends the server too."""
@@ -69,11 +74,24 @@ class Life:
                 error = await self._until_over(session)
                 self._witness.ending(error)
                 return error
-        except ToolcribError as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            # What a transport raises while it is closed may stand in place of the cancellation.
+            if being_cancelled():
+                raise asyncio.CancelledError from error
+            return self._reason(error)
+
+    def _reason(self, error: BaseException) -> ToolcribError:
+        if isinstance(error, ToolcribError):
             return error
-        except Exception as error:
-            logger.exception("server %s failed in an unexpected way", self._entry.name)
-            return StartFailed(f"{self._entry.name} failed: {type(error).__name__}: {error}")
+        shortage = shortage_of(error)
+        if shortage is not None:
+            return shortage
+        if isinstance(error, asyncio.CancelledError):
+            return StartFailed(f"{self._entry.name} failed: its connection was cancelled from within.")
+        logger.error("server %s failed in an unexpected way", self._entry.name, exc_info=error)
+        return StartFailed(f"{self._entry.name} failed: {type(error).__name__}: {error}")
 
     async def _started(self, stack: AsyncExitStack, era: Era | None) -> tuple[Session, list[Any]]:
         """A session and its tools; a server that dies on the probe is started again without it.
@@ -113,7 +131,13 @@ class Life:
             era=era, on_notice=self._noticed, on_junk=self._counted_junk, on_spawn=self._spawned
         )
 
+    def kill(self) -> None:
+        """End the server's processes at once, when its transport does not."""
+        if self._group is not None:
+            signal_group(self._group, signal.SIGKILL)
+
     def _spawned(self, pid: int) -> None:
+        self._group = pid
         if self._slot is not None:
             self._slot.uses(pid)
 

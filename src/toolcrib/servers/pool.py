@@ -20,8 +20,6 @@ from toolcrib.suggestions import did_you_mean
 
 TWIN = "older era"
 """Stands for the session of the connection that all clients of the older era share."""
-CLOSE_TIMEOUT = 8.0
-"""All servers together have this long to end; they end in parallel."""
 
 
 class Pool:
@@ -187,9 +185,7 @@ class Pool:
         """End every server, in parallel, within a bounded time."""
         everyone = [*self._supervisors.values(), *self._isolated.values()]
         self._supervisors, self._isolated = {}, {}
-        closing = [asyncio.ensure_future(supervisor.close()) for supervisor in everyone]
-        if closing:
-            await asyncio.wait(closing, timeout=CLOSE_TIMEOUT)
+        await asyncio.gather(*(supervisor.close() for supervisor in everyone))
 
     def _add(self, entry: ServerEntry, switched_on: bool) -> None:
         cached = self._cache.load(entry.name, self._fingerprints[entry.name])

@@ -19,7 +19,6 @@ from toolcrib.errors import (
     ConnectionLost,
     NotDelivered,
     NotTrusted,
-    ServerNotReady,
     ToolcribError,
 )
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
@@ -28,25 +27,23 @@ from toolcrib.servers.life import Life
 from toolcrib.servers.listed import DefinitionCheck, Listed
 from toolcrib.servers.pace import Pace, Stopwatch
 from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.refusals import HOPELESS as HOPELESS
+from toolcrib.servers.refusals import not_ready
 from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
+from toolcrib.tasks import end_within
 
 logger = logging.getLogger(__name__)
 
-HOPELESS = frozenset(
-    {
-        ServerState.DISABLED,
-        ServerState.FAILED,
-        ServerState.NEEDS_AUTH,
-        ServerState.NEEDS_CONFIG,
-        ServerState.NEEDS_TRUST,
-    }
-)
-"""States that end only when somebody does something."""
 OFFER_AFTER = 0.5
 """Seconds after which a server that is still starting is listed with the tools it had last time. Most are
 ready sooner, and are spared the second listing."""
+CLOSE_DEADLINE = 8.0
+"""Seconds a server has to end; a process takes seven at most, see `processes/ending.py`."""
+INSIST_DEADLINE = 1.0
+"""Seconds it has once it is cancelled a second time; afterwards it is killed and waited for no longer."""
+OWNER_DEADLINE = CLOSE_DEADLINE + INSIST_DEADLINE + 1.0
 NUDGE_PAUSE = 5.0
 """A call may hurry a retry, but not more often than this."""
 
@@ -81,9 +78,12 @@ class Supervisor:
         self._hurry = asyncio.Event()
         self._changed = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
-        self._life: asyncio.Task[ToolcribError] | None = None
+        self._life: Life | None = None
+        self._living: asyncio.Task[ToolcribError] | None = None
+        self._abandoned = asyncio.Event()
         self._last_start = float("-inf")
         self._ready_since: float | None = None
+        self._was_ready = False
         self._health: str | None = None
         self._pace = Pace(entry)
 
@@ -126,11 +126,8 @@ class Supervisor:
 
     async def close(self) -> None:
         """End the server and stop looking after it."""
-        if self._owner is None:
-            return
-        self._owner.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._owner
+        if self._owner is not None:
+            await end_within(self._owner, OWNER_DEADLINE)
 
     def start(self) -> None:
         """Start now, with a clean slate; a server that is up stays as it is."""
@@ -205,20 +202,27 @@ class Supervisor:
 
         `after` is one that has just failed its caller: it may not yet be known to be lost.
         """
-        first_start = self._ready_since is None and self.status.state in (
-            ServerState.STARTING,
-            ServerState.READY,
-        )
         self._rouse()
-        patience = self.entry.start_timeout if first_start else self._with.call_wait
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(self._patience()) as deadline:
                 while self.session in (None, after) and self.status.state not in HOPELESS:
                     await self._changed.wait()
+                    self._shorten(deadline)
         session = self.session
         if session is None or session is after:
-            raise self._not_ready()
+            raise not_ready(self.status)
         return session
+
+    def _patience(self) -> float:
+        """A first start may take its own deadline and some more for its turn; a restart only `call_wait`."""
+        starts_first = not self._was_ready and self.status.state in (ServerState.STARTING, ServerState.READY)
+        return self._with.call_wait + (self.entry.start_timeout if starts_first else 0)
+
+    def _shorten(self, deadline: asyncio.Timeout) -> None:
+        """A first start that failed is waited for no longer than a restart."""
+        soon = asyncio.get_running_loop().time() + self._with.call_wait
+        if self.status.state is ServerState.BACKOFF and soon < (deadline.when() or 0):
+            deadline.reschedule(soon)
 
     async def settled(self) -> ServerStatus:
         """The status once the server is ready, or waiting longer makes little sense."""
@@ -247,17 +251,25 @@ class Supervisor:
         if self.status.state is not ServerState.STARTING:  # mostly, whoever asked for it has said so
             self._set(ServerState.STARTING)
         self.listed = Listed()
-        life = Life(self.entry, self._connector, self._with, self, self.listed.refresher)
-        self._life = asyncio.create_task(life.run(self._era), name=f"life of {self.entry.name}")
+        self._life = Life(self.entry, self._connector, self._with, self, self.listed.refresher)
+        self._living = asyncio.create_task(self._life.run(self._era), name=f"life of {self.entry.name}")
+        self._abandoned.clear()
         try:
-            return await self._life
+            return await self._outcome(self._living)
         except asyncio.CancelledError:
-            owner = asyncio.current_task()
-            if owner is not None and owner.cancelling():
-                raise
-            return None
+            await self._end_life()
+            raise
         finally:
             self._session = None
+
+    async def _outcome(self, living: asyncio.Task[ToolcribError]) -> ToolcribError | None:
+        """How it ended; None when that was asked for, or when it would not end and was abandoned."""
+        abandoned = asyncio.ensure_future(self._abandoned.wait())
+        try:
+            await asyncio.wait({living, abandoned}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            abandoned.cancel()
+        return None if not living.done() or living.cancelled() else living.result()
 
     async def _after(self, error: ToolcribError) -> None:
         now = self._with.clock.monotonic()
@@ -296,9 +308,17 @@ class Supervisor:
                 wait.cancel()
 
     async def _end_life(self) -> None:
-        if self._life is not None and not self._life.done():
-            self._life.cancel()
-            await asyncio.wait({self._life})
+        """End the server within a bounded time: one that does not end is killed and waited for no longer."""
+        life, living = self._life, self._living
+        if life is None or living is None or living.done():
+            return
+        ended = await end_within(living, CLOSE_DEADLINE, INSIST_DEADLINE)
+        self._session = None
+        if ended:
+            return
+        life.kill()
+        logger.error("server did not end and was abandoned", extra={"server": self.entry.name})
+        self._abandoned.set()
 
     # What the life tells.
 
@@ -310,6 +330,7 @@ class Supervisor:
         self._era = agreement.era
         self.error = None
         self._ready_since = self._with.clock.monotonic()
+        self._was_ready = True
         self._health, self._pace = None, Pace(self.entry)
         self.status = replace(
             self.status, era=agreement.version, version=version if isinstance(version, str) else None
@@ -379,16 +400,6 @@ class Supervisor:
         self._wanted.set()
         if self._with.clock.monotonic() - self._last_start >= NUDGE_PAUSE:
             self._hurry.set()
-
-    def _not_ready(self) -> ToolcribError:
-        status, hint = self.status, "Try again shortly."
-        if status.state is ServerState.DISABLED:
-            return ServerNotReady(f"{status.name} is off.", hint=status.hint)
-        if status.state in HOPELESS:
-            return ServerNotReady(f"{status.name} is not running: {status.reason}", hint=status.hint)
-        if status.state is ServerState.BACKOFF:
-            return ServerNotReady(f"{status.name} is restarting: {status.reason}", hint=hint)
-        return ServerNotReady(f"{status.name} is still starting.", hint=hint)
 
     def _set(self, state: ServerState, **details: Any) -> None:
         cleared: dict[str, Any] = {"reason": "", "hint": "", "pid": None, "retry_at": None}

@@ -123,7 +123,7 @@ class ApprovalRules:
         return True
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
-        self._database.submit(lambda connection: _execute(connection, statement, row)).add_done_callback(
+        self._database.keep(lambda connection: _execute(connection, statement, row)).add_done_callback(
             _take_in
         )
 

@@ -12,6 +12,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import cache, partial
 from itertools import chain
@@ -20,8 +21,9 @@ from typing import Any, Self, TypeVar
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import CallRecord, Outcome
-from toolcrib.store.database import Database, transact
+from toolcrib.store.database import BEHIND_BUSY_SECONDS, Database, is_lock, may_pass, transact
 from toolcrib.store.moments import from_stored, to_stored
+from toolcrib.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +31,16 @@ T = TypeVar("T")
 
 FLUSH_AFTER = 0.05
 RETRY_AFTER = 1.0
-CAPACITY = 5000
-"""Records held in memory; when the writer is that far behind, the next one waits for it."""
+CAPACITY = 50_000
+"""Records held in memory while the database cannot be written; further ones are lost, and counted."""
+BATCH = 5000
+"""Records written at once; so many are written without waiting for others."""
+CLOSE_SECONDS = 10.0
+"""How long the end waits for another process that holds the database."""
+GIVE_UP_SECONDS = 5.0
+"""How much longer it waits for a try that is under way."""
+JUMP = timedelta(days=30)
+"""A longer time without records may be a wrong clock: nothing is deleted until it was right for as long."""
 PRUNE_EVERY = 6 * 3600.0
 _PRUNED_AT_ONCE = 5000
 
@@ -53,12 +63,14 @@ class AuditLog:
         clock: Clock | None = None,
         flush_after: float = FLUSH_AFTER,
         capacity: int = CAPACITY,
+        batch: int = BATCH,
     ) -> None:
         self._database = database
         self._days = days
         self._clock = clock or SystemClock()
         self._flush_after = flush_after
         self._capacity = capacity
+        self._batch = batch
         self._pending: list[CallRecord] = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -69,6 +81,19 @@ class AuditLog:
         self.lost = 0
         """Records that were given up."""
         self.last_error: str | None = None
+        self._blocked = False
+        self._blocked_by_lock = False
+        self._in_hand = 0
+
+    @property
+    def waiting(self) -> int:
+        """Records that are not on disk because the last try to write them failed."""
+        return len(self._pending) if self._blocked else 0
+
+    @property
+    def trouble(self) -> str | None:
+        """What happened to the database while it was open, if anything did."""
+        return self._database.incident
 
     async def __aenter__(self) -> Self:
         self._pruning = asyncio.create_task(self._prune_for_ever(), name="audit retention")
@@ -77,28 +102,44 @@ class AuditLog:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pruning is not None:
-            self._pruning.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._pruning
-        await self.flush()
+        await cancel_and_wait(self._pruning)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS + GIVE_UP_SECONDS):
+                await self._flush_at_the_end()
         self._cancel_timer()
-        self._give_up(len(self._pending))
+        self._give_up(len(self._pending) + self._in_hand)
         self._pending = []
 
     def record(self, record: CallRecord) -> None:
         """Take one record; it is written a moment later, together with others."""
-        self._pending.append(record)
         if len(self._pending) >= self._capacity:
-            self._write_now()
-        elif self._timer is None and self._idle.is_set():
+            self._give_up(1)
+            return
+        self._pending.append(record)
+        if not self._idle.is_set():
+            return
+        if len(self._pending) >= self._batch and not self._blocked:
+            self._start_writing()
+        elif self._timer is None:
             self._arm(self._flush_after)
 
     async def flush(self) -> None:
         """Wait until everything recorded so far is on disk, or has failed once more."""
         await self._idle.wait()
-        self._start_writing()
-        await self._idle.wait()
+        left, errors = len(self._pending), self.errors
+        while left > 0 and self.errors == errors:
+            self._start_writing()
+            await self._idle.wait()
+            left -= self._batch
+
+    async def _flush_at_the_end(self) -> None:
+        """As often as it takes while another process holds the database; once where it is the disk."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + CLOSE_SECONDS
+        await self.flush()
+        while self._pending and self._blocked_by_lock and clock() < until:
+            await asyncio.sleep(self._flush_after)
+            await self.flush()
 
     async def query(
         self,
@@ -134,7 +175,10 @@ class AuditLog:
 
     async def prune(self) -> int:
         """Delete what is older than the log is kept; returns how many records went."""
-        oldest = to_stored(self._clock.now() - timedelta(days=self._days))
+        now = self._clock.now()
+        if await self._database.run(partial(_is_after_jump, to_stored(now - JUMP), to_stored(now))):
+            return 0
+        oldest = to_stored(now - timedelta(days=self._days))
         gone = 0
         while deleted := await self._database.run(partial(_delete_before, oldest)):
             # In portions, so that new records come in between.
@@ -161,38 +205,35 @@ class AuditLog:
         self._cancel_timer()
         if not self._pending or not self._idle.is_set():
             return
-        batch, self._pending = self._pending, []
+        batch, self._pending = self._pending[: self._batch], self._pending[self._batch :]
         loop = asyncio.get_running_loop()
         self._idle.clear()
-        self._database.submit(partial(_insert, batch)).add_done_callback(
-            lambda written: loop.call_soon_threadsafe(self._written, batch, written.exception())
-        )
+        self._in_hand = len(batch)
+        writing = self._database.submit(partial(_insert, batch), busy_seconds=BEHIND_BUSY_SECONDS)
+        writing.add_done_callback(partial(self._tell_loop, loop, batch))
+
+    def _tell_loop(
+        self, loop: asyncio.AbstractEventLoop, batch: list[CallRecord], written: Future[None]
+    ) -> None:
+        error = sqlite3.OperationalError("closed") if written.cancelled() else written.exception()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the losses were counted at the end
+            loop.call_soon_threadsafe(self._written, batch, error)
 
     def _written(self, batch: list[CallRecord], error: BaseException | None) -> None:
         self._idle.set()
+        self._in_hand = 0
+        self._blocked = error is not None and may_pass(error)
+        self._blocked_by_lock = error is not None and is_lock(error)
         if error is not None:
             self._note(error)
-            self._keep(batch, error)
-        if self._pending:
-            self._arm(self._flush_after if error is None else RETRY_AFTER)
-
-    def _keep(self, batch: list[CallRecord], error: BaseException) -> None:
-        """Hold what failed for another try, if one makes sense, as far as there is room."""
-        room = self._capacity - 1 - len(self._pending)
-        # A full disk or a lock may pass; anything else would fail for ever.
-        kept = batch[-room:] if room > 0 and isinstance(error, sqlite3.OperationalError) else []
-        self._pending = kept + self._pending
-        self._give_up(len(batch) - len(kept))
-
-    def _write_now(self) -> None:
-        """The writer is far behind: wait for it rather than lose or pile up records."""
-        self._cancel_timer()
-        batch, self._pending = self._pending, []
-        try:
-            self._database.submit(partial(_insert, batch)).result()
-        except sqlite3.Error as error:
-            self._note(error)
+        if self._blocked:
+            self._pending = batch + self._pending  # in their order
+        elif error is not None:
             self._give_up(len(batch))
+        if error is not None and self._pending:
+            self._arm(RETRY_AFTER)
+        elif self._pending:
+            self._arm(0 if len(self._pending) >= self._batch else self._flush_after)
 
     def _note(self, error: BaseException) -> None:
         self.errors += 1
@@ -201,9 +242,11 @@ class AuditLog:
             logger.error("The audit log cannot be written: %s", error)
 
     def _give_up(self, count: int) -> None:
-        if count:
-            self.lost += count
+        if not count:
+            return
+        if not self.lost or count > 1:  # not once for each of thousands
             logger.error("%d audit records were lost: %s", count, self.last_error)
+        self.lost += count
 
 
 def _insert(batch: list[CallRecord], connection: sqlite3.Connection) -> None:
@@ -230,6 +273,16 @@ def _insert_rows(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) ->
 @cache
 def _insert_statement(rows: int) -> str:
     return f"INSERT INTO calls ({COLUMNS}) VALUES {', '.join([_ROW] * rows)}"  # noqa: S608
+
+
+def _is_after_jump(before: int, now: int, connection: sqlite3.Connection) -> bool:
+    """Whether the records that are newer than `before` follow a gap, as they do when the clock jumped."""
+    statement = "SELECT max(time) FROM calls WHERE time < ?"
+    (last,) = connection.execute(statement, (before,)).fetchone()
+    if last is None:
+        return False
+    (following,) = connection.execute("SELECT min(time) FROM calls WHERE time > ?", (last,)).fetchone()
+    return bool(min(now, following if following is not None else now) - last > now - before)
 
 
 def _delete_before(oldest: int, connection: sqlite3.Connection) -> int:

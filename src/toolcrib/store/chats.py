@@ -178,7 +178,7 @@ class Chats:
         raise NotFound(f"{several} {chat!r}.", hint="List them with: toolcrib chat --list")
 
     def _submit(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        self._database.submit(work).add_done_callback(self._take_in)
+        self._database.keep(work).add_done_callback(self._take_in)
 
     def _take_in(self, written: Future[None]) -> None:
         error = written.exception()

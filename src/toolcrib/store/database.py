@@ -7,39 +7,149 @@ cut at most the last moments. Several processes may share the file.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import os
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from toolcrib.errors import ConfigError
 from toolcrib.store.migrations import migrate
 
 T = TypeVar("T")
 
+logger = logging.getLogger(__name__)
+
 BUSY_SECONDS = 15.0
 """How long we wait for another process that is writing."""
+BEHIND_BUSY_SECONDS = 1.0
+"""The same for what nobody waits for: it is tried again, and others can use the thread in between."""
+RETRY_AFTER = 1.0
+MAX_KEPT = 10_000
+EMPTIED = -1
+"""Stands for the number of a file that holds nothing."""
+CLOSE_SECONDS = 20.0
+_LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_PASSING = (*_LOCKS, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
 class Database:
-    """The open file; made by `open_database`."""
+    """The open file; made by `open_database`. Whatever begins with an underscore runs in its thread."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
         self.path = path
+        self.trouble: str | None = None
+        """Why writes are waiting right now."""
+        self.incident: str | None = None
+        """What happened to the file while it was open."""
         self._connection = connection
+        self._file = _identity(path)
         self._thread = thread
+        self._loop = asyncio.get_running_loop()
+        self._kept: deque[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Writes that could not be made yet."""
+        return len(self._kept)
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do work on the connection, after all that was handed over before, and wait for its result."""
         return await asyncio.wrap_future(self.submit(work))
 
-    def submit(self, work: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Hand work over without waiting."""
-        return self._thread.submit(work, self._connection)
+    def submit(
+        self, work: Callable[[sqlite3.Connection], T], *, busy_seconds: float = BUSY_SECONDS
+    ) -> Future[T]:
+        """Hand work over without waiting; it waits that long for another process that is writing."""
+        return self._thread.submit(self._do, work, busy_seconds)
+
+    def keep(self, work: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """Write without waiting; what a lock or a full disk prevents is tried again, in order."""
+        written: Future[T] = Future()
+        self._thread.submit(self._take_up, work, written)
+        return written
+
+    def _do(self, work: Callable[[sqlite3.Connection], T], busy_seconds: float) -> T:
+        self._check_file()
+        if busy_seconds == BUSY_SECONDS:
+            return work(self._connection)
+        with _patience(self._connection, busy_seconds):
+            return work(self._connection)
+
+    def _take_up(self, work: Callable[[sqlite3.Connection], Any], written: Future[Any]) -> None:
+        if len(self._kept) >= MAX_KEPT:
+            written.set_exception(sqlite3.OperationalError(f"{MAX_KEPT} writes are waiting already"))
+            return
+        self._kept.append((work, written))
+        if len(self._kept) == 1:
+            self._write_kept()
+
+    def _write_kept(self) -> None:
+        while self._kept:
+            work, written = self._kept[0]
+            try:
+                result = self._do(work, BEHIND_BUSY_SECONDS)
+            except Exception as error:  # noqa: BLE001 - it belongs to whoever handed the work over
+                if may_pass(error):
+                    self._try_again_later(str(error))
+                    return
+                written.set_exception(error)
+            else:
+                written.set_result(result)
+            self._kept.popleft()
+        self.trouble = None
+
+    def _try_again_later(self, trouble: str) -> None:
+        if self.trouble is None:
+            logger.error("The database cannot be written for now: %s", trouble)
+        self.trouble = trouble
+        with contextlib.suppress(RuntimeError):  # the loop or the thread is closed
+            self._loop.call_soon_threadsafe(self._loop.call_later, RETRY_AFTER, self._try_again)
+
+    def _try_again(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            self._thread.submit(self._write_kept)
+
+    def _check_file(self) -> None:
+        """Notice that the file was deleted, emptied or replaced, and go on with one that is there."""
+        now = _identity(self.path)
+        if now == self._file:
+            return
+        spare = self._saved() if now is None else None
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+        if now is None or now[1] == EMPTIED:
+            _remove(self.path)
+        if spare is not None:
+            spare.replace(self.path)
+        self._connection = _connect(self.path)
+        self._file = _identity(self.path)
+        what = "deleted; its content was written again" if now is None else "emptied or replaced"
+        self.incident = f"The database {self.path} was {what} while it was in use."
+        logger.error(self.incident)
+
+    def _saved(self) -> Path | None:
+        """A copy of the deleted file, which is still there while we hold it open."""
+        spare = self.path.with_name(f"{self.path.name}.saved")
+        try:
+            with contextlib.closing(sqlite3.connect(spare)) as copy:
+                self._connection.backup(copy)
+        except sqlite3.Error:
+            spare.unlink(missing_ok=True)
+            return None
+        return spare
+
+    def _close(self) -> None:
+        self._write_kept()
+        for _, written in self._kept:
+            written.set_exception(sqlite3.OperationalError(self.trouble or "the database was closed"))
+        self._connection.close()
 
 
 @asynccontextmanager
@@ -51,14 +161,54 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolcrib-store")
     try:
         connection = await asyncio.wrap_future(thread.submit(_connect, path))
+        database = Database(path, connection, thread)
         try:
-            yield Database(path, connection, thread)
+            yield database
         finally:
             # The thread works in order: what was handed over before is written first, even when the one who
             # waits here is cancelled.
-            await asyncio.shield(asyncio.wrap_future(thread.submit(connection.close)))
+            closing = asyncio.wrap_future(thread.submit(database._close))
+            await asyncio.shield(asyncio.wait({closing}, timeout=CLOSE_SECONDS))
+            if not closing.done():
+                logger.error("The database was left before all was written: %s", database.trouble)
     finally:
-        thread.shutdown(wait=False)
+        thread.shutdown(wait=False, cancel_futures=True)
+
+
+def may_pass(error: BaseException) -> bool:
+    """True for what another try may not meet: a lock, a full disk, a file that cannot be reached."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return False
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _PASSING
+
+
+def is_lock(error: BaseException) -> bool:
+    """True when another process holds the file."""
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _LOCKS
+
+
+@contextlib.contextmanager
+def _patience(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is; None when it is not there. An emptied one is no longer the same."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino if status.st_size else EMPTIED)
+
+
+def _remove(path: Path) -> None:
+    """The file and the two that SQLite keeps beside it: they belong to what is gone."""
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -125,6 +275,11 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _unusable(path: Path, error: Exception) -> ConfigError:
+    if is_lock(error):
+        return ConfigError(
+            f"The database {path} is locked by another process.",
+            hint="Wait until that process is done, or end it: a backup, another program that has it open.",
+        )
     return ConfigError(
         f"The database {path} cannot be used: {error}.",
         hint="Check that the folder can be written to and the disk has room; "

@@ -136,7 +136,7 @@ class PageKeys:
             self.revoke(min(self._keys.values(), key=lambda key: key.used_at).id)
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
-        self._database.submit(partial(_execute, statement, row)).add_done_callback(_take_in)
+        self._database.keep(partial(_execute, statement, row)).add_done_callback(_take_in)
 
 
 def _execute(statement: str, row: tuple[Any, ...], connection: sqlite3.Connection) -> None:

@@ -71,7 +71,7 @@ class ToolHistory:
                 changed.append(_to_row(server or "", definition.name, entry))
             histories[definition.name] = entry.history
         if changed:
-            written = self._database.submit(partial(write_each, statement=_UPSERT, rows=changed))
+            written = self._database.keep(partial(write_each, statement=_UPSERT, rows=changed))
             written.add_done_callback(self._take_in)
         return histories
 

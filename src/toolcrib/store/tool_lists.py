@@ -53,12 +53,12 @@ class ToolLists:
     def save(self, tools: CachedTools) -> None:
         """Keep a fresh list in place of the last one."""
         self._lists[tools.server] = tools
-        self._database.submit(partial(_write, tools)).add_done_callback(self._take_in)
+        self._database.keep(partial(_write, tools)).add_done_callback(self._take_in)
 
     def forget(self, server: str) -> None:
         """Drop the list of a server that is no longer there."""
         if self._lists.pop(server, None) is not None:
-            self._database.submit(partial(_delete, server)).add_done_callback(self._take_in)
+            self._database.keep(partial(_delete, server)).add_done_callback(self._take_in)
 
     def _take_in(self, written: Future[None]) -> None:
         error = written.exception()

@@ -98,7 +98,7 @@ class ToolPins:
             else:
                 rows.append((server, to_column(definition.name), hash_, text, to_stored(now)))
         if rows:
-            written = self._database.submit(partial(write_each, statement=_UPSERT, rows=rows))
+            written = self._database.keep(partial(write_each, statement=_UPSERT, rows=rows))
             written.add_done_callback(partial(self._take_in, server, rows))
 
     def approved(self, server: str, tool: str) -> Mapping[str, Any] | None:
@@ -114,7 +114,7 @@ class ToolPins:
         """Nothing of that server is approved any more."""
         self._unstored.pop(server, None)
         if self._pins.pop(server, None) is not None:
-            self._database.submit(partial(_delete, server)).add_done_callback(_log_failure)
+            self._database.keep(partial(_delete, server)).add_done_callback(_log_failure)
 
     def _take_in(self, server: str, rows: list[Row], written: Future[list[Row]]) -> None:
         """Runs in the database's thread."""

@@ -87,7 +87,7 @@ class Trust:
         launch = launch_of(entry.raw)
         self._launches[entry.name] = launch
         row = (entry.name, json.dumps(launch, default=str), to_stored(self._clock.now()))
-        self._database.submit(partial(_write, row)).add_done_callback(_take_in)
+        self._database.keep(partial(_write, row)).add_done_callback(_take_in)
 
 
 def _read(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -15,6 +16,8 @@ from toolcrib.tools.complexity import follow
 _ARTICLES = {"object": "an object", "array": "a list", "integer": "a whole number", "null": "null"}
 _MAX_LISTED = 12
 _MAX_HINT = 400
+_MAX_COMPARED = 200
+"""Names of a schema that a wrong one is compared with."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,22 @@ def describe(error: jsonschema_rs.ValidationError, schema: Mapping[str, Any]) ->
     ):
         return _unknown(kind.unexpected, path, _subschema(error, schema))
     field = _subschema(error, schema)
-    return Complaint(f"{_place(path)} {_trouble(error)}", _field_hint(_spell(path), field))
+    trouble = _alternatives(field) if _is_hidden(error, field) else _trouble(error)
+    return Complaint(f"{_place(path)} {trouble}", _field_hint(_spell(path), field))
+
+
+def _is_hidden(error: jsonschema_rs.ValidationError, field: Any) -> bool:
+    """Whether this `not` is none of the schema's own but hides its alternatives, as `explaining` makes it."""
+    is_not = isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Not)
+    return is_not and not (isinstance(field, Mapping) and "not" in field)
+
+
+def _alternatives(field: Any) -> str:
+    if isinstance(field, Mapping) and "oneOf" in field and "anyOf" not in field:
+        return "must have exactly one of the forms that are allowed here"
+    if isinstance(field, Mapping) and "anyOf" in field:
+        return "has none of the forms that are allowed here"
+    return "does not fit the schema"
 
 
 def _missing(name: str, path: Sequence[str | int], parent: Any) -> Complaint:
@@ -47,7 +65,7 @@ def _missing(name: str, path: Sequence[str | int], parent: Any) -> Complaint:
 
 
 def _unknown(names: Sequence[str], path: Sequence[str | int], parent: Any) -> Complaint:
-    known = list(_properties(parent))
+    known = list(islice(_properties(parent), _MAX_COMPARED))
     shown = ", ".join(_cut(_spell([*path, name]), 60) for name in names[:_MAX_LISTED])
     close = [match for name in names[:3] for match in difflib.get_close_matches(name[:100], known, n=1)]
     hint = f"Did you mean {', '.join(dict.fromkeys(close))}?" if close else ""
@@ -67,10 +85,6 @@ def _trouble(error: jsonschema_rs.ValidationError) -> str:
         return f"must be {_cut(json.dumps(kind.expected_value, ensure_ascii=False), 100)}"
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Pattern):
         return f"does not match the pattern {_cut(kind.pattern, 100)}"
-    if isinstance(
-        kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
-    ):
-        return "has none of the forms that are allowed here"
     # The library's own words; values in them are masked.
     return _cut(error.message.removeprefix("the value "), 200)
 

@@ -22,11 +22,19 @@ def is_reasonable(schema: Mapping[str, Any]) -> bool:
         return False
 
 
+def is_recursive(schema: Mapping[str, Any]) -> bool:
+    """True when a reasonable schema refers to itself somewhere."""
+    unfolding = _Unfolding(schema)
+    unfolding.size(schema, 0)
+    return unfolding.loops
+
+
 class _Unfolding:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._sizes: dict[str, int] = {}
-        self._open: set[str] = set()
+        self._open: set[str] = {"#"}
+        self.loops = False
 
     def size(self, node: Any, depth: int) -> int:
         if depth > MAX_DEPTH:
@@ -45,6 +53,7 @@ class _Unfolding:
 
     def _referenced(self, reference: str, depth: int) -> int:
         if reference in self._open:
+            self.loops = True
             return 1
         if reference not in self._sizes:
             self._open.add(reference)

@@ -7,7 +7,7 @@ repeats a value, which may be a secret.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +15,11 @@ import jsonschema_rs
 
 from toolcrib.errors import InvalidArguments
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.complaints import Complaint, describe
-from toolcrib.tools.complexity import is_reasonable
+from toolcrib.tools.complexity import is_reasonable, is_recursive
 from toolcrib.tools.drafts import in_newest_draft
+from toolcrib.tools.explaining import Compile, Explainer
 
 _MAX_CACHED = 4096
-_MAX_COMPLAINTS = 5
-_NEVER_COUNTS = (
-    jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
-    jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
-)
-"""Not the arguments' fault: a pattern that could not be run to its end."""
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
     backtrack_limit=10_000, size_limit=1 << 20, dfa_size_limit=1 << 21
 )
@@ -37,6 +31,7 @@ class _Checker:
 
     validator: jsonschema_rs.Validator | None
     reason: str = ""
+    compile: Compile | None = None
 
 
 class ArgumentChecker:
@@ -44,6 +39,7 @@ class ArgumentChecker:
 
     def __init__(self) -> None:
         self._cache: dict[str, _Checker] = {}
+        self._explainers: dict[str, Explainer] = {}
 
     def check(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """Raise `InvalidArguments` when the arguments do not fit."""
@@ -52,12 +48,11 @@ class ArgumentChecker:
         if validator is None:
             return
         try:
-            if validator.is_valid(arguments):
-                return
+            if not validator.is_valid(arguments):
+                self._complain(tool, arguments, checker)
         except ValueError as error:
             # Keys that are no strings, values nested without end: nothing that JSON could carry.
             raise InvalidArguments(f"{tool.name}: the arguments are not plain JSON: {error}.") from None
-        self._complain(tool, arguments, validator)
 
     def unusable(self, tool: Tool) -> str:
         """Why this tool's arguments cannot be checked; empty when they can."""
@@ -65,22 +60,29 @@ class ArgumentChecker:
 
     def _compile(self, tool: Tool) -> _Checker:
         checker = _compile(tool.definition.input_schema)
-        if len(self._cache) >= _MAX_CACHED:
-            self._cache.pop(next(iter(self._cache)))
-        self._cache[tool.hash] = checker
+        _put(self._cache, tool.hash, checker)
         return checker
 
-    def _complain(self, tool: Tool, arguments: Mapping[str, Any], validator: jsonschema_rs.Validator) -> None:
-        complaints: list[Complaint] = []
-        for error in validator.iter_errors(arguments):
-            if not isinstance(error.kind, _NEVER_COUNTS):
-                complaints.append(describe(error, tool.definition.input_schema))
-            if len(complaints) == _MAX_COMPLAINTS:
-                break
+    def _complain(self, tool: Tool, arguments: Mapping[str, Any], checker: _Checker) -> None:
+        complaints = self._explainer(tool, checker).complaints(arguments)
         if complaints:
             message = "; ".join(dict.fromkeys(complaint.message for complaint in complaints))
             hints = dict.fromkeys(complaint.hint for complaint in complaints if complaint.hint)
             raise InvalidArguments(f"{tool.name}: {message}.", hint="\n".join(hints))
+
+    def _explainer(self, tool: Tool, checker: _Checker) -> Explainer:
+        explainer = self._explainers.get(tool.hash)
+        if explainer is None:
+            schema = tool.definition.input_schema
+            explainer = Explainer(schema, checker.compile or _as_declared, recursive=is_recursive(schema))
+            _put(self._explainers, tool.hash, explainer)
+        return explainer
+
+
+def _put(cache: dict[str, Any], key: str, value: Any) -> None:
+    if len(cache) >= _MAX_CACHED:
+        cache.pop(next(iter(cache)))
+    cache[key] = value
 
 
 def _compile(schema: Mapping[str, Any]) -> _Checker:
@@ -89,7 +91,7 @@ def _compile(schema: Mapping[str, Any]) -> _Checker:
     reason = ""
     for attempt in _ATTEMPTS:
         try:
-            return _Checker(attempt(dict(schema)))
+            return _Checker(attempt(dict(schema)), compile=attempt)
         except ValueError as error:
             reason = reason or str(error).splitlines()[0]
     return _Checker(None, reason)
@@ -134,7 +136,7 @@ _OPTIONS: dict[str, Any] = {
 }
 # Servers write older drafts without saying so, name drafts that do not exist, take types from their own
 # language and use JavaScript's regular expressions: the first reading that compiles is used.
-_ATTEMPTS: tuple[Callable[[dict[str, Any]], jsonschema_rs.Validator], ...] = (
+_ATTEMPTS: tuple[Compile, ...] = (
     _as_declared,
     _as_meant,
     _without_patterns,

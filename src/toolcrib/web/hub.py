@@ -18,6 +18,7 @@ from typing import Any
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
 from toolcrib.serverkit.encoding import encode
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.telling import CallTelling, shown_event, waiting_event, worth_a_look
 
 KEPT = 2000
@@ -56,10 +57,7 @@ class Hub:
             yield
         finally:
             self.close()
-            for task in (*tasks, *([self._calls] if self._calls is not None else [])):
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+            await cancel_and_wait(*tasks, self._calls)
 
     def tell(self, kind: str, **what: Any) -> None:
         """Add an event to the series."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -18,6 +17,7 @@ from toolcrib.control.surface import asked_from
 from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
 from toolcrib.serverkit.encoding import encode
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.answers import error_json, status_of, unexpected
 from toolcrib.web.offered import is_offered
 from toolcrib.web.streaming import EventStream
@@ -121,6 +121,4 @@ async def _stream(host: Host, name: str, operation: Operation, params: Any) -> A
             kind, value = item
             yield b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(value))
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await cancel_and_wait(task)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import math
 from typing import Any
@@ -11,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.errors import UsageError
-from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
+from toolcrib.servers.sessions import large
+from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_large, encode, is_large
 
 REPLY = {"jsonrpc": "2.0", "id": 1, "result": {"text": "é ☃ 😀"}}
 WIRE = json.dumps(REPLY, ensure_ascii=False).encode()
@@ -188,3 +191,172 @@ def test_what_json_cannot_hold_is_refused_with_a_hint(value: Any):
 def test_arguments_nested_beyond_all_reason_are_refused():
     with pytest.raises(UsageError):
         encode({"params": _deep()})
+
+
+# Damaged lines
+
+
+def _work_of(line: bytes) -> int:
+    """How many characters the parser was given to look for a message in a damaged line."""
+    from toolcrib.servers.sessions import codec
+
+    read = 0
+    decoder = codec._DECODER
+
+    class Counting(json.JSONDecoder):
+        def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+            nonlocal read
+            try:
+                value, end = decoder.raw_decode(s, idx)
+            except json.JSONDecodeError as error:
+                read += error.pos - idx
+                raise
+            read += end - idx
+            return value, end
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codec, "_DECODER", Counting())
+        with contextlib.suppress(NotAMessage):
+            decode(line)
+    return read
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id":[' * 64 + b"1," * 50_000,
+        b'{"id":' * 64 + b"[" * 100 + b'"x",' * 20_000,
+        b'{"params":{"a":1},' * 64 + b"1" * 100_000,
+        b'x{"result":{"y":' * 64 + b'{"a":' * 10_000,
+        b'{"id":1,"method":"x"' * 5_000,
+    ],
+)
+def test_a_damaged_line_is_searched_once_and_not_once_for_each_opening(line: bytes):
+    assert _work_of(line) <= 2 * len(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (
+            b'{"jsonrpc":"2.0","id":7,"result":{"a":' + b"[" * 10_000 + b"]" * 10_000 + b"}}",
+            "nested too deeply",
+        ),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"a":' + b"1" * 5_000 + b"}}", "digits"),
+        (
+            b'{"result":{"a":' + b"[" * 10_000 + b"]" * 10_000 + b'},"jsonrpc":"2.0","id":7}',
+            "nested too deeply",
+        ),
+        (b'{"id":7,"jsonrpc":"2.0","error":{"message":' + b"[" * 10_000 + b"}}", "nested too deeply"),
+        (b'{"id":"7","jsonrpc":"2.0","result":{"cut":', "Expecting value"),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"rows":[' + b"1," * 200_000 + b"}}", "cannot be read"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_names_its_request_and_the_reason(line: bytes, reason: str):
+    with pytest.raises(NotAMessage) as caught:
+        (decode_large if is_large(line) else decode)(line)
+    assert caught.value.answer is not None
+    assert caught.value.answer["id"] == 7
+    assert reason in caught.value.answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'DEBUG sent {"jsonrpc":"2.0","id":7,"result":{"cut":',
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"cut":',
+        b'{"level":"info","jsonrpc":"2.0","id":7,"result":{"cut":',
+        b'{"result":{"cut":1},"jsonrpc":"2.0","id":"server-error"',
+    ],
+)
+def test_a_damaged_line_that_only_mentions_an_answer_fails_no_request(line: bytes):
+    with pytest.raises(NotAMessage) as caught:
+        decode(line)
+    assert caught.value.answer is None
+
+
+def test_what_follows_a_damaged_answer_is_kept_and_the_damaged_one_fails():
+    messages = decode(b'{"jsonrpc":"2.0","id":7,"result":{"cut' + WIRE)
+    assert messages[0] == REPLY
+    assert messages[1]["id"] == 7
+    assert "error" in messages[1]
+
+
+# Large lines
+
+
+@given(JSON_VALUES, st.sampled_from([64, 100, 512]))
+def test_a_large_message_is_read_as_a_small_one_is(value: Any, window: int):
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"value": value, "again": [value] * 20}}
+    for written in (json.dumps(message), json.dumps(message, ensure_ascii=False, indent=1)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(large, "WINDOW", window)
+            patch.setattr(large, "STRING_STEP", window)
+            patch.setattr(large, "_MAX_DEPTH", 100)
+            patch.setattr(large, "_FAILURES", 1_000_000)
+            assert decode_large(written.encode()) == [message]
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "é", "あ", "😀", "\n", '"', "\\", "\ud83d", 'a\\"b', "plain text, then\n"]
+)
+def test_a_long_string_is_read_whole(text: str):
+    reply = {"jsonrpc": "2.0", "id": 1, "result": {"text": text * 700_000}}
+    assert decode_large(json.dumps(reply).encode()) == [reply]
+    if text != "\ud83d":
+        assert decode_large(json.dumps(reply, ensure_ascii=False).encode()) == [reply]
+
+
+def _rows(row: str, count: int) -> bytes:
+    return b'{"jsonrpc":"2.0","id":1,"result":{"rows":[%b]}}' % ",".join([row] * count).encode()
+
+
+@pytest.mark.parametrize(
+    "row", ["1", "[]", '"a, b"', '{"a":1,"b":"x"}', '{"a":{"b":[1,{"c":"},{"}]},"d":[]}']
+)
+def test_a_large_list_is_read_whole(row: str):
+    line = _rows(row, 200_000)
+    assert is_large(line)
+    assert decode_large(line) == [json.loads(line)]
+
+
+def test_a_large_message_knows_its_size():
+    line = _rows("1", 100_000)
+    assert decode_large(line)[0]["result"].wire_bytes == len(line)
+
+
+@pytest.mark.parametrize(
+    "around", [(b"Loading... ", b""), (b"", b" done"), (b"\xef\xbb\xbf", b"\r"), (b"\xe9 ", b"")]
+)
+def test_a_large_message_is_found_in_what_surrounds_it(around: tuple[bytes, bytes]):
+    line = _rows("1", 200_000)
+    assert decode_large(around[0] + line + around[1]) == [json.loads(line)]
+
+
+def test_bytes_that_are_no_utf8_cost_only_themselves_in_a_large_message_too():
+    line = _rows('"caf"', 100_000)
+    rows = decode_large(line.replace(b"caf", b"caf\xe9"))[0]["result"]["rows"]
+    assert rows == ["caf\ufffd"] * 100_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id":[' * 64 + b"1," * 200_000,
+        b'{"jsonrpc":"2.0","id":1,"result":[' + b"1 " * 200_000,
+        b'{"jsonrpc":"2.0","id":1,"result":"' + b"x" * 500_000,
+        b"[" * 500_000,
+        b'{"a":' * 100_000,
+        b"1" * 500_000,
+        b" " * 500_000,
+    ],
+)
+def test_large_rubbish_is_no_message(line: bytes):
+    with pytest.raises(NotAMessage):
+        decode_large(line)
+
+
+def test_the_collector_works_again_after_a_large_message():
+    assert gc.isenabled()
+    decode_large(_rows("[]", 100_000))
+    assert gc.isenabled()

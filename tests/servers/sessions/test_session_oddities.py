@@ -104,3 +104,29 @@ async def test_a_line_above_the_bound_loses_the_session(puppet):
     async with puppet(script) as server, server.connect(context) as session:
         with pytest.raises(ConnectionLost, match="a line of more than 1 MB"):
             await session.call_tool("x", {}, timeout=SOON)
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (b"[" * 10_000 + b"]" * 10_000, "nested too deeply"),
+        (b'{"content":[],"n":' + b"1" * 5_000 + b"}", "digits"),
+        (b'{"content":[],"cut":', "cannot be read"),
+        (b'{"content":[],"rows":[' + b"1," * 200_000 + b"}}", "cannot be read"),
+        (b'{"content":"text"}', "not a list"),
+        (b'{"content":{"type":"text","text":"x"}}', "not a list"),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_fails_its_call_at_once(puppet, result: bytes, reason: str):
+    answer = b'{"jsonrpc":"2.0","id":%d,"result":%b}\n'
+    script = {**LEGACY, "tools/call": lambda server, message: server.say(answer % (message["id"], result))}
+    async with puppet(script) as server, server.connect() as session:
+        with pytest.raises(PeerError, match=reason):
+            await session.call_tool("x", {}, timeout=None)
+        assert await session.list_tools(timeout=SOON) == [TOOL]
+
+
+async def test_a_missing_content_is_an_empty_one(puppet):
+    script = {**LEGACY, "tools/call": {"structuredContent": {"n": 1}}}
+    async with puppet(script) as server, server.connect() as session:
+        assert (await session.call_tool("x", {}, timeout=SOON))["content"] == []

@@ -68,6 +68,35 @@ async def test_a_large_line_arrives_whole(megabytes: int):
     assert len(said["body"]) == megabytes << 20
 
 
+MANY_VALUES = """
+import sys
+note = '{"jsonrpc":"2.0","method":"n","params":{"rows":[%s]}}'
+many, more = ",".join(['{"a":[1]}'] * 300_000), ",".join(["3"] * 300_000)
+print(note % 1, note % many, note % 2, "junk", note % more, note % 4, sep="\\n", flush=True)
+"""
+
+
+async def test_a_large_line_is_read_beside_the_loop_and_nothing_overtakes_it():
+    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-c", MANY_VALUES))
+    turns = 0
+
+    async def turn() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with linked(spec) as (link, ear):
+        await ear.message(1)
+        turning = asyncio.ensure_future(turn())
+        await ear.message(5)
+        turning.cancel()
+        await ear.loss()  # it ended while its large lines were being read
+        assert link.junk_lines == 1
+    assert [len(message["params"]["rows"]) for message in ear.messages] == [1, 300_000, 1, 300_000, 1]
+    assert turns > 50
+
+
 async def test_ten_times_the_line_costs_about_ten_times_the_work():
     async def work(megabytes: int) -> float:
         async with linked(misbehaving("big", megabytes)) as (link, ear):

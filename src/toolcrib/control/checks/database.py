@@ -3,38 +3,77 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 from pathlib import Path
 
 from toolcrib.control.findings import Finding, Place, broken, odd, well
+from toolcrib.store.audit import AuditLog
+from toolcrib.store.database import is_lock
 
 LARGEST_CHECKED = 256 * 1024 * 1024
 """A larger file takes too long to be read through."""
 
 
+LOCK_SECONDS = 1.0
+UNLOCK = "Wait until that process is done, or end it: a backup, another program that has the file open."
+
+
 async def check(place: Place) -> list[Finding]:
-    """Whether it is sound, and whether all calls could be written down."""
+    """Whether it is sound and can be written, and whether all calls could be written down."""
     file = place.paths.database
     problem = await asyncio.to_thread(_problem, file)
     if problem:
         return [broken("database", f"{file}: {problem}.", "Move it away; a new one is made.")]
     audit = place.host.audit if place.host is not None else None
-    if audit is not None and (audit.errors or audit.lost):
-        detail = f"{audit.errors} writes failed, {audit.lost} records of calls were lost: {audit.last_error}."
-        return [odd("database", detail, "Make room on the disk, then restart the host.")]
+    findings = [] if audit is None else _of_running_host(audit)
+    if await asyncio.to_thread(_is_locked, file):
+        findings.insert(0, odd("database", f"{file} is locked by another process.", UNLOCK))
     size = file.stat().st_size if file.exists() else 0
-    return [well("database", f"{file} ({size / 1024:,.0f} KB)")]
+    return findings or [well("database", f"{file} ({size / 1024:,.0f} KB)")]
+
+
+def _of_running_host(audit: AuditLog) -> list[Finding]:
+    findings = []
+    if audit.trouble:
+        findings.append(odd("database", audit.trouble, "Find out who did that; then restart the host."))
+    if audit.waiting:
+        detail = f"{audit.waiting} records of calls could not be written yet: {audit.last_error}."
+        findings.append(odd("database", detail, "They are written as soon as that is over."))
+    if audit.lost:
+        detail = f"{audit.errors} writes failed, {audit.lost} records of calls were lost: {audit.last_error}."
+        findings.append(odd("database", detail, _remedy(audit.last_error)))
+    return findings
+
+
+def _remedy(error: str | None) -> str:
+    return UNLOCK if "locked" in (error or "") else "Make room on the disk, then restart the host."
 
 
 def _problem(file: Path) -> str | None:
     if not file.exists() or file.stat().st_size > LARGEST_CHECKED:
         return None
     try:
-        connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=5)
-        try:
+        with contextlib.closing(_opened(file, "ro")) as connection:
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        finally:
-            connection.close()
     except sqlite3.Error as error:
-        return str(error)
+        return None if is_lock(error) else str(error)
     return None if verdict == "ok" else str(verdict)
+
+
+def _is_locked(file: Path) -> bool:
+    """Whether another process has been writing to it for longer than a write takes."""
+    if not file.exists():
+        return False
+    try:
+        with contextlib.closing(_opened(file, "rw")) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return is_lock(error)
+    return False
+
+
+def _opened(file: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{file.as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=LOCK_SECONDS, isolation_level=None)

@@ -12,6 +12,8 @@ from toolcrib.config.review import review_file
 from toolcrib.control.findings import Finding, Place, broken, odd, well
 
 LEAST_ROOM = 100 * 1024 * 1024
+NO_ROOM = 1024 * 1024
+"""With less than this, nothing can be written."""
 
 
 async def check(place: Place) -> list[Finding]:
@@ -23,12 +25,19 @@ def _look(place: Place) -> list[Finding]:
     paths = place.paths
     folder = paths.home or paths.config_file.parent
     findings = [*_folder(folder), *(_config_file(paths.config_file)), *_secrets_file(paths.secrets_file)]
-    room = shutil.disk_usage(folder).free if folder.exists() else LEAST_ROOM
+    room = _free(folder)
     if room < LEAST_ROOM:
+        judge = odd if room >= NO_ROOM else broken
         findings.append(
-            odd("home", f"Only {room // 2**20} MB are free on the disk of {folder}.", "Make room.")
+            judge("home", f"Only {room // 2**20} MB are free on the disk of {folder}.", "Make room.")
         )
     return findings or [well("home", f"{folder} is there, and is yours alone.")]
+
+
+def _free(folder: Path) -> int:
+    """Bytes left where the folder is, or will be."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    return shutil.disk_usage(there).free
 
 
 def _folder(folder: Path) -> list[Finding]:

@@ -73,6 +73,15 @@ class Child:
         if self.input is not None:
             self.input.abort() if self.input.get_write_buffer_size() else self.input.close()
 
+    def pause_output(self) -> None:
+        """Read nothing more of its stdout for now."""
+        self._outputs[0].pause_reading()
+
+    def resume_output(self) -> None:
+        """Read its stdout again."""
+        if not self._outputs[0].is_closing():
+            self._outputs[0].resume_reading()
+
     def close(self) -> None:
         """Let go of everything; the process itself has to be ended before."""
         self.close_input()

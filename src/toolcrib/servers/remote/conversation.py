@@ -13,7 +13,7 @@ from typing import Any
 from toolcrib.servers.link import Message
 from toolcrib.servers.remote.event_stream import Event
 from toolcrib.servers.remote.headers import ToolMarks, modern_version, standard_headers
-from toolcrib.servers.sessions.codec import NotAMessage, decode
+from toolcrib.servers.sessions.codec import NotAMessage, decode_any
 
 SESSION_ID = "Mcp-Session-Id"
 METHOD_NOT_FOUND = -32601
@@ -87,15 +87,15 @@ class Conversation:
         return status == 400 and not is_answer and "session" in str(error.get("message")).lower()
 
 
-def messages_in(event: Event, complain: Callable[[str], None]) -> list[Message]:
+async def messages_in(event: Event, complain: Callable[[str], None]) -> list[Message]:
     """The messages of one event of a stream; what is none is complained about and left out."""
     if event.type != "message":
         return []
     try:
-        return decode(event.data)
-    except NotAMessage:
+        return await decode_any(event.data)
+    except NotAMessage as error:
         complain(f"not a message: {event.data[:200].decode('utf-8', 'replace')}")
-        return []
+        return [] if error.answer is None else [error.answer]
 
 
 def is_request(message: Message) -> bool:

@@ -21,7 +21,7 @@ from toolcrib.servers.remote.event_stream import Event, EventStreamReader, Event
 from toolcrib.servers.remote.failures import cut_off_error, refusal_error, request_error
 
 MAX_REDIRECTS = 5
-MAX_REFUSAL_BYTES = 1024 * 1024
+MAX_REFUSAL_BYTES = 256 * 1024
 LONGEST_REASON = 200
 
 

@@ -19,6 +19,7 @@ from toolcrib.servers.remote.conversation import messages_in
 from toolcrib.servers.remote.endpoint import Endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader
 from toolcrib.servers.remote.reconnect import Reconnect
+from toolcrib.tasks import cancel_and_wait
 
 PATIENCE = 1.0
 """Seconds for which the handshake waits for the stream, so that nothing said early is missed."""
@@ -55,11 +56,7 @@ class Listener:
 
     async def stop(self) -> None:
         """Close the stream."""
-        if self._task is None:
-            return
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await cancel_and_wait(self._task)
 
     async def _keep_listening(self) -> None:
         last_event_id: str | None = None
@@ -89,7 +86,7 @@ class Listener:
             self._opened.set()
             async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
                 async for event in events:
-                    for message in messages_in(event, self._context.on_log):
+                    for message in await messages_in(event, self._context.on_log):
                         self._reconnect.fruitful()
                         self._hear(message)
         return True

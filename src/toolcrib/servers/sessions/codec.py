@@ -7,6 +7,8 @@ standard library, so that a server's odd character costs that character and not 
 
 from __future__ import annotations
 
+import asyncio
+import codecs
 import json
 import re
 from collections.abc import Iterator
@@ -16,15 +18,46 @@ from pydantic_core import from_json, to_json
 
 from toolcrib.errors import UsageError
 from toolcrib.servers.link import Message
+from toolcrib.servers.sessions.large import read_large
 
 _OPENING = re.compile(r'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:')
+_LARGE_OPENING = re.compile(_OPENING.pattern.encode())
 _ATTEMPTS = 64
 """How many places of a damaged line are tried as the beginning of a message."""
+_LARGE_ATTEMPTS = 2
+_LONGEST_PREFIX = 64 * 1024
+"""How far into a large line the beginning of a message is looked for."""
+SMALL = 256 * 1024
+"""Bytes that are parsed at once whatever they hold."""
+_MANY_BYTES = 4 * 1024 * 1024
+_MANY_VALUES = 20_000
+_BOM = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder()
+PARSE_ERROR = -32700
+_ENDS = 512
+"""Bytes at either end of a damaged line in which the id of an answer is looked for."""
+_VERSION = rb'"jsonrpc"\s*:\s*"[^"]*"'
+_ID = rb'"id"\s*:\s*"?(?P<id>\d{1,15})"?'
+_ANSWER_HEAD = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:(?:%b|%b)\s*,\s*){1,2}"(?:result|error)"\s*:' % (_VERSION, _ID)
+)
+_RESULT_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:%b\s*,\s*)?"(?:result|error)"\s*:' % _VERSION)
+_ANSWER_TAIL = re.compile(rb"(?:,\s*(?:%b|%b)\s*){1,2}\}\s*$" % (_VERSION, _ID))
 
 
 class NotAMessage(ValueError):
     """The line holds no JSON-RPC message."""
+
+    def __init__(self, answer: Message | None = None) -> None:
+        super().__init__()
+        self.answer = answer
+        """An error for the request that the line was meant to answer, where that can be seen."""
+
+
+class Measured(dict[str, Any]):
+    """A large result that knows its size, so that nobody has to write it out to learn it."""
+
+    wire_bytes = 0
 
 
 def encode(message: Message) -> bytes:
@@ -51,6 +84,32 @@ def decode(line: bytes | bytearray) -> list[Message]:
     return _messages_among(value)
 
 
+def is_large(line: bytes | bytearray) -> bool:
+    """True when `decode` could hold the event loop for longer than some ten milliseconds."""
+    if len(line) <= SMALL:
+        return False
+    return len(line) > _MANY_BYTES or sum(map(line.count, (b",", b"[", b"{"))) > _MANY_VALUES
+
+
+async def decode_any(line: bytes | bytearray) -> list[Message]:
+    """The same as `decode`; a large line is read in a thread."""
+    return await asyncio.to_thread(decode_large, bytes(line)) if is_large(line) else decode(line)
+
+
+def decode_large(line: bytes) -> list[Message]:
+    """The same as `decode`, in steps that hold the interpreter only briefly; for a thread."""
+    data = line.removeprefix(_BOM)
+    try:
+        value, end = read_large(data)
+    except UnicodeDecodeError:
+        return decode_large(_as_utf8(data))
+    except ValueError as error:
+        return _messages_of_damaged(data, _objects_in_large(data), error)
+    if data[end : end + SMALL].strip():
+        return _messages_among([value, *_objects_in_large(data[end:])])
+    return [_measured(message, len(line)) for message in _messages_among(value)]
+
+
 def _is_message(value: dict[str, Any]) -> bool:
     """A line of a log may well have an `id` and a `method`; the version is what tells a message."""
     if "jsonrpc" not in value:
@@ -71,24 +130,82 @@ def _second_chance(line: bytes) -> list[Message]:
     text = line.decode("utf-8-sig", "replace")
     try:
         return _messages_among(json.loads(text))
-    except (ValueError, RecursionError):
-        return _messages_among([value for value in _objects_in(text) if not _is_request(value)])
+    except NotAMessage:
+        raise
+    except (ValueError, RecursionError) as error:
+        found = [value for value in _objects_in(text) if not _is_request(value)]
+        return _messages_of_damaged(line, found, error)
+
+
+def _messages_of_damaged(line: bytes, found: list[Any], error: Exception) -> list[Message]:
+    """What could be saved of it, and an error for the request that it answers if that answer was not."""
+    messages = [value for value in found if _is_message(value)]
+    answered = _answered_id(line)
+    if answered is None or any(str(message.get("id")) == str(answered) for message in messages):
+        return _messages_among(messages)
+    reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
+    failure = {"code": PARSE_ERROR, "message": f"The answer cannot be read: {reason}."}
+    answer: Message = {"jsonrpc": "2.0", "id": answered, "error": failure}
+    if not messages:
+        raise NotAMessage(answer)
+    return [*messages, answer]
+
+
+def _answered_id(line: bytes) -> int | None:
+    """The id of the request that a damaged line answers; None where it only mentions an answer."""
+    head, tail = line[:_ENDS], line[-_ENDS:]
+    found = _ANSWER_HEAD.match(head) or (_RESULT_HEAD.match(head) and _ANSWER_TAIL.search(tail))
+    return int(found["id"]) if found and found["id"] else None
 
 
 def _objects_in(text: str) -> Iterator[Any]:
-    start = 0
+    """The objects in a damaged line. All failed attempts together read the text once at most."""
+    start, unread = 0, len(text)
     for _ in range(_ATTEMPTS):
         opening = _OPENING.search(text, start)
-        if opening is None:
+        if opening is None or unread <= 0:
             return
         try:
             value, start = _DECODER.raw_decode(text, opening.start())
-        except ValueError:
+        except json.JSONDecodeError as error:
+            unread -= error.pos - opening.start()
             start = opening.end()
-        except RecursionError:
+        except (ValueError, RecursionError):
             return
         else:
             yield value
+
+
+def _objects_in_large(data: bytes) -> list[Any]:
+    """A message behind a short text, in a line too large to be searched as a whole."""
+    start, found = 0, []
+    for _ in range(_LARGE_ATTEMPTS):
+        opening = _LARGE_OPENING.search(data, start, start + _LONGEST_PREFIX)
+        if opening is None:
+            break
+        try:
+            value, start = read_large(data, opening.start())
+        except ValueError:
+            start = opening.end()
+        else:
+            found.append(value)
+    return [value for value in found if not _is_request(value)]
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """The same bytes, with a replacement character for what is no UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    steps = range(0, len(data), SMALL)
+    return b"".join(decoder.decode(data[at : at + SMALL], at + SMALL >= len(data)).encode() for at in steps)
+
+
+def _measured(message: Message, size: int) -> Message:
+    result = message.get("result")
+    if not isinstance(result, dict):
+        return message
+    measured = Measured(result)
+    measured.wire_bytes = size
+    return {**message, "result": measured}
 
 
 def _is_request(value: dict[str, Any]) -> bool:

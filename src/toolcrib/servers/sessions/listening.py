@@ -7,12 +7,12 @@ that had to be opened again counts as a change of everything it covers.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import CallFailed, PeerError, ServerUnavailable
+from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.servers.sessions.session import Session
@@ -37,9 +37,7 @@ async def listen(session: Session, on_notice: Callable[[str, dict[str, Any]], No
     try:
         yield
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await cancel_and_wait(task)
 
 
 def _promises_changes(capability: Any) -> bool:

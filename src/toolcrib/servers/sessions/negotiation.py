@@ -8,7 +8,6 @@ first answer decides, so that a slow start is no misjudged era.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -184,5 +183,6 @@ async def _drop(future: asyncio.Future[Any]) -> None:
             future.exception()
         return
     future.cancel()
-    with contextlib.suppress(asyncio.CancelledError, Exception):
-        await future
+    await asyncio.wait({future})
+    if not future.cancelled():
+        future.exception()  # what it failed with no longer matters

@@ -130,7 +130,7 @@ class Peer:
             del self._pending[request_id]
             if result is None and future.done() and not future.cancelled():
                 future.exception()  # the sender may have failed first; this one is then not news
-        if type(result) is not dict:
+        if not isinstance(result, dict):
             raise PeerError(
                 f"{self._server} answered {method} with something that is no object.", code=-32603
             )

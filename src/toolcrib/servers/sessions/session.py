@@ -22,7 +22,7 @@ from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.listening import listen
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
-from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND, OnProgress, Peer
+from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
 from toolcrib.telemetry.passing import carried
 
 logger = logging.getLogger(__name__)
@@ -144,8 +144,18 @@ class Session:
                 return handed_back
             result = await self._with_input(method, params, result, timeout, on_progress)
         if method == CALL and not isinstance(result.get("content"), list):
-            return {**result, "content": []}
+            return self._with_content(result)
         return result
+
+    def _with_content(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Some servers leave `content` out beside `structuredContent`; any other value is a fault."""
+        if result.get("content") is not None:
+            raise PeerError(
+                f"{self.server} answered with a `content` that is not a list.",
+                code=INTERNAL_ERROR,
+                hint="The server is broken: report it to its author.",
+            )
+        return {**result, "content": []}
 
     async def list_all(self, kind: str, *, timeout: float, key: str | None = None) -> list[Any]:
         """Every page of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""

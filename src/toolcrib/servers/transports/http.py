@@ -33,7 +33,7 @@ from toolcrib.servers.remote.failures import INVALID_REQUEST
 from toolcrib.servers.remote.listener import Listener
 from toolcrib.servers.remote.reconnect import Reconnect
 from toolcrib.servers.sessions.behalf import behalf
-from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
+from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode
 
 if TYPE_CHECKING:
     from toolcrib.servers.transports.sse import SseLink
@@ -193,9 +193,9 @@ class HttpLink:
     async def _take_body(self, response: httpx2.Response, exchange: _Exchange) -> None:
         body = await self._endpoint.body(response, self._context.max_message_bytes)
         try:
-            messages = decode(body)
-        except NotAMessage:
-            messages = []
+            messages = await decode_any(body)
+        except NotAMessage as error:
+            messages = [] if error.answer is None else [error.answer]
         for message in messages:
             self._take(message, exchange)
         if not exchange.answered:
@@ -218,7 +218,7 @@ class HttpLink:
         try:
             async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
                 async for event in events:
-                    for message in messages_in(event, self._context.on_log):
+                    for message in await messages_in(event, self._context.on_log):
                         self._take(message, exchange)
                     if exchange.answered:
                         await self._drain(events)

@@ -19,6 +19,7 @@ from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoi
 from toolcrib.servers.remote.event_stream import Event, EventStreamReader
 from toolcrib.servers.remote.failures import INVALID_REQUEST
 from toolcrib.servers.sessions.codec import encode
+from toolcrib.tasks import cancel_and_wait
 
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -63,11 +64,7 @@ class SseLink:
     async def close(self) -> None:
         """Close the stream."""
         self._over = True
-        if self._reading is None:
-            return
-        self._reading.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._reading
+        await cancel_and_wait(self._reading)
 
     async def _take_refusal(self, response: httpx2.Response, message: Message) -> None:
         refusal, said = await self._endpoint.refusal_in(response)
@@ -113,7 +110,7 @@ class SseLink:
                 if event.type == "endpoint":
                     self._take_address(event)
                     continue
-                for message in messages_in(event, self._context.on_log):
+                for message in await messages_in(event, self._context.on_log):
                     if not self._over:
                         self._inbox.receive(message)
 

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,21 +21,21 @@ from typing import Any
 
 from toolcrib.config.kinds import full_text, named_texts, text, texts
 from toolcrib.config.reading import Section
-from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, StartFailed, ToolcribError
+from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, ToolcribError
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.processes.child import Child
+from toolcrib.servers.processes.descriptors import restore_limit, shortage_of
 from toolcrib.servers.processes.ending import end_group
 from toolcrib.servers.processes.lines import LineCutter, LineTooLong
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
 from toolcrib.servers.processes.orphans import MARKER
-from toolcrib.servers.sessions.codec import NotAMessage, decode, encode
+from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_any, encode, is_large
 
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last words may still arrive."""
 LONGEST_JUNK = 2 * LONGEST_LINE
 """Twice what the log keeps, so that a secret is still whole when it looks for it."""
 LONGEST_LAST_WORDS = 500
-SHORTAGES = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|not found)\b", re.IGNORECASE)
 """What a line about the cause of an end usually contains."""
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
@@ -61,6 +62,10 @@ class StdioLink:
         self._writable: asyncio.Future[None] | None = None
         self._lost = False
         self._spoke = False
+        self._waiting: deque[bytes | bytearray] | None = None
+        """Lines that came while a large one is read in a thread."""
+        self._reading: asyncio.Task[None] | None = None
+        self._loss: ToolcribError | None = None
         self.log = ServerLog(context.log_path, secrets=context.masked)
         self.junk_lines = 0
         self._loop = asyncio.get_running_loop()
@@ -99,6 +104,8 @@ class StdioLink:
         """Close stdin, wait, insist; afterwards nothing of the child is left."""
         self._lost = True
         self._release_writers()
+        if self._reading is not None:
+            self._reading.cancel()
         if self._child is None:
             return
         self._child.close_input()
@@ -154,14 +161,50 @@ class StdioLink:
         self._release_writers()
 
     def _on_line(self, line: bytes | bytearray) -> None:
+        if self._waiting is not None:
+            self._waiting.append(line)
+            return
+        if len(line) > SMALL and is_large(line):
+            self._read_aside(line)
+            return
         try:
             messages = decode(line)
-        except NotAMessage:
-            self._count_junk(line)
-            return
+        except NotAMessage as error:
+            self._reject(line, error)
+        else:
+            self._take(messages)
+
+    def _take(self, messages: list[Message]) -> None:
         self._spoke = True
         for message in messages:
             self._inbox.receive(message)
+
+    def _reject(self, line: bytes | bytearray, error: NotAMessage) -> None:
+        self._count_junk(line)
+        if error.answer is not None:
+            self._inbox.receive(error.answer)
+
+    def _read_aside(self, line: bytes | bytearray) -> None:
+        """Read a large line in a thread; what comes after it waits, so that the order stays."""
+        assert self._child is not None
+        self._waiting = deque([line])
+        self._child.pause_output()
+        self._reading = self._loop.create_task(self._read_waiting(self._waiting))
+
+    async def _read_waiting(self, lines: deque[bytes | bytearray]) -> None:
+        while lines:
+            line = lines.popleft()
+            try:
+                messages = await decode_any(line)
+            except NotAMessage as error:
+                self._reject(line, error)
+            else:
+                self._take(messages)
+        self._waiting = None
+        if self._child is not None:
+            self._child.resume_output()
+        if self._loss is not None:  # what it wrote last may still be in the pipe
+            self._loop.call_later(EXIT_GRACE / 2, self._lose, self._loss)
 
     def _count_junk(self, line: bytes | bytearray) -> None:
         text = bytes(line[:LONGEST_JUNK]).decode("utf-8", "replace").strip()
@@ -173,6 +216,9 @@ class StdioLink:
 
     def _lose(self, error: ToolcribError) -> None:
         if self._lost:
+            return
+        if self._waiting is not None:
+            self._loss = error  # known once all that it wrote before was read
             return
         self._lost = True
         self._release_writers()
@@ -216,7 +262,7 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
 def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
     environment = {**context.environment, **spec.env, MARKER: context.marker}
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [find_program(spec.command, environment, spec.cwd), *spec.args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -233,6 +279,8 @@ def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
             f"The command {spec.command!r} cannot be run: {error}.",
             hint="Correct `command`, `args`, `env` or `cwd`.",
         ) from None
+    restore_limit(process.pid)
+    return process
 
 
 def find_program(command: str, environment: Mapping[str, str], cwd: str | None) -> str:
@@ -263,10 +311,9 @@ def _install_hint(command: str) -> str:
 
 
 def _start_error(spec: Spec, error: OSError) -> ToolcribError:
-    if error.errno in SHORTAGES:
-        return StartFailed(
-            f"There is no room for another process: {error.strerror}.", hint="Close what is not needed."
-        )
+    shortage = shortage_of(error)
+    if shortage is not None:
+        return shortage
     if spec.cwd and not Path(spec.cwd).is_dir():
         return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Correct `cwd`.")
     if spec.cwd and not os.access(spec.cwd, os.X_OK):

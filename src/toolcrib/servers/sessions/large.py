@@ -1,0 +1,247 @@
+"""Reads one large JSON value in small steps, for a thread beside the event loop.
+
+A JSON parser in C holds the interpreter for as long as it runs: 50 MB of short values take more than a
+second, in a thread too. Here no step takes more than some milliseconds, and other threads run in between.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gc
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic_core import from_json
+
+WINDOW = 256 * 1024
+"""Bytes parsed in one step."""
+STRING_STEP = 1024 * 1024
+_MAX_DEPTH = 10
+"""Of values that are larger than a window each; smaller ones may be nested as deep as the parser allows."""
+_FAILURES = 8
+"""Each value larger than a window costs a failed attempt; allowed are these, and four for each window."""
+_OBJECTS_TRIED = 4
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
+_CUTTABLE = re.compile(rb'[^\\"]{16}|[^\\](?=\\(?!u[dD][c-fC-F]))')
+"""Ends where a string can be cut: far from any escape, or before one that is no second half of a pair."""
+
+
+def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
+    """The JSON value that begins at `start`, and where it ends; raises `ValueError`. `data` is UTF-8."""
+    reader = _Reader(data, start)
+    try:
+        with _COLLECTOR.paused():
+            value = reader.value(0)
+    except RecursionError:
+        raise ValueError("the value is nested too deeply") from None
+    return value, reader.position()
+
+
+class _Collector:
+    """The garbage collector would stop everything to look at millions of new values, none of them garbage."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pauses = 0
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._pauses += change
+            if self._pauses == change == 1:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            elif self._pauses == 0 and self._was_enabled:
+                # Both together only move what is new to the oldest generation, without looking at it.
+                gc.freeze()
+                gc.unfreeze()
+                gc.enable()
+
+
+_COLLECTOR = _Collector()
+
+
+class _Reader:
+    """A window of text that moves over the bytes."""
+
+    def __init__(self, data: bytes, start: int) -> None:
+        self._data = data
+        self._start = start
+        self._text = ""
+        self._at = 0
+        self._is_last = False
+        self._failures_left = _FAILURES + 4 * (len(data) - start) // WINDOW
+        self._fill()
+
+    def position(self) -> int:
+        read = self._text[: self._at]
+        return self._start + (len(read) if read.isascii() else len(read.encode()))
+
+    def value(self, depth: int) -> Any:
+        self._skip_space()
+        found, value = self._scanned()
+        if found:
+            return value
+        tried = len(self._text) - self._at
+        self._fill()
+        if tried < WINDOW * 3 // 4:
+            found, value = self._scanned()
+        return value if found else self._larger_than_window(depth)
+
+    def _scanned(self) -> tuple[bool, Any]:
+        """A value that ends within the window."""
+        try:
+            value, end = _DECODER.raw_decode(self._text, self._at)
+        except ValueError:
+            return False, None
+        if end + len("e+") >= len(self._text) and not self._is_last:
+            return False, None  # perhaps the first half of a number
+        self._at = end
+        return True, value
+
+    def _larger_than_window(self, depth: int) -> Any:
+        self._failures_left -= 1
+        if self._failures_left < 0 or depth >= _MAX_DEPTH:
+            raise ValueError("large values are nested too deeply")
+        opening = self._text[:1]
+        if opening == '"':
+            return self._long_string()
+        if opening == "[":
+            items: list[Any] = []
+            self._members(depth, "[]", items.extend, lambda: items.append(self.value(depth + 1)))
+            return items
+        if opening == "{":
+            members: dict[str, Any] = {}
+            self._members(depth, "{}", members.update, lambda: self._member(members, depth))
+            return members
+        raise ValueError("no JSON value")
+
+    def _members(
+        self, depth: int, brackets: str, take_many: Callable[[Any], None], take_one: Callable[[], None]
+    ) -> None:
+        opening, closing = brackets[0], brackets[1]
+        self._at += 1
+        if self._took(closing):
+            return
+        flat = True
+        while True:
+            if flat and self._at < len(self._text) // 2:
+                flat = self._took_many(opening, closing, take_many)
+            take_one()
+            if self._took(closing):
+                return
+            if not self._took(","):
+                raise ValueError("no comma between two values")
+
+    def _member(self, members: dict[str, Any], depth: int) -> None:
+        name = self.value(depth + 1)
+        if not isinstance(name, str) or not self._took(":"):
+            raise ValueError("no name before a value")
+        members[name] = self.value(depth + 1)
+
+    def _took_many(self, opening: str, closing: str, take: Callable[[Any], None]) -> bool:
+        """All members up to one of the window's last commas at once, if that comma is between two members."""
+        for cut in self._likely_ends():
+            try:
+                members = from_json(f"{opening}{self._text[self._at : cut]}{closing}")
+            except ValueError:
+                continue
+            take(members)
+            self._at = cut + 1
+            return True
+        return False
+
+    def _likely_ends(self) -> Iterator[int]:
+        """The last comma, which is right between plain values; then those behind the last few objects."""
+        last = self._text.rfind(",", self._at)
+        if last > 0:
+            yield last
+        behind = len(self._text)
+        for _ in range(_OBJECTS_TRIED):
+            behind = self._text.rfind("},", self._at, behind)
+            if behind < 0:
+                return
+            yield behind + 1
+
+    def _took(self, character: str) -> bool:
+        self._skip_space()
+        if not self._text.startswith(character, self._at):
+            return False
+        self._at += 1
+        return True
+
+    def _skip_space(self) -> None:
+        while True:
+            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # matches nothing too
+            if self._at < len(self._text) or self._is_last:
+                return
+            self._fill()
+
+    def _fill(self) -> None:
+        """Let the window begin at the current position."""
+        self._start, self._at = self.position(), 0
+        end = self._start + WINDOW
+        self._is_last = end >= len(self._data)
+        self._text, _ = codecs.utf_8_decode(self._data[self._start : end], "strict", self._is_last)
+
+    def _long_string(self) -> str:
+        end = _end_of_string(self._data, self._start)
+        parts: list[str] = []
+        start = self._start + 1
+        while end - start > STRING_STEP:
+            cut = _safe_cut(self._data, start, start + STRING_STEP)
+            if cut is None:
+                break
+            parts.append(_string(self._data[start:cut]))
+            start = cut
+        parts.append(_string(self._data[start:end]))
+        self._start, self._text, self._at = end + 1, "", 0
+        self._fill()
+        return "".join(parts)
+
+
+def _end_of_string(data: bytes, start: int) -> int:
+    """Where its closing quotation mark is: the first one that no odd number of backslashes precedes."""
+    end = data.find(b'"', start + 1)
+    while end >= 0:
+        before = end
+        while data[before - 1] == 0x5C and before - 1 > start:
+            before -= 1
+        if (end - before) % 2 == 0:
+            return end
+        end = data.find(b'"', end + 1)
+    raise ValueError("a string does not end")
+
+
+def _safe_cut(data: bytes, start: int, near: int) -> int | None:
+    """A place shortly before `near` that is neither within an escape nor within a character."""
+    run = _CUTTABLE.search(data, max(start, near - 4096), near)
+    if run is None:
+        return None
+    cut = run.end()
+    while 0x80 <= data[cut] < 0xC0:
+        cut -= 1
+    return cut if cut > start else None
+
+
+def _string(body: bytes) -> str:
+    quoted = b'"%b"' % body
+    try:
+        value = from_json(quoted)
+    except ValueError:  # half of a surrogate pair
+        value = json.loads(quoted)
+    if not isinstance(value, str):
+        raise ValueError("no string")
+    return value

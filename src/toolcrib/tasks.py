@@ -1,0 +1,43 @@
+"""Cancels tasks and waits for their end; the caller's own cancellation is never taken for theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+
+async def cancel_and_wait(*futures: asyncio.Future[Any] | None) -> None:
+    """Cancel them and wait until all have ended; what one of them fails with is logged."""
+    ending = [future for future in futures if future is not None]
+    for future in ending:
+        future.cancel()
+    if ending:
+        await asyncio.wait(ending)
+    for future in ending:
+        _note_failure(future)
+
+
+async def end_within(task: asyncio.Task[Any], *seconds: float) -> bool:
+    """Cancel a task once for each of these waits, until it has ended; False when it never does."""
+    for patience in seconds:
+        task.cancel()
+        await asyncio.wait({task}, timeout=patience)
+        if task.done():
+            _note_failure(task)
+            return True
+    return False
+
+
+def being_cancelled() -> bool:
+    """True when somebody has asked the current task to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _note_failure(future: asyncio.Future[Any]) -> None:
+    error = None if future.cancelled() else future.exception()
+    if error is not None:
+        logger.error("a task failed while it was ended", exc_info=error)
