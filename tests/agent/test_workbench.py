@@ -38,7 +38,7 @@ async def test_what_a_chat_has_read_counts_when_it_goes_on(crib: Crib) -> None:
     principal = agent_principal("chat")
     async with crib.open() as host:
         await host.ready()
-        host.approvals.sessions.of(principal).saw("box__echo", untrusted=True, private=False)
+        host.approvals.sessions.of(principal).saw("box__echo", untrusted=True)
         await perform(host, "chat_close", {"chat": "chat"}, ignore)
 
         assert host.approvals.sessions.of(principal).untrusted == ("box__echo",)

@@ -79,6 +79,24 @@ def test_a_call_is_allowed_for_this_chat_and_not_asked_about_again(
     assert rule["scope"] == "chat"
 
 
+def test_a_tool_that_only_reads_is_allowed_whatever_its_arguments(
+    crib: Crib, model: Vendor, chat: Page
+) -> None:
+    model.say(call(ECHO), call(("box__echo", {"text": "something else"})), Say("Said two things."))
+    ask(chat, "Say two things.")
+    asking = question(chat)
+
+    asking.get_by_role("radio", name="Always").click()
+    asking.get_by_role("radio", name="Any call of this tool").click()
+    expect(asking).to_contain_text("allow box.echo · everywhere · definition")
+    asking.get_by_role("button", name="Allow always").click()
+
+    expect(said(chat, "Said two things.")).to_be_visible()
+    [rule] = crib.run("policy_list")["rules"]
+    assert "arguments" not in rule
+    assert "closed" not in rule
+
+
 def test_a_question_hears_nothing_at_first_and_keys_only_with_the_focus_in_it(
     model: Vendor, chat: Page
 ) -> None:

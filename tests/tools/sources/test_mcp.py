@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ class Servers:
         on_progress: OnProgress | None = None,
         session: str | None = None,
         repeatable: bool = False,
+        check: Callable[[Any], None] | None = None,
     ) -> ToolResult:
         assert type(arguments) is dict
         self.calls.append({"call": (server, tool, arguments), "timeout": timeout, "session": session})
