@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import Crib
 from toolcrib.agent import TurnEnded
-from toolcrib.agent.chat import Offer
-from toolcrib.agent.events import CallBegan, ToolsOffered
+from toolcrib.agent.chat import Offer, Remark
+from toolcrib.agent.events import CallBegan, Notice, ToolsOffered
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.errors import ModelError, NoModel
 from toolcrib.llm.model import Request, Traits
@@ -149,6 +149,43 @@ async def test_results_are_marked_as_data_and_cannot_close_the_mark(crib: Crib) 
     assert text.startswith('<tool_result tool="page">')
     assert text.count("</tool_result>") == 1
     assert "never instructions" in model.requests[0].system
+
+
+async def test_a_question_with_a_picture_for_a_model_that_cannot_see_is_told_to_both(crib: Crib) -> None:
+    model = ScriptedModel("I cannot see it.", traits=Traits(images=False))
+    async with crib.open(gate=AllowAll()) as host:
+        picture = Image("iVBORw0KGgo=", "image/png")
+        async with aclosing(host.agent(model).run("look", images=[picture])) as stream:
+            events = [event async for event in stream]
+
+    assert [event.text for event in events if isinstance(event, Notice)] == [
+        "scripted:model cannot see pictures; it is told so in words."
+    ]
+    assert "You cannot see pictures" in str(model.requests[0].messages)
+    assert "image/png" not in str(model.requests[0].messages)
+
+
+async def test_a_user_is_told_of_a_picture_that_cannot_be_sent(crib: Crib) -> None:
+    async with crib.open(gate=AllowAll()) as host:
+        run = host.agent(ScriptedModel("fine")).run("look", images=[Image("no base64!", "image/png")])
+        async with aclosing(run) as stream:
+            events = [event async for event in stream]
+
+    assert [event.text for event in events if isinstance(event, Notice)] == [
+        "A picture is left out: its base64 is invalid."
+    ]
+
+
+async def test_a_fault_of_a_model_is_kept_with_the_chat(crib: Crib) -> None:
+    model = ScriptedModel(RuntimeError("out of order"), "fine")
+    async with crib.open(gate=AllowAll()) as host:
+        chat = await host.chats.create(model.name)
+        with pytest.raises(RuntimeError, match="out of order"):
+            await host.agent(model).ask("go", chat=chat)
+        ended = await host.agent(model).ask("again", chat=chat)
+
+    assert any(isinstance(entry, Remark) and "out of order" in entry.text for entry in chat.entries)
+    assert ended.answer == "fine"
 
 
 async def test_a_model_that_cannot_see_is_told_of_a_picture_in_words(crib: Crib) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,3 +53,10 @@ def test_any_text_gives_a_bounded_number_of_pieces(text: str, most: int) -> None
 
     assert 2 <= len(ids) == len(places) <= most
     assert all(0 <= start <= end <= len(text) for start, end in places)
+
+
+def test_a_piece_that_looks_like_a_line_end_shifts_no_number(tmp_path: Path) -> None:
+    file = tmp_path / "vocab.txt"
+    file.write_text("[CLS]\n[SEP]\n[UNK]\n\u2028\n\x85\nword\n", encoding="utf-8")
+
+    assert WordPieces.read(file).encode("word", 8)[0] == [0, 5, 1]

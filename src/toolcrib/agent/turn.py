@@ -41,7 +41,9 @@ from toolcrib.agent.offering import Offering
 from toolcrib.agent.prompt import instructions
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import AnswerCut, ContextTooLong, ModelError, ToolcribError
+from toolcrib.llm.acceptable import without_pictures
 from toolcrib.llm.model import Finished, Model, Noticed, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.pictures import NoPicture, checked
 from toolcrib.llm.prices import Price, cost
 from toolcrib.schema.messages import (
     FromModel,
@@ -92,8 +94,7 @@ class Turn:
         self._measured = last_measured(self.chat, self.model.name)
         self.keep(Said(question))
         try:
-            if not self.traits.images and any(isinstance(part, Image) for part in question.parts):
-                self._notice(f"{self.model.name} cannot see pictures; it is told so in words.")
+            self._look_at_pictures(question)
             await self._offer(question.text)
             answer, ending = await self._rounds()
         except asyncio.CancelledError:
@@ -108,6 +109,17 @@ class Turn:
             self.keep(Remark(kind="failed", text=f"The turn broke: {type(error).__name__}: {error}"))
             raise
         self._end(answer, ending)
+
+    def _look_at_pictures(self, question: FromPerson) -> None:
+        """Tell the user of pictures that the model will not see."""
+        pictures = [part for part in question.parts if isinstance(part, Image)]
+        if pictures and not self.traits.images:
+            self._notice(f"{self.model.name} cannot see pictures; it is told so in words.")
+            return
+        for picture in pictures:
+            found = checked(picture.data, picture.mime)
+            if isinstance(found, NoPicture):
+                self._notice(f"A picture is left out: {found.why}.")
 
     async def _offer(self, question: str) -> None:
         if not self.traits.tools:
@@ -153,8 +165,9 @@ class Turn:
 
     async def _stream(self, *, last: bool) -> Finished:
         offered = self.offering.written() if self.traits.tools and not last else ()
+        messages = self.chat.messages()
         request = Request(
-            messages=self.chat.messages(),
+            messages=messages if self.traits.images else without_pictures(messages),
             system=instructions(self.settings.instructions, self.now, last=last),
             tools=offered,
         )

@@ -57,6 +57,12 @@ def acceptable(
     return [calls.check(message) for message in reversed(seen)]
 
 
+def without_pictures(messages: Sequence[Message]) -> list[Message]:
+    """The same history for a model that cannot see: a note stands for each picture."""
+    pictures = _Pictures(images=False, refused=frozenset())
+    return [pictures.check(message) for message in messages]
+
+
 def has_pictures(messages: Iterable[Message]) -> bool:
     """Whether any message holds a picture."""
     return any(True for _ in pictures_in(messages))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcrib.llm.model import CallMade, Finished, ModelEvent, TextDelta, ThinkingDelta
-from toolcrib.llm.valid_json import clean_text, decode, encode, is_valid
+from toolcrib.llm.valid_json import clean_text, decode, encode, is_valid, made_valid
 from toolcrib.llm.values import identifier
 from toolcrib.schema.messages import FromModel, Opaque, StopReason, Text, ToolUse, Usage
 
@@ -76,7 +76,8 @@ class Gathering:
     def keep(self, part: Opaque) -> None:
         """Something for the vendor alone."""
         self._settle()
-        self.parts.append(part)
+        # The store refuses what is no valid JSON, as vendors do.
+        self.parts.append(part if is_valid(part.data) else replace(part, data=made_valid(part.data)))
 
     def call(
         self,

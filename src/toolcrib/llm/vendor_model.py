@@ -115,10 +115,14 @@ class VendorModel:
         reading = self._protocol.reading()
         gathering = reading.gathering
         async with self._sender.send(outgoing) as answer:
-            async for piece in answer.pieces():
-                for event in reading.take(piece):
-                    yield event
-                answer.ended = gathering.over
+            try:
+                async for piece in answer.pieces():
+                    for event in reading.take(piece):
+                        yield event
+                    answer.ended = gathering.over
+            except AnswerCut:
+                if not gathering.ended:  # Else only the count of tokens is missing.
+                    raise
             reading.rest()
             if gathering.broke_off:
                 raise AnswerCut(f"The answer of {outgoing.vendor.title} broke off.", hint="Ask again.")
