@@ -52,6 +52,14 @@ class Paths:
             _check_private(folder)
         return self
 
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """The folders that are for Toolcrib alone, save for `files` in one of them."""
+        if self.home is not None:
+            return tuple(dict.fromkeys([self.home, self.socket.parent]))
+        folders = (self.config_file.parent, self.data, self.state, self.cache, self.logs, self.runtime)
+        return tuple(dict.fromkeys([*folders, self.socket.parent]))
+
     def server_log(self, name: str) -> Path:
         """The log file of a server; any name gives one plain file of its own."""
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]

@@ -18,6 +18,7 @@ from toolcrib.host.foundation import lay_foundation
 from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.lock import sole_host
 from toolcrib.loading import preload
+from toolcrib.serverkit.own_places import claimed
 from toolcrib.servers.sessions.handlers import Handlers
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ async def open_host(
     """
     paths = await asyncio.to_thread(find_paths(Path(home) if home else None).ensure)
     async with AsyncExitStack() as stack:
+        stack.enter_context(claimed(paths.own))
         if exclusive:
             stack.enter_context(sole_host(paths.lock_file, paths.home or paths.config_file.parent))
         foundation = await lay_foundation(

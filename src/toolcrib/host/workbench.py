@@ -52,7 +52,7 @@ class Workbench:
         self._default = Path(settings.folder).expanduser() if settings.folder else None
         if "_made" in self.__dict__:
             made = self._made
-            made.workplace.sandbox = self._sandbox(made.bundled)
+            made.workplace.sandbox = self._sandbox(made.bundled, made.workplace.sandbox.scratch)
             made.workplace.variables = tuple(settings.variables)
 
     def folder(self) -> Path:
@@ -120,7 +120,7 @@ class Workbench:
         sessions = bundled.Sessions()
         workplace = bundled.Workplace(
             folder=self.folder,
-            sandbox=self._sandbox(bundled),
+            sandbox=self._sandbox(bundled, bundled.Scratch()),
             variables=tuple(self._settings.variables),
         )
         terminal: ToolServer = bundled.serve_in(workplace, sessions, gated=True)
@@ -130,13 +130,15 @@ class Workbench:
         shown.put(None, "native", [tool.definition for tool in project.tools.values()])
         return _Made(terminal, project, sessions, shown, workplace, bundled)
 
-    def _sandbox(self, bundled: Any) -> Any:
+    def _sandbox(self, bundled: Any, scratch: Any) -> Any:
         settings = self._settings
         return bundled.Sandbox(
             wanted=settings.sandbox,
             folders=tuple(settings.folders),
             hidden=(*bundled.HIDDEN, *settings.hidden, *self._hidden),
             network=settings.network,
+            unix_sockets=settings.unix_sockets,
+            scratch=scratch,
         )
 
 
