@@ -42,6 +42,11 @@ class Paths:
     """Held by the one host that runs on this home."""
     socket: Path
 
+    @property
+    def token_file(self) -> Path:
+        """Holds what a client of the socket has to know."""
+        return self.runtime / "host.token"
+
     def ensure(self) -> Paths:
         """Make the folders, for this user alone; a runtime folder that others could enter is refused."""
         ordinary = (self.config_file.parent, self.data, self.state, self.cache, self.logs)
@@ -132,9 +137,9 @@ def _of_platform() -> Paths:
 
 
 def _socket(runtime: Path) -> Path:
-    """In the runtime folder, or in a short one of this user's own where that address would be too long."""
+    """In the runtime folder; where its address would be too long and has no short form, in one of `/tmp`."""
     usual = runtime / "host.sock"
-    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES:
+    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES or Path("/proc/self/fd").is_dir():
         return usual
     # Not `tempfile.gettempdir()`: TMPDIR differs between sessions and may itself be too long.
     return Path("/tmp") / f"toolcrib-{os.getuid()}-{_digest(str(runtime))[:16]}" / "host.sock"  # noqa: S108
