@@ -97,6 +97,15 @@ class Workbench:
             return "no sandbox"
         return f"sandbox {sandbox.kind}, network {'on' if sandbox.network else 'off'}"
 
+    def is_own_command(self, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+        """Whether a connection between these addresses comes from a command that runs here."""
+        keepers = self._made.bundled.live_keepers if "_made" in self.__dict__ else ()
+        if not keepers:
+            return False
+        from toolcrib.servers.processes.loopback import comes_from
+
+        return comes_from(frozenset(keepers), ours, theirs)
+
     def find(self, name: str) -> Tool | None:
         """One of these tools by its public name, offered or not."""
         return self._made.shown.snapshot.tools.get(name)

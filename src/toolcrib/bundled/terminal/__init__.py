@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolcrib import __version__
+from toolcrib.bundled.terminal.running import live_keepers
 from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox
 from toolcrib.bundled.terminal.scratch import Scratch
 from toolcrib.bundled.terminal.sessions import Sessions
@@ -20,7 +21,17 @@ from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.server import ToolServer
 
-__all__ = ["HIDDEN", "USAGE", "Sandbox", "Scratch", "Sessions", "Workplace", "create", "serve_in"]
+__all__ = [
+    "HIDDEN",
+    "USAGE",
+    "Sandbox",
+    "Scratch",
+    "Sessions",
+    "Workplace",
+    "create",
+    "live_keepers",
+    "serve_in",
+]
 
 USAGE = """
 usage: python -m toolcrib.bundled.terminal [--sandbox KIND] [--write FOLDER]... [--hide PATH]...
