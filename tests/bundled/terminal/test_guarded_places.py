@@ -185,3 +185,13 @@ async def test_a_toolcrib_home_in_the_working_folder_is_hidden(
     assert "my own" in seen
     assert ("very secret" in seen) is (place.sandbox.kind == "none")
     assert ((crib / "data" / "toolcrib.db").read_text() == "very secret") is (place.sandbox.kind != "none")
+
+
+async def test_a_repository_that_is_named_as_writable_can_be_configured(
+    mounted: Callable[..., Workplace], repository: Path
+) -> None:
+    tools = working_in(repository, mounted(folders=[str(repository / ".git")]))
+
+    seen = await run(tools, "git config a.b c && echo x > .git/hooks/mine && echo worked")
+
+    assert "worked" in seen

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolcrib.serverkit.confined.protected import AGENT_CONFIG
-from toolcrib.serverkit.own_places import is_home, is_store
+from toolcrib.serverkit.own_places import DATABASE, is_home, is_store
 
 HIDDEN = (
     *("~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.netrc", "~/.git-credentials", "~/.pypirc"),
@@ -36,6 +36,11 @@ DEEPEST = 3
 _SKIPPED = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", "target", "dist", "build"})
 
 
+def is_guarded(names: Sequence[str]) -> bool:
+    """Whether a path below a writable folder is unchangeable; not when somebody named `.git` itself."""
+    return any(name.casefold() == ".git" or name.casefold() in IN_PROJECT for name in names)
+
+
 @dataclass
 class Found:
     """What a look into a writable folder found."""
@@ -48,23 +53,29 @@ class Found:
 def look_into(folder: Path) -> Found:
     """Find such places in the first few levels of a folder; bounded, because it is done for each command."""
     found = Found()
-    left = [(folder, 0)]
+    left = [(os.fspath(folder), 0)]
     looked_at = 0
     while left and looked_at < MOST_FOLDERS:
         place, depth = left.pop(0)
         looked_at += 1
-        if is_home(place) or is_store(place):
-            found.homes.append(place)
+        entries = _entries(place)
+        if _may_be_own(entries) and (is_home(Path(place)) or is_store(Path(place))):
+            found.homes.append(Path(place))
             continue
-        for entry in _entries(place):
-            path = Path(entry.path)
-            if entry.name.casefold() == ".git":
-                found.unchangeable += _of_repository(path)
-            elif entry.name.casefold() in IN_PROJECT:
-                found.unchangeable.append(path)
-            elif depth < DEEPEST and entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
-                left.append((path, depth + 1))
+        for entry in entries:
+            name = entry.name.casefold()
+            if name == ".git":
+                found.unchangeable += _of_repository(Path(entry.path))
+            elif name in IN_PROJECT:
+                found.unchangeable.append(Path(entry.path))
+            elif depth < DEEPEST and name not in _SKIPPED and entry.is_dir(follow_symlinks=False):
+                left.append((entry.path, depth + 1))
     return found
+
+
+def _may_be_own(entries: Sequence[os.DirEntry[str]]) -> bool:
+    """Most folders are none of ours, and need no further look."""
+    return any(entry.name in ("mcp.json", DATABASE, "run") for entry in entries)
 
 
 def _of_repository(git: Path) -> Iterator[Path]:
@@ -77,7 +88,7 @@ def _of_repository(git: Path) -> Iterator[Path]:
         yield from (path for name in IN_REPOSITORY if (path := folder / name).exists())
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.is_symlink()]

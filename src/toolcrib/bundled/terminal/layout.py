@@ -8,7 +8,7 @@ and Landlock does not grant.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -39,6 +39,12 @@ class Layout:
     def state(self, path: Path) -> State:
         """What may be done there."""
         return next(self.states[place] for place in (path, *path.parents) if place in self.states)
+
+    def below_root(self, path: Path) -> Sequence[str]:
+        """The names that lead to a path from the nearest folder that was named as writable."""
+        return min(
+            (path.relative_to(root).parts for root in self.roots if path.is_relative_to(root)), key=len
+        )
 
     def is_real(self, path: Path) -> bool:
         """Whether the sandbox shows what the path really holds, and nothing instead."""
@@ -144,36 +150,25 @@ def grants(layout: Layout) -> tuple[list[str], list[str]]:
 
     Rules only add: a folder that holds an entry with fewer rights is not granted, but everything else in it.
     """
-    reading: list[str] = []
-    writing: list[str] = []
-    left = [Path("/")]
+    table = {os.fspath(path): state for path, state in layout.states.items()}
+    granted: dict[State, list[str]] = {state: [] for state in State}
+    left = [("/", layout.states[Path("/")])]
     while left:
-        path = left.pop()
-        state = layout.state(path)
-        below = [place for place in layout.states if place != path and place.is_relative_to(path)]
-        if all(layout.states[place] >= state for place in below):
-            _grant(path, state, reading, writing)
-            left += _topmost(place for place in below if layout.states[place] > state)
+        path, state = left.pop()
+        below = _below(path, table)
+        if all(table[place] >= state for place in below):
+            granted[state].append(path)
+            left += [(place, table[place]) for place in below if table[place] > state]
             continue
-        if state == State.WRITE and all(layout.states[place] >= State.READ for place in below):
-            reading.append(str(path))  # it can be read as a whole, itself too
-        left += [child for child in _children(path) if layout.state(child) > State.HIDDEN or child in below]
-    return reading, writing
+        if all(table[place] >= State.READ for place in below):
+            granted[State.READ].append(path)  # it can be read as a whole, itself too
+        left += [(child, table.get(child, state)) for child in map(os.fspath, _children(Path(path)))]
+    return granted[State.READ], granted[State.WRITE]
 
 
-def _grant(path: Path, state: State, reading: list[str], writing: list[str]) -> None:
-    if state == State.READ:
-        reading.append(str(path))
-    elif state == State.WRITE:
-        writing.append(str(path))
-
-
-def _topmost(places: Iterable[Path]) -> list[Path]:
-    found: list[Path] = []
-    for place in sorted(places, key=lambda each: len(each.parts)):
-        if not any(place.is_relative_to(other) for other in found):
-            found.append(place)
-    return found
+def _below(path: str, table: Mapping[str, State]) -> list[str]:
+    prefix = path.rstrip("/") + "/"
+    return [place for place in table if place.startswith(prefix) and place != path]
 
 
 def _children(folder: Path) -> Sequence[Path]:

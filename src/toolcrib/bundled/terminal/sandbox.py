@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.bundled.terminal.guarded import HIDDEN, STARTED, Found, look_into
+from toolcrib.bundled.terminal.guarded import HIDDEN, STARTED, Found, is_guarded, look_into
 from toolcrib.bundled.terminal.keeper import landlock_version
 from toolcrib.bundled.terminal.layout import Layout, State, grants, mounts
 from toolcrib.bundled.terminal.scratch import Scratch
@@ -137,7 +137,8 @@ class Sandbox:
             layout.keep_missing(path)
         if replaced:  # Landlock could only grant the rest of the folder piece by piece, and no new file in it
             for path in (path for found in looked for path in found.unchangeable):
-                layout.protect(path)
+                if is_guarded(layout.below_root(path)):
+                    layout.protect(path)
         for place in (*own_places(), *(home for found in looked for home in found.homes)):
             layout.hide_own(place)
         for path in map(_resolved, self.hidden):
