@@ -15,6 +15,7 @@ from tests.bundled.terminal.test_running import text
 from toolcrib.bundled.terminal.keeper import landlock_version
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.serverkit.failure import ToolFailure
 
 CONNECT = """
 import socket, sys
@@ -201,3 +202,14 @@ async def test_folders_of_sockets_are_empty(mounted: Callable[..., Workplace]) -
     assert "/run/" not in seen.replace("'/run/user/*'", "") or "resolv" in os.path.realpath(
         "/etc/resolv.conf"
     )
+
+
+async def test_a_folder_that_is_replaced_or_hidden_is_no_place_to_start_in(
+    mounted: Callable[..., Workplace], tmp_path: Path, elsewhere: Path
+) -> None:
+    tools = TerminalTools(mounted(hidden=[str(elsewhere)]))
+
+    for folder in (tmp_path, elsewhere):
+        with pytest.raises(ToolFailure, match="not there in the sandbox"):
+            await tools.run_command("pwd", cwd=str(folder))
+    assert text(await tools.run_command("pwd", cwd=tempfile.gettempdir())).startswith(tempfile.gettempdir())

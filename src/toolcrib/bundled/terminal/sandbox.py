@@ -22,6 +22,7 @@ from toolcrib.bundled.terminal.keeper import landlock_version
 from toolcrib.bundled.terminal.layout import Layout, State, grants, mounts
 from toolcrib.bundled.terminal.scratch import Scratch
 from toolcrib.bundled.terminal.socket_filter import socket_filter
+from toolcrib.serverkit.failure import ToolFailure
 from toolcrib.serverkit.own_places import own_places
 
 __all__ = ["HIDDEN", "Kind", "Sandbox", "Wanted", "missing"]
@@ -150,7 +151,12 @@ class Sandbox:
         words += ["--cap-drop", "ALL"]
         words += ["--uid", "1000", "--gid", "1000"] if os.getuid() == 0 else []
         words += [] if self.network else ["--unshare-net"]
-        for way, source, target in mounts(self._layout(folder, replaced=True)):
+        layout = self._layout(folder, replaced=True)
+        if Path(cwd) not in layout.private and not layout.is_real(Path(cwd)):
+            raise ToolFailure(
+                f"{cwd!r} is not there in the sandbox.", "Name it in the setting terminal.folders."
+            )
+        for way, source, target in mounts(layout):
             words += [way, str(target)] if way == "--tmpfs" else [way, str(source), str(target)]
             words += ["--dev", "/dev", "--proc", "/proc"] if target == Path("/") else []
         return [*words, "--chdir", cwd]
