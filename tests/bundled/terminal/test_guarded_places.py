@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,20 @@ async def test_a_commit_can_be_made_in_every_sandbox(
 
     assert "one" in seen
     assert "[exit code 0]" in seen
+
+
+async def test_caches_that_may_be_written_to_leave_a_repository_guarded(
+    mounted: Callable[..., Workplace], repository: Path, home: Path
+) -> None:
+    (home / ".cache").mkdir()
+    place = mounted()
+    place.sandbox = replace(place.sandbox, caches=True)
+    tools = working_in(repository, place)
+
+    await run(tools, "echo evil > .git/hooks/pre-commit; echo kept > ~/.cache/kept")
+
+    assert not (repository / ".git" / "hooks" / "pre-commit").exists()
+    assert (home / ".cache" / "kept").read_text() == "kept\n"
 
 
 PLANTED = [".git/hooks/pre-commit", "nested/inner/.git/hooks/pre-commit", ".vscode/tasks.json"]

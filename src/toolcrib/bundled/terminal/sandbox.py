@@ -101,10 +101,9 @@ class Sandbox:
         """What is found where; `replaced` when folders can be others inside, as with mounts."""
         layout = Layout(home=Path.home().resolve())
         self._replace(layout, folder, replaced=replaced)
-        writable = self._writable(folder)
-        for path in writable:
+        for path in self._writable([folder, *self.folders, *(_CACHES if self.caches else ())]):
             layout.allow(path)
-        looked = [look_into(path) for path in writable[: 1 + len(self.folders)]]
+        looked = [look_into(path) for path in self._writable([folder, *self.folders])]
         self._guard(layout, looked, replaced=replaced)
         layout.pin()
         return layout
@@ -125,10 +124,9 @@ class Sandbox:
         for needed in map(_resolved, (*_NEEDED_AT_RUN, sys.prefix, sys.base_prefix, str(_PACKAGE))):
             layout.show(needed)
 
-    def _writable(self, folder: str) -> list[Path]:
-        """The broader ones first: what is said of a folder inside one holds."""
-        more = _CACHES if self.caches else ()
-        found = dict.fromkeys(_resolved(path) for path in (folder, *self.folders, *more))
+    def _writable(self, folders: Sequence[str]) -> list[Path]:
+        """Those that exist, the broader ones first: what is said of a folder inside one holds."""
+        found = dict.fromkeys(map(_resolved, folders))
         return sorted((path for path in found if path.is_dir()), key=lambda path: len(path.parts))
 
     def _guard(self, layout: Layout, looked: Sequence[Found], *, replaced: bool) -> None:
