@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,3 +78,13 @@ def world(make_world: Any) -> World:
     """The usual one."""
     made: World = make_world()
     return made
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that is none of the system's temporary ones: those are replaced in a sandbox."""
+    cache = Path(__file__).parents[2] / ".cache"
+    cache.mkdir(exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=cache, prefix="sandbox-"))
+    yield made
+    shutil.rmtree(made)

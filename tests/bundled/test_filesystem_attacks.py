@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from toolcrib.serverkit.own_places import claimed
+
 OUTSIDE = "is outside the allowed folders"
 PROTECTED = "is protected"
 
@@ -394,6 +396,98 @@ async def test_a27_our_own_home_is_protected_except_for_a_root_inside_it(
     await world.refused("rename_file", source_path="crib", new_name="x")
     await world.told("write_file", path=str(home / "files" / "note"), content="x")
     assert tree(home) == {"files", "files/note"}
+
+
+def make_home(home: Path) -> None:
+    """A home as a host leaves it."""
+    for name in ("data", "run", "state", "logs", "files"):
+        (home / name).mkdir(parents=True, exist_ok=True)
+    for name in (
+        "mcp.json",
+        "mcp.json.bak",
+        "secrets.json",
+        "data/toolcrib.db",
+        "run/host.lock",
+        "logs/a.log",
+    ):
+        (home / name).write_text("SECRET")
+    (home / "files" / "note").write_text("fine")
+
+
+OWN = ["mcp.json", "mcp.json.bak", "secrets.json", "data/toolcrib.db", "logs/a.log", "new"]
+
+
+@pytest.mark.parametrize("path", OWN)
+async def test_a27_a_toolcrib_home_of_any_name_is_neither_read_nor_changed(world: Any, path: str) -> None:
+    make_home(world.allowed / "crib")
+    before = tree(world.allowed)
+
+    for spelled in (f"crib/{path}", f"d/../crib/{path}", str(world.allowed / "crib" / path)):
+        await world.refused("read_file", path=spelled)
+        await world.refused("write_file", path=spelled, content="x")
+        await world.refused("move_file", source_path="d/f", destination_folder=str(Path(spelled).parent))
+        await world.refused("move_file", source_path=spelled, destination_folder="d")
+        await world.refused("rename_file", source_path=spelled, new_name="x")
+    await world.refused("rename_file", source_path="crib", new_name="x")
+    await world.refused("move_file", source_path="crib", destination_folder="d", overwrite=True)
+    await world.refused("list_directory", path="crib/data")
+    await world.refused("create_folder", path="crib/run", folder_name="x")
+
+    assert tree(world.allowed) == before
+    assert await world.told("read_file", path="crib/files/note") == "fine"
+    await world.told("write_file", path="crib/files/note", content="new")
+
+
+async def test_a27_a_home_that_is_the_allowed_folder_is_protected(world: Any) -> None:
+    make_home(world.allowed)
+
+    for path in ("secrets.json", "data/toolcrib.db", "mcp.json"):
+        assert PROTECTED in await world.refused("read_file", path=path)
+        assert PROTECTED in await world.refused("write_file", path=path, content="x")
+    assert await world.told("read_file", path="files/note") == "fine"
+
+
+async def test_a27_a_link_to_a_home_does_not_help(world: Any) -> None:
+    make_home(world.allowed / "crib")
+    (world.allowed / "way").symlink_to("crib")
+    (world.allowed / "key").symlink_to("crib/secrets.json")
+
+    for path in ("way/secrets.json", "key", "way/data/toolcrib.db"):
+        assert PROTECTED in await world.refused("read_file", path=path)
+        assert PROTECTED in await world.refused("write_file", path=path, content="x")
+
+
+async def test_a27_a_claimed_home_is_protected_under_hard_links_and_in_another_case(
+    make_world: Any, tmp_path: Path
+) -> None:
+    home = tmp_path / "allowed" / "Crib"
+    make_home(home)
+    (home / "data" / "toolcrib.db").unlink()
+    (home / "run" / "host.lock").unlink()
+    os.link(home / "secrets.json", tmp_path / "allowed" / "innocent")
+    (tmp_path / "allowed" / "CRIB").mkdir()  # what a file system that ignores case takes for the home
+    (tmp_path / "allowed" / "CRIB" / "x").write_text("SECRET")
+    with claimed([home]):
+        world = make_world()
+        for path in ("innocent", "Crib/logs/a.log", "CRIB/x"):
+            assert PROTECTED in await world.refused("read_file", path=path)
+        assert PROTECTED in await world.refused("write_file", path="CRIB/x", content="x")
+    assert await world.told("read_file", path="innocent") == "SECRET"
+
+
+async def test_a27_allowing_protected_files_opens_no_home(make_world: Any, tmp_path: Path) -> None:
+    make_home(tmp_path / "allowed" / "crib")
+    world = make_world(allow_protected=True)
+    assert PROTECTED in await world.refused("read_file", path="crib/secrets.json")
+    assert PROTECTED in await world.refused("write_file", path="crib/data/toolcrib.db", content="x")
+
+
+async def test_a27_a_project_with_an_mcp_json_is_no_home(world: Any) -> None:
+    (world.allowed / "mcp.json").write_text("{}")
+    (world.allowed / "secrets.json").write_text("{}")
+    (world.allowed / "data").mkdir()
+    assert await world.told("read_file", path="secrets.json") == "{}"
+    await world.told("write_file", path="data/x", content="x")
 
 
 async def test_a27_further_folders_can_be_protected(make_world: Any, tmp_path: Path) -> None:

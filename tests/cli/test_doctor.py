@@ -73,14 +73,14 @@ def test_an_authority_that_is_not_there_is_broken(toolcrib: CommandLine) -> None
     assert "SSL_CERT_FILE" in checks(answer)["network"]["hint"]
 
 
-def test_files_that_others_can_read_are_odd(toolcrib: CommandLine) -> None:
+def test_files_that_others_can_read_are_closed_to_them(toolcrib: CommandLine) -> None:
     toolcrib("servers")
     (toolcrib.home / "mcp.json").chmod(0o644)
 
     answer = toolcrib("doctor", "--json")
 
-    assert checks(answer)["home"]["verdict"] == "warning"
-    assert "chmod 600" in checks(answer)["home"]["hint"]
+    assert checks(answer)["home"]["verdict"] == "ok"
+    assert (toolcrib.home / "mcp.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_running_host_is_pointed_to(toolcrib: CommandLine, up: Process) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config.paths import MAX_SOCKET_BYTES, Paths, find_paths
+from toolcrib.config.paths import MAX_SOCKET_BYTES, Paths, close_to_others, find_paths
 from toolcrib.errors import ConfigError
 
 
@@ -80,6 +80,67 @@ def test_a_runtime_folder_that_others_could_enter_is_closed(paths: Paths) -> Non
     assert mode(paths.runtime) == 0o700
 
 
+def test_wide_permissions_of_an_older_home_are_repaired_once(
+    paths: Paths, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert paths.home is not None
+    paths.ensure()
+    backup = paths.config_file.with_name("mcp.json.bak")
+    files = (paths.config_file, backup, paths.secrets_file, paths.database, paths.server_log("demo"))
+    for file in files:
+        file.touch()
+        file.chmod(0o666)
+    folders = (paths.home, paths.data, paths.state, paths.logs, paths.cache)
+    for folder in folders:
+        folder.chmod(0o777)
+
+    paths.ensure()
+
+    assert {mode(folder) for folder in folders} == {0o700}
+    assert {mode(file) for file in files} == {0o600}
+    assert len(caplog.records) == len(files) + len(folders)
+    paths.ensure()
+    assert len(caplog.records) == len(files) + len(folders)
+
+
+def test_a_folder_that_everybody_shares_is_no_home(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+
+    with pytest.raises(ConfigError, match="Other users can change") as caught:
+        find_paths(tmp_path).ensure()
+
+    assert "chmod" in caught.value.hint
+    assert mode(tmp_path) == 0o1777
+
+
+def test_a_config_file_of_somebody_else_may_be_read_but_not_changed(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths.ensure()
+    paths.config_file.touch()
+    paths.config_file.chmod(0o644)
+    own = os.getuid()
+    monkeypatch.setattr("os.getuid", lambda: own + 1)
+
+    close_to_others(paths.config_file)
+    assert mode(paths.config_file) == 0o644
+
+    paths.config_file.chmod(0o666)
+    with pytest.raises(ConfigError, match="Other users can change"):
+        close_to_others(paths.config_file)
+
+
+def test_a_home_that_others_may_only_look_into_stays_as_it_is(paths: Paths) -> None:
+    assert paths.home is not None
+    paths.home.mkdir(mode=0o755)
+    paths.home.chmod(0o755)
+
+    paths.ensure()
+
+    assert mode(paths.home) == 0o755
+    assert mode(paths.data) == 0o700
+
+
 def test_a_runtime_folder_that_is_a_link_is_refused(paths: Paths, tmp_path: Path) -> None:
     paths.runtime.parent.mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
@@ -97,17 +158,11 @@ def test_a_file_where_a_folder_is_needed_is_named(tmp_path: Path) -> None:
         find_paths(tmp_path / "home").ensure()
 
 
-def test_a_long_home_gets_a_short_socket_that_is_its_own(tmp_path: Path) -> None:
-    one, other = (find_paths(tmp_path / ("x" * 120) / name) for name in ("one", "other"))
+def test_a_long_home_keeps_its_socket_to_itself(tmp_path: Path) -> None:
+    one = find_paths(tmp_path / ("x" * 120) / "one")
 
-    assert len(os.fsencode(one.socket)) <= MAX_SOCKET_BYTES
-    assert one.socket != other.socket
-    assert one.socket == find_paths(tmp_path / ("x" * 120) / "one").socket
-    try:
-        one.ensure()
-        assert mode(one.socket.parent) == 0o700
-    finally:
-        one.socket.parent.rmdir()
+    assert len(os.fsencode(one.socket)) > MAX_SOCKET_BYTES
+    assert one.socket.parent == one.runtime
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "a b", "ü", "x" * 100, ".", "a\\b"])

@@ -32,6 +32,7 @@ class RawClient:
         """A connection that has heard the greeting."""
         client = cls(*await asyncio.open_unix_connection(socket, limit=2**26))
         assert set((await client.read())["hello"]) == {"protocol", "version", "pid"}
+        client.write(json.dumps({"token": (socket.parent / "host.token").read_text()}).encode() + b"\n")
         return client
 
     def write(self, data: bytes) -> None:

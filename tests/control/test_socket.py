@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bundled.terminal.conftest import KINDS
 from tests.control.conftest import DEADLINE, RawClient
 from toolcrib.control import server as control_server
 from toolcrib.control.client import connected
@@ -45,6 +47,95 @@ def test_the_peer_of_a_socket_is_known() -> None:
     with one, other:
         assert peer_uid(one) == os.getuid()
         assert is_trusted(one)
+
+
+@pytest.mark.parametrize(
+    "first", [b'{"token": "wrong"}', b'{"token": 7}', b'{"id": 1, "operation": "servers"}', b"x"]
+)
+async def test_a_client_without_the_token_is_refused(host: Host, first: bytes) -> None:
+    client = RawClient(*await asyncio.open_unix_connection(host.paths.socket))
+    await client.read()
+    client.write(first + b"\n")
+    client.ask(1, "servers")
+
+    assert (await client.read())["error"]["kind"] == "denied"
+    assert await client.ended()
+
+
+async def test_the_token_is_for_this_user_and_ends_with_the_host(home: Path) -> None:
+    async with open_host(home) as host:
+        async with serve(host):
+            first = host.paths.token_file.read_text()
+            assert stat.S_IMODE(host.paths.token_file.stat().st_mode) == 0o600
+        assert not host.paths.token_file.exists()
+        async with serve(host):
+            assert host.paths.token_file.read_text() != first
+
+
+async def test_a_home_with_a_long_path_is_served_from_inside_it(home: Path) -> None:
+    long = home / ("x" * 120) / ("y" * 120)
+    async with open_host(long) as host, serve(host):
+        assert host.paths.socket.is_relative_to(long)
+        assert stat.S_IMODE(host.paths.socket.stat().st_mode) == 0o600
+        async with connected(host.paths) as crib:
+            assert crib is not None
+            assert (await crib.run("on")) == {"enabled": True}
+    assert not host.paths.socket.exists()
+
+
+VISIT = """
+import os, socket, sys
+for _ in range(int(sys.argv[3])):  # the parent ends, and whoever adopts it is above
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+os.chdir(sys.argv[1])
+one = socket.socket(socket.AF_UNIX)
+one.connect("host.sock")
+one.sendall(b'{"token": "' + open("host.token", "rb").read() + b'"}\\n{"id": 1, "operation": "servers"}\\n')
+said = open(sys.argv[2] + ".part", "wb")
+try:
+    while part := one.recv(65536):
+        said.write(part)
+except ConnectionError:
+    pass
+said.close()
+os.rename(sys.argv[2] + ".part", sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("forks", [0, 2])
+async def test_a_command_of_the_terminal_does_not_control_the_host(
+    home: Path, tmp_path: Path, forks: int
+) -> None:
+    (tmp_path / "visit.py").write_text(VISIT)
+    settings = {"terminal": {"enabled": True, "folder": str(tmp_path), "sandbox": "none"}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {}, "toolcrib": settings}))
+    async with open_host(home) as host, serve(host):
+        visit = f"python3 visit.py {host.paths.runtime} {tmp_path}/said {forks}; cat"
+        await host.call("terminal__run_command", {"command": visit, "background": True})
+        await until(lambda: (tmp_path / "said").exists())
+
+    said = (tmp_path / "said").read_text()
+    assert "cannot control the host" in said
+    assert "result" not in said
+
+
+async def test_a_sandboxed_command_does_not_find_the_socket(home: Path, tmp_path: Path) -> None:
+    long = home / ("x" * 120)
+    long.mkdir()
+    settings = {"terminal": {"enabled": True, "folder": str(tmp_path), "unix_sockets": True}}
+    (long / "mcp.json").write_text(json.dumps({"mcpServers": {}, "toolcrib": settings}))
+    (tmp_path / "visit.py").write_text(VISIT)
+    async with open_host(long) as host, serve(host):
+        command = (
+            f"python3 visit.py {host.paths.runtime} {tmp_path}/said 0; find / -name 'host.sock' 2>/dev/null"
+        )
+        result = await host.call("terminal__run_command", {"command": command, "timeout": 100})
+
+    held = KINDS[0] != "none"
+    assert (tmp_path / "said").exists() is not held
+    assert ("host.sock" in result["structuredContent"]["output"]) is not held
 
 
 async def test_a_request_is_answered_under_its_number(client: RawClient) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from toolcrib.serverkit.confined import kernel
 from toolcrib.serverkit.confined.kernel import KernelOpener
-from toolcrib.serverkit.confined.opening import LISTING, READING, Escape, best_opener
+from toolcrib.serverkit.confined.opening import FOLDER, LISTING, READING, Escape, best_opener
 from toolcrib.serverkit.confined.renaming import rename_by_claim, rename_new, system_rename
 from toolcrib.serverkit.confined.walk import WalkOpener
 from toolcrib.serverkit.confined.writing import replace_file
@@ -77,7 +77,7 @@ def test_a_path_that_changes_while_the_kernel_looks_is_tried_again(
         return real(*arguments)
 
     monkeypatch.setattr(kernel, "_openat2", busy)
-    os.close(KernelOpener().open(folder, [], LISTING))
+    os.close(KernelOpener().open(folder, [], LISTING)[0])
     assert len(tries) == 5
     monkeypatch.setattr(kernel, "_openat2", failing_with(errno.EAGAIN))
     with pytest.raises(BlockingIOError):
@@ -94,7 +94,7 @@ def test_a_folder_is_named_without_the_links_on_the_way(opener: Any, folder: int
         (["x", "..", ".."], ()),
         ([], ()),
     ):
-        descriptor, found = opener.open_folder(folder, parts)
+        descriptor, found = opener.open(folder, parts, FOLDER)
         os.close(descriptor)
         assert found == names
 
@@ -123,7 +123,7 @@ def test_a_moved_folder_is_not_taken_for_one_inside(folder: int, tmp_path: Path)
         (tmp_path / "d").mkdir()
         before = set(Path("/dev/fd").iterdir())
         with pytest.raises(Escape):
-            KernelOpener().open_folder(folder, ["d"])
+            KernelOpener().open(folder, ["d"], FOLDER)
         assert set(Path("/dev/fd").iterdir()) == before
 
 

@@ -7,14 +7,18 @@ a host started on the desktop must meet.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
+
+logger = logging.getLogger(__name__)
 
 HOME_VARIABLE = "TOOLCRIB_HOME"
 MAX_SOCKET_BYTES = 100
@@ -42,15 +46,40 @@ class Paths:
     """Held by the one host that runs on this home."""
     socket: Path
 
+    @property
+    def token_file(self) -> Path:
+        """Holds what a client of the socket has to know."""
+        return self.runtime / "host.token"
+
     def ensure(self) -> Paths:
-        """Make the folders, for this user alone; a runtime folder that others could enter is refused."""
+        """Make the folders, for this user alone, and take from others what they could do with older ones.
+
+        A folder or file that others could change, and whose permissions cannot be repaired, is refused.
+        """
         ordinary = (self.config_file.parent, self.data, self.state, self.cache, self.logs)
-        for folder in (*ordinary, self.secrets_file.parent):
+        for folder in dict.fromkeys([*ordinary, self.secrets_file.parent]):
             make_private(folder)
+            close_to_others(folder)
         for folder in {self.runtime, self.lock_file.parent, self.socket.parent}:
             make_private(folder)
             _check_private(folder)
+        for file in self._private_files():
+            close_to_others(file)
         return self
+
+    def _private_files(self) -> Iterator[Path]:
+        for file in (self.config_file, self.secrets_file):
+            yield file
+            yield from file.parent.glob(f"{file.name}.*")
+        yield from (self.database, self.state / "host.log", *self.logs.glob("*.log*"))
+
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """The folders that are for Toolcrib alone, save for `files` in one of them."""
+        if self.home is not None:
+            return tuple(dict.fromkeys([self.home, self.socket.parent]))
+        folders = (self.config_file.parent, self.data, self.state, self.cache, self.logs, self.runtime)
+        return tuple(dict.fromkeys([*folders, self.socket.parent]))
 
     def server_log(self, name: str) -> Path:
         """The log file of a server; any name gives one plain file of its own."""
@@ -81,6 +110,37 @@ def make_private(folder: Path) -> None:
         ) from error
     if not folder.is_dir():
         raise ConfigError(f"{folder} is in the way: a folder is needed there.", hint="Move it elsewhere.")
+
+
+def close_to_others(path: Path) -> None:
+    """Take all permissions from other users: of a file that they can read, of a folder that they can change.
+
+    Raises `ConfigError` when they could go on changing it. A file that belongs to somebody else, such as a
+    config file that a system manages, may be readable.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return
+    mode = stat.S_IMODE(found.st_mode)
+    if not mode & (0o022 if stat.S_ISDIR(found.st_mode) else 0o077):
+        return
+    if found.st_uid == os.getuid() and not mode & stat.S_ISVTX:
+        with suppress(OSError):
+            path.chmod(mode & 0o700)
+            logger.warning(
+                "other users could use this; its permissions were repaired", extra=_told(path, mode)
+            )
+            return
+    if mode & 0o022:
+        raise ConfigError(
+            f"Other users can change {path}, and so run commands as you.",
+            hint=f"Take it over and close it: chown $USER {path} && chmod go= {path}",
+        )
+
+
+def _told(path: Path, mode: int) -> dict[str, str]:
+    return {"path": str(path), "mode": f"{mode:o}"}
 
 
 def _below(home: Path) -> Paths:
@@ -124,9 +184,9 @@ def _of_platform() -> Paths:
 
 
 def _socket(runtime: Path) -> Path:
-    """In the runtime folder, or in a short one of this user's own where that address would be too long."""
+    """In the runtime folder; where its address would be too long and has no short form, in one of `/tmp`."""
     usual = runtime / "host.sock"
-    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES:
+    if len(os.fsencode(usual)) <= MAX_SOCKET_BYTES or Path("/proc/self/fd").is_dir():
         return usual
     # Not `tempfile.gettempdir()`: TMPDIR differs between sessions and may itself be too long.
     return Path("/tmp") / f"toolcrib-{os.getuid()}-{_digest(str(runtime))[:16]}" / "host.sock"  # noqa: S108

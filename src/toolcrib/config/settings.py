@@ -187,10 +187,12 @@ class TerminalSettings(Section):
         "auto", "bubblewrap", "landlock", "none"
     )
     folders: tuple[str, ...] = texts()
-    """May be written to, besides the project's folder, the one for temporary files, and caches."""
+    """May be written to, besides the project's folder and caches."""
     hidden: tuple[str, ...] = texts()
     """Cannot be read, besides the usual places of keys and passwords."""
     network: bool = flag(True)
+    unix_sockets: bool = flag(False)
+    """Commands may use Unix sockets, as databases and some test runners do; otherwise they can make none."""
     variables: tuple[str, ...] = texts()
     """Names of environment variables that commands may see, besides a few harmless ones."""
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from toolcrib.config.paths import Paths
 from toolcrib.control import failures, wire
+from toolcrib.control.addresses import address_of
 from toolcrib.control.needs import OnEvent
 from toolcrib.control.peers import is_trusted
 from toolcrib.errors import ConnectionLost, NoHost, ResultTooLarge, ToolcribError
@@ -67,6 +68,8 @@ class RemoteCrib:
                 f"Something listens on {self.socket} and does not answer.",
                 hint="The host may be stopped or stuck: end it and start it again with: toolcrib up",
             ) from None
+        if "error" in first:
+            raise failures.from_json(first["error"])
         self.hello = dict(first.get("hello") or {})
         if self.hello.get("protocol") != wire.PROTOCOL:
             raise NoHost(
@@ -95,7 +98,8 @@ async def connected(paths: Paths) -> AsyncIterator[RemoteCrib | None]:
         yield None
         return
     try:
-        reader, writer = await asyncio.open_unix_connection(os.fspath(paths.socket), limit=wire.MAX_ANSWER)
+        with address_of(paths.socket) as address:
+            reader, writer = await asyncio.open_unix_connection(address, limit=wire.MAX_ANSWER)
     except (FileNotFoundError, ConnectionRefusedError):
         yield None
         return
@@ -110,9 +114,17 @@ async def connected(paths: Paths) -> AsyncIterator[RemoteCrib | None]:
                 f"Another user listens on {paths.socket}.", hint="Set TOOLCRIB_HOME to another folder."
             )
         crib = RemoteCrib(paths.socket, reader, writer)
+        writer.write(wire.encode({"token": _token(paths)}))
         yield crib if await crib.greet() else None
     finally:
         writer.transport.abort()
+
+
+def _token(paths: Paths) -> str:
+    try:
+        return paths.token_file.read_text()
+    except OSError:
+        return ""  # the host says so, or is one of an earlier version, which says that
 
 
 def _is_ours(socket: Path) -> bool:

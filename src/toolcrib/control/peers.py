@@ -1,4 +1,4 @@
-"""Who is at the other end of a local socket, where the operating system tells."""
+"""Who is at the other end of a local socket, as far as the operating system tells."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ def peer_uid(connection: socket.socket) -> int | None:
     except OSError:
         return None
     return None
+
+
+def peer_pid(connection: socket.socket) -> int | None:
+    """The process that connected; None where this system does not say, 0 for one of a system around ours."""
+    if not sys.platform.startswith("linux"):
+        return None
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", credentials)[0])
 
 
 def is_trusted(connection: socket.socket) -> bool:

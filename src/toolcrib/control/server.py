@@ -6,8 +6,10 @@ A client that goes away cancels its operations; one that does not read holds up 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import os
+import secrets
 import socket
 import stat
 from collections.abc import AsyncIterator
@@ -16,10 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib import __version__
+from toolcrib.config.atomic import write_atomic
 from toolcrib.control import failures, wire
-from toolcrib.control.peers import is_trusted
-from toolcrib.errors import ConfigError, ServerUnavailable, ToolcribError, UsageError
+from toolcrib.control.addresses import address_of
+from toolcrib.control.peers import is_trusted, peer_pid
+from toolcrib.errors import ConfigError, Denied, ServerUnavailable, ToolcribError, UsageError
 from toolcrib.loading import preload
+from toolcrib.servers.processes.ancestry import runs_in_terminal
 
 if TYPE_CHECKING:
     from toolcrib.host import Host
@@ -30,37 +35,49 @@ BACKLOG = 128
 MAX_CLIENTS = 256
 MAX_OPERATIONS = 64
 """At once, of one client."""
+TOKEN_TIMEOUT = 30.0
+"""Seconds for a client to show that it can read the token."""
+_NOT_FROM_TERMINAL = Denied(
+    "A command of a terminal cannot control the host that runs it.",
+    hint="Run it in a terminal of your own.",
+)
+_WRONG_TOKEN = Denied(
+    "The client did not send the token of this host.", hint="It is in host.token beside the socket."
+)
 
 
 @asynccontextmanager
 async def serve(host: Host, *, max_request: int = wire.MAX_REQUEST) -> AsyncIterator[Path]:
     """Answer on the home's socket while the block runs. The caller holds the home: nobody else listens."""
-    path = host.paths.socket
-    listener = _listen(path)
+    path, token_file = host.paths.socket, host.paths.token_file
+    token = secrets.token_urlsafe(32)
+    write_atomic(token_file, token.encode())
     clients: set[asyncio.Task[None]] = set()
 
     def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # A task of our own: the one that asyncio would make complains when it is cancelled.
-        serving = _Client(host, reader, writer).run(crowded=len(clients) >= MAX_CLIENTS)
+        serving = _Client(host, token, reader, writer).run(crowded=len(clients) >= MAX_CLIENTS)
         client = asyncio.create_task(serving, name="control client")
         clients.add(client)
         client.add_done_callback(clients.discard)
 
-    server = await asyncio.start_unix_server(welcome, sock=listener, limit=max_request)
-    try:
-        yield path
-    finally:
-        server.close()
-        path.unlink(missing_ok=True)
-        await _end(clients)
+    with address_of(path) as address:
+        server = await asyncio.start_unix_server(welcome, sock=_listen(path, address), limit=max_request)
+        try:
+            yield path
+        finally:
+            server.close()
+            path.unlink(missing_ok=True)
+            token_file.unlink(missing_ok=True)
+            await _end(clients)
 
 
-def _listen(path: Path) -> socket.socket:
+def _listen(path: Path, address: str) -> socket.socket:
     """A socket that only this user can reach: its folder lets nobody else in, and neither does its mode."""
     _remove_stale(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listener.bind(os.fspath(path))
+        listener.bind(address)
         path.chmod(0o600)
         listener.listen(BACKLOG)
         listener.setblocking(False)
@@ -93,8 +110,11 @@ async def _end(tasks: set[asyncio.Task[None]]) -> None:
 class _Client:
     """One connection and its operations."""
 
-    def __init__(self, host: Host, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, host: Host, token: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._host = host
+        self._token = token
         self._reader = reader
         self._writer = writer
         self._writing = asyncio.Lock()
@@ -102,13 +122,21 @@ class _Client:
 
     async def run(self, *, crowded: bool) -> None:
         try:
-            if not is_trusted(self._writer.get_extra_info("socket")):
+            connection = self._writer.get_extra_info("socket")
+            if not is_trusted(connection):
+                return
+            if (pid := peer_pid(connection)) and runs_in_terminal(pid):
+                await self._knows_token()  # a line that is left unread would take our answer with it
+                await self._refuse(None, _NOT_FROM_TERMINAL)
                 return
             await self._send(
                 {"hello": {"protocol": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}}
             )
             if crowded:
                 await self._refuse(None, ServerUnavailable("The host has too many clients at the moment."))
+                return
+            if not await self._knows_token():
+                await self._refuse(None, _WRONG_TOKEN)
                 return
             await self._read()
         except OSError:
@@ -117,6 +145,14 @@ class _Client:
             await _end(self._operations)
             # Not a graceful close: that would wait for a client that does not read.
             self._writer.transport.abort()
+
+    async def _knows_token(self) -> bool:
+        try:
+            async with asyncio.timeout(TOKEN_TIMEOUT):
+                told = wire.decode(await self._reader.readuntil(b"\n")).get("token")
+        except (ToolcribError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            return False
+        return isinstance(told, str) and hmac.compare_digest(told.encode(), self._token.encode())
 
     async def _read(self) -> None:
         while True:

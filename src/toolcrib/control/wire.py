@@ -1,12 +1,13 @@
 """Lines of JSON on the local socket: what they look like, and how long they may be.
 
+    → {"token": "…"}                       once, before anything else
     → {"id": 1, "operation": "servers", "params": {…}}
     ← {"id": 1, "event": {…}}              any number of them
     ← {"id": 1, "result": …}               or
     ← {"id": 1, "error": {"kind", "message", "hint", …}}
 
 The host speaks first, with `{"hello": {"protocol", "version", "pid"}}`, so that a client knows at once whom
-it has reached.
+it has reached. The token is in a file beside the socket, which sandboxed programs cannot read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from toolcrib.errors import UsageError
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAX_REQUEST = 64 * 1024 * 1024
 """Bytes of one request; a call's arguments may hold a file."""
 MAX_ANSWER = 512 * 1024 * 1024

@@ -44,4 +44,6 @@ def is_ours(tool: Tool, config: Config, workbench: Workbench) -> bool:
 
 def _own_folders(paths: Paths) -> tuple[Path, ...]:
     """What decides about us; not the files that we lend out, which may lie in the same home."""
-    return (paths.config_file, paths.secrets_file, paths.database.parent, paths.state, paths.runtime)
+    backup = paths.config_file.with_name(f"{paths.config_file.name}.bak")
+    folders = (paths.database.parent, paths.state, paths.runtime, paths.logs, paths.cache)
+    return (paths.config_file, backup, paths.secrets_file, *folders)

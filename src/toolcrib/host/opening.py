@@ -17,6 +17,7 @@ from toolcrib.host.foundation import lay_foundation
 from toolcrib.host.freshness import keep_fresh
 from toolcrib.host.lock import sole_host, told_plainly
 from toolcrib.loading import preload
+from toolcrib.serverkit.own_places import claimed
 from toolcrib.servers.processes.descriptors import raise_limit
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.tasks import cancel_and_wait
@@ -54,6 +55,7 @@ async def open_host(
     paths = await asyncio.to_thread(where.ensure)
     raise_limit()
     async with AsyncExitStack() as stack:
+        stack.enter_context(claimed(paths.own))
         _hold_home(stack, paths, folder, exclusive)
         with told_plainly(folder):
             foundation = await lay_foundation(

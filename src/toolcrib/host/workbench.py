@@ -52,7 +52,7 @@ class Workbench:
         self._default = Path(settings.folder).expanduser() if settings.folder else None
         if "_made" in self.__dict__:
             made = self._made
-            made.workplace.sandbox = self._sandbox(made.bundled)
+            made.workplace.sandbox = self._sandbox(made.bundled, made.workplace.sandbox.scratch)
             made.workplace.variables = tuple(settings.variables)
 
     def folder(self) -> Path:
@@ -97,6 +97,15 @@ class Workbench:
             return "no sandbox"
         return f"sandbox {sandbox.kind}, network {'on' if sandbox.network else 'off'}"
 
+    def is_own_command(self, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+        """Whether a connection between these addresses comes from a command that runs here."""
+        keepers = self._made.bundled.live_keepers if "_made" in self.__dict__ else ()
+        if not keepers:
+            return False
+        from toolcrib.servers.processes.loopback import comes_from
+
+        return comes_from(frozenset(keepers), ours, theirs)
+
     def find(self, name: str) -> Tool | None:
         """One of these tools by its public name, offered or not."""
         return self._made.shown.snapshot.tools.get(name)
@@ -120,7 +129,7 @@ class Workbench:
         sessions = bundled.Sessions()
         workplace = bundled.Workplace(
             folder=self.folder,
-            sandbox=self._sandbox(bundled),
+            sandbox=self._sandbox(bundled, bundled.Scratch()),
             variables=tuple(self._settings.variables),
         )
         terminal: ToolServer = bundled.serve_in(workplace, sessions, gated=True)
@@ -130,13 +139,15 @@ class Workbench:
         shown.put(None, "native", [tool.definition for tool in project.tools.values()])
         return _Made(terminal, project, sessions, shown, workplace, bundled)
 
-    def _sandbox(self, bundled: Any) -> Any:
+    def _sandbox(self, bundled: Any, scratch: Any) -> Any:
         settings = self._settings
         return bundled.Sandbox(
             wanted=settings.sandbox,
             folders=tuple(settings.folders),
             hidden=(*bundled.HIDDEN, *settings.hidden, *self._hidden),
             network=settings.network,
+            unix_sockets=settings.unix_sockets,
+            scratch=scratch,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from toolcrib.config.expansion import Expanded, expand
 from toolcrib.config.reading import Section, Unfit
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
+from toolcrib.serverkit.own_places import PLACES_VARIABLE, own_places
 from toolcrib.servers.link import MAX_MESSAGE_BYTES, LinkContext
 from toolcrib.servers.ports import Connector
 from toolcrib.servers.processes.guard import ProcessGuard
@@ -101,11 +103,19 @@ class Workshop:
             server=entry.name,
             log_path=self.log_path(entry.name),
             installs=self.installs,
-            environment=entry_environment(entry, self.environ),
+            environment=entry_environment(entry, self.environ) | _own_places(entry),
             marker=self.guard.new_marker(),
             on_exit=self.guard.exited,
             max_message_bytes=self.max_message_bytes,
         )
+
+
+def _own_places(entry: ServerEntry) -> dict[str, str]:
+    """What a bundled server that runs as a process has to know of this host: which files are not for it."""
+    words = (entry.raw.get("module"), *(entry.raw.get("args") or ()))
+    if not any(str(word).startswith("toolcrib.bundled") for word in words):
+        return {}
+    return {PLACES_VARIABLE: os.pathsep.join(map(str, own_places()))}
 
 
 def find_transport(entry: ServerEntry) -> ModuleType:

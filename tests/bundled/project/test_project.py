@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> ProjectTools:
     (folder / "a.py").write_text("def one():\n    return 'needle'\n")
     (folder / "b.txt").write_text("Needle\n")
     (tmp_path / "secret.txt").write_text("needle outside\n")
-    return ProjectTools(Workplace(folder=lambda: folder, sandbox=Sandbox(temporary=False)))
+    return ProjectTools(Workplace(folder=lambda: folder, sandbox=Sandbox(caches=False)))
 
 
 def text(result: dict[str, Any]) -> str:
@@ -78,9 +78,9 @@ async def test_a_snippet_runs_alone(project: ProjectTools, tmp_path: Path) -> No
     assert ended["isError"]
 
 
-async def test_a_snippet_cannot_write_outside(project: ProjectTools, tmp_path: Path) -> None:
-    result = await project.python(f"open({str(tmp_path / 'x')!r}, 'w').write('x')")
+async def test_a_snippet_cannot_write_outside(project: ProjectTools, elsewhere: Path) -> None:
+    result = await project.python(f"open({str(elsewhere / 'x')!r}, 'w').write('x')")
 
     held = Sandbox().kind != "none"
-    assert (tmp_path / "x").exists() is not held
+    assert (elsewhere / "x").exists() is not held
     assert ("Permission" in text(result) or "Read-only" in text(result)) is held

@@ -26,10 +26,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workplace(folder: Path) -> Callable[..., Workplace]:
-    """Makes one for the folder; without the caches and the folder for temporary files."""
+    """Makes one for the folder; without the caches."""
 
     def make(**options: Any) -> Workplace:
-        sandbox = Sandbox(temporary=False, **options.pop("sandbox", {}))
+        sandbox = Sandbox(caches=False, **options.pop("sandbox", {}))
         return Workplace(folder=lambda: folder, sandbox=sandbox, **options)
 
     return make
@@ -38,6 +38,29 @@ def workplace(folder: Path) -> Callable[..., Workplace]:
 @pytest.fixture(params=KINDS)
 def confined(workplace: Callable[..., Workplace], request: pytest.FixtureRequest) -> Callable[..., Workplace]:
     """The same, once with each sandbox that can be had here."""
+
+    def make(**sandbox: Any) -> Workplace:
+        return workplace(sandbox={"wanted": request.param, **sandbox})
+
+    return make
+
+
+HOLDING = [kind for kind in KINDS if kind != "none"]
+
+
+@pytest.fixture(params=HOLDING)
+def held(workplace: Callable[..., Workplace], request: pytest.FixtureRequest) -> Callable[..., Workplace]:
+    """The same, only with sandboxes that hold something."""
+
+    def make(**sandbox: Any) -> Workplace:
+        return workplace(sandbox={"wanted": request.param, **sandbox})
+
+    return make
+
+
+@pytest.fixture(params=[kind for kind in HOLDING if kind == "bubblewrap"])
+def mounted(workplace: Callable[..., Workplace], request: pytest.FixtureRequest) -> Callable[..., Workplace]:
+    """The same, only with the sandbox that shows other folders in the place of the real ones."""
 
     def make(**sandbox: Any) -> Workplace:
         return workplace(sandbox={"wanted": request.param, **sandbox})

@@ -16,6 +16,7 @@ from toolcrib.bundled.terminal.keeper import landlock_version
 from toolcrib.bundled.terminal.sandbox import Kind, Sandbox, missing
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.serverkit.failure import ToolFailure
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])
@@ -71,18 +72,18 @@ async def test_a_command_starts_where_it_is_told(confined: Callable[..., Workpla
     assert result == f"{folder}/sub\nx\n[exit code 0]"
 
 
-async def test_hidden_places_cannot_be_read(confined: Callable[..., Workplace], tmp_path: Path) -> None:
-    secrets, beside = tmp_path / "home" / ".keys", tmp_path / "home" / "notes"
+async def test_hidden_places_cannot_be_read(confined: Callable[..., Workplace], elsewhere: Path) -> None:
+    secrets, beside = elsewhere / "home" / ".keys", elsewhere / "home" / "notes"
     secrets.mkdir(parents=True)
     (secrets / "key").write_text("very secret")
     beside.write_text("quite open")
-    lone = tmp_path / "home" / ".netrc"
+    lone = elsewhere / "home" / ".netrc"
     lone.write_text("very secret")
-    (tmp_path / "home" / "link").symlink_to(secrets)
+    (elsewhere / "home" / "link").symlink_to(secrets)
     place = confined(hidden=[str(secrets), str(lone)])
 
     result = text(
-        await TerminalTools(place).run_command(f"cat {secrets}/key {tmp_path}/home/link/key {lone} {beside}")
+        await TerminalTools(place).run_command(f"cat {secrets}/key {elsewhere}/home/link/key {lone} {beside}")
     )
 
     assert "quite open" in result
@@ -166,3 +167,21 @@ async def test_a_stop_asks_before_it_insists(confined: Callable[..., Workplace],
     await session.running.stop()
 
     assert (folder / "asked").read_text() == "asked\n"
+
+
+async def test_files_are_searched_only_where_commands_work(
+    confined: Callable[..., Workplace], folder: Path, tmp_path: Path
+) -> None:
+    granted, outside = tmp_path / "granted", tmp_path / "outside"
+    for place in (granted, outside, folder / "sub", folder / "keys"):
+        place.mkdir()
+        (place / "found.txt").touch()
+    (folder / "away").symlink_to(outside)
+    terminal = TerminalTools(confined(folders=[str(granted)], hidden=[str(folder / "keys")]))
+
+    assert await terminal.find_files("*.txt") == "sub/found.txt"
+    assert await terminal.find_files("*.txt", "sub") == "found.txt"
+    assert await terminal.find_files("*.txt", str(granted)) == "found.txt"
+    for directory in ("..", "/", "/etc", str(outside), "~", "sub/../..", "away", "keys"):
+        with pytest.raises(ToolFailure, match="may not be searched"):
+            await terminal.find_files("*", directory)

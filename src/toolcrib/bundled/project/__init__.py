@@ -36,7 +36,9 @@ def create(arguments: Sequence[str]) -> ToolServer:
     if not folder.is_dir():
         raise UsageError(f"project: {str(folder)!r} is no folder.", hint=USAGE.strip().splitlines()[0])
     sandbox = Sandbox(wanted=options.sandbox, network=not options.no_network)
-    return serve_in(Workplace(folder=lambda: folder, sandbox=sandbox))
+    server = serve_in(Workplace(folder=lambda: folder, sandbox=sandbox))
+    server.at_close(sandbox.scratch.close)
+    return server
 
 
 def serve_in(workplace: Workplace) -> ToolServer:

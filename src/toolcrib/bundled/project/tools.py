@@ -11,11 +11,13 @@ from typing import Annotated, Any
 
 from toolcrib.bundled.filesystem.reading import MAX_READ
 from toolcrib.bundled.filesystem.tools import FileTools
+from toolcrib.bundled.terminal.guarded import look_into
 from toolcrib.bundled.terminal.surroundings import STANDARD_PATH
 from toolcrib.bundled.terminal.tools import TerminalTools, report
 from toolcrib.bundled.terminal.workplace import CEILING, Workplace, finished
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.own_places import own_holding, own_part
 from toolcrib.serverkit.server import ToolServer
 
 MOST_CODE = 100_000
@@ -81,6 +83,7 @@ class ProjectTools:
         ]
         words += [f"--include={include}"] if include else []
         words += ["-i"] if ignore_case else []
+        words += [f"--exclude-dir={home.name}" for home in look_into(self._folder).homes]
         running = self._workplace.start([*words, "-e", pattern, "--", self._inside(path)], str(self._folder))
         if not await finished(running, SEARCH_SECONDS):
             raise ToolFailure(
@@ -126,6 +129,10 @@ class ProjectTools:
             raise ToolFailure(f"{path!r} is outside of the project.", f"The project's folder is {folder}.")
         if not wanted.exists():
             raise ToolFailure(f"There is no {path!r} in the project.")
+        if wanted.is_dir() and wanted != folder:
+            self._workplace.searchable(str(wanted))
+        elif own_part(folder, wanted.relative_to(folder).parts) or own_holding(wanted, folder):
+            raise ToolFailure(f"{path!r} belongs to Toolcrib itself.")
         return str(wanted.relative_to(folder))
 
 

@@ -12,25 +12,38 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolcrib import __version__
+from toolcrib.bundled.terminal.running import live_keepers
 from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox
+from toolcrib.bundled.terminal.scratch import Scratch
 from toolcrib.bundled.terminal.sessions import Sessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.server import ToolServer
 
-__all__ = ["HIDDEN", "USAGE", "Sandbox", "Sessions", "Workplace", "create", "serve_in"]
+__all__ = [
+    "HIDDEN",
+    "USAGE",
+    "Sandbox",
+    "Scratch",
+    "Sessions",
+    "Workplace",
+    "create",
+    "live_keepers",
+    "serve_in",
+]
 
 USAGE = """
 usage: python -m toolcrib.bundled.terminal [--sandbox KIND] [--write FOLDER]... [--hide PATH]...
-                                           [--no-network] [--env NAME]... [FOLDER]
+                                           [--no-network] [--unix-sockets] [--env NAME]... [FOLDER]
 
 An MCP server on stdin and stdout that runs shell commands in FOLDER (the current one unless told).
 
   --sandbox KIND   auto (the default), bubblewrap, landlock or none
-  --write FOLDER   may be written to besides FOLDER, the folder for temporary files, and caches
+  --write FOLDER   may be written to besides FOLDER and caches
   --hide PATH      cannot be read, besides the usual places of keys and passwords
   --no-network     commands reach nothing
+  --unix-sockets   commands may use Unix sockets
   --env NAME       an environment variable that commands may see
 """
 
@@ -46,6 +59,7 @@ def create(arguments: Sequence[str]) -> ToolServer:
         folders=options.write,
         hidden=(*HIDDEN, *options.hide),
         network=not options.no_network,
+        unix_sockets=options.unix_sockets,
     )
     workplace = Workplace(folder=lambda: folder, sandbox=sandbox, variables=options.env)
     return serve_in(workplace, Sessions())
@@ -56,13 +70,14 @@ def serve_in(workplace: Workplace, sessions: Sessions, *, gated: bool = False) -
     told = f"Shell commands. Sandbox: {workplace.sandbox.describe()}."
     server = ToolServer("terminal", __version__, told)
     TerminalTools(workplace, sessions, gated=gated).offer(server)
-    server.at_close(lambda: _end(sessions))
+    server.at_close(lambda: _end(sessions, workplace.sandbox.scratch))
     return server
 
 
-def _end(sessions: Sessions) -> None:
+def _end(sessions: Sessions, scratch: Scratch) -> None:
     """Let go of all at once: their keepers see that, and end them."""
     sessions.let_go()
+    scratch.close()
 
 
 class _Parser(argparse.ArgumentParser):
@@ -77,5 +92,6 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--write", action="append", default=[], metavar="FOLDER")
     parser.add_argument("--hide", action="append", default=[], metavar="PATH")
     parser.add_argument("--no-network", action="store_true")
+    parser.add_argument("--unix-sockets", action="store_true")
     parser.add_argument("--env", action="append", default=[], metavar="NAME")
     return parser.parse_args(list(arguments))

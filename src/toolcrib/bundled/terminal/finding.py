@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -14,11 +14,11 @@ SECONDS = 10.0
 SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
 
 
-def find(pattern: str, folder: Path) -> str:
-    """The paths, relative to the folder, and a note on what was left out."""
+def find(pattern: str, folder: Path, is_closed: Callable[[Path], bool]) -> str:
+    """The paths, relative to the folder, and a note on what was left out; closed folders are not entered."""
     found: list[str] = []
     until = time.monotonic() + SECONDS
-    for looked_at, relative in enumerate(_walk(folder), start=1):
+    for looked_at, relative in enumerate(_walk(folder, is_closed), start=1):
         if _fits(relative, pattern):
             found.append(relative)
         if len(found) >= MOST_FOUND:
@@ -28,9 +28,10 @@ def find(pattern: str, folder: Path) -> str:
     return _told(found, "")
 
 
-def _walk(folder: Path) -> Iterator[str]:
+def _walk(folder: Path, is_closed: Callable[[Path], bool]) -> Iterator[str]:
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        open_ones = (name for name in folders if name not in SKIPPED and not is_closed(Path(place, name)))
+        folders[:] = sorted(open_ones)
         inside = os.path.relpath(place, folder)
         prefix = "" if inside == "." else f"{inside}/"
         yield from (f"{prefix}{name}" for name in sorted(files))

@@ -45,6 +45,8 @@ _LINUX = sys.platform.startswith("linux")
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _READ, _LIST = 1 | 4 | 8, 8
+_SCOPES_SINCE = 6
+_SECCOMP, _FILTER_MODE, _FILTER_LINE = 22, 2, 8
 _FILE_RIGHTS = 1 | 2 | 4 | 16384 | 32768
 
 
@@ -146,16 +148,36 @@ def _become(spec: Spec) -> None:
     os.chdir(spec["cwd"])
     if spec.get("landlock"):
         restrict(**spec["landlock"])
-    argv = [*_before(spec), *spec["argv"]]
+    filtered = bytes.fromhex(spec.get("filter", ""))
+    if spec.get("within"):
+        if spec.get("abstract"):
+            isolate()
+    elif filtered:
+        _load_filter(filtered)
+    argv = [*_before(spec, filtered), *spec["argv"]]
     os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - the shell is the command
 
 
-def _before(spec: Spec) -> list[str]:
+def _before(spec: Spec, filtered: bytes) -> list[str]:
     """What stands before the command: the walls around it, and who hands it the terminal inside."""
     within: list[str] = list(spec.get("within", ()))
-    if not within or not spec.get("pty"):
+    if not within:
         return within
-    return [*within, sys.executable, "-I", "-S", os.path.abspath(__file__), LEAD]  # noqa: PTH100
+    if filtered:
+        within += ["--seccomp", str(_readable(filtered))]
+    within.append("--")
+    if spec.get("pty"):
+        within += [sys.executable, "-I", "-S", os.path.abspath(__file__), LEAD]  # noqa: PTH100
+    return within
+
+
+def _readable(data: bytes) -> int:
+    """A descriptor that bubblewrap reads this from."""
+    reading, writing = os.pipe()  # its buffer is larger than any filter
+    os.write(writing, data)
+    os.close(writing)
+    os.set_inheritable(reading, True)
+    return reading
 
 
 def _lead(argv: list[str]) -> None:
@@ -173,7 +195,7 @@ def restrict(read: list[str], write: list[str], names: list[str], tcp: bool) -> 
     version = landlock_version()
     rights = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
     network = 0 if tcp or version < 4 else 3
-    scopes = 3 if version >= 6 else 0
+    scopes = 3 if version >= _SCOPES_SINCE else 0
     attributes = struct.pack("QQQ", rights, network, scopes)[
         : 24 if version >= 6 else 16 if version >= 4 else 8
     ]
@@ -187,6 +209,32 @@ def restrict(read: list[str], write: list[str], names: list[str], tcp: bool) -> 
     if libc.syscall(_RESTRICT, rules, ctypes.c_uint(0)):
         raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
     os.close(rules)
+
+
+def isolate() -> None:
+    """Give up the abstract Unix sockets of others and signals to them, and nothing else."""
+    if landlock_version() < _SCOPES_SINCE:
+        return
+    libc = _libc()
+    attributes = struct.pack("QQQ", 0, 0, 3)
+    rules = libc.syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint(0))
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    if rules < 0 or libc.syscall(_RESTRICT, rules, ctypes.c_uint(0)):
+        raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
+    os.close(rules)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("lines", ctypes.c_char_p))
+
+
+def _load_filter(code: bytes) -> None:
+    """Have the kernel refuse calls from now on, for this process and all that come of it."""
+    libc = _libc()
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    program = _Program(len(code) // _FILTER_LINE, code)
+    if libc.prctl(_SECCOMP, _FILTER_MODE, ctypes.byref(program), 0, 0):
+        raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
 
 
 def landlock_version() -> int:

@@ -37,6 +37,10 @@ _PATIENCE = 8.0
 """Seconds until a keeper is given up."""
 
 
+live_keepers: set[int] = set()
+"""The processes above all commands that run now."""
+
+
 class Running:
     """One command; made by `start`."""
 
@@ -143,6 +147,7 @@ class Running:
                 env=dict(env),
                 cwd="/",
             )
+            live_keepers.add(self._keeper.pid)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -235,6 +240,7 @@ class Running:
         self._readers.clear()
         self._input = -1
         if self._keeper is not None:
+            live_keepers.discard(self._keeper.pid)
             # It has told its last word; burying it takes no time.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._keeper.wait(timeout=2)

@@ -1,7 +1,8 @@
 """What a command may touch: bubblewrap where it works, else the kernel's Landlock, else nothing is held.
 
-Reading is free except for places where secrets are kept, writing is for the given folders, and the network
-may be shut. `kind` says which of the three it is, so that nobody believes in walls that are not there.
+Reading is free except for places where secrets are kept, writing is for the given folders, Unix sockets are
+out of reach, and the network may be shut. `kind` says which of the three it is, so that nobody believes in
+walls that are not there.
 """
 
 from __future__ import annotations
@@ -9,26 +10,33 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from toolcrib.bundled.terminal.guarded import HIDDEN, STARTED, Found, is_guarded, look_into
 from toolcrib.bundled.terminal.keeper import landlock_version
-from toolcrib.serverkit.confined.protected import own_folders
+from toolcrib.bundled.terminal.layout import Layout, State, grants, mounts
+from toolcrib.bundled.terminal.scratch import Scratch
+from toolcrib.bundled.terminal.socket_filter import socket_filter
+from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.own_places import own_places
+
+__all__ = ["HIDDEN", "Kind", "Sandbox", "Wanted", "missing"]
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 Wanted = Literal["auto", "bubblewrap", "landlock", "none"]
 
-HIDDEN = (
-    *("~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.netrc", "~/.git-credentials", "~/.pypirc"),
-    *("~/.config/gcloud", "~/.config/gh", "~/.docker/config.json", "~/.local/share/keyrings", "~/.mozilla"),
-    *("~/.config/google-chrome", "~/.config/chromium", "/etc/shadow", "/etc/gshadow"),
-)
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")  # noqa: S108
 _CACHES = ("~/.cache", "~/.npm")
+TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108
+"""A command sees folders of its own there."""
+RUNTIME = ("/run", "/var/run")
+"""Sockets of the system and of the user's session: empty, but for a few files that are no sockets."""
+_NEEDED_AT_RUN = ("/etc/resolv.conf", "/run/current-system", "/run/booted-system", "/run/wrappers")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +47,11 @@ class Sandbox:
     folders: Sequence[str] = ()
     hidden: Sequence[str] = HIDDEN
     network: bool = True
-    temporary: bool = True
-    """The system's folder for temporary files and the caches of package managers may be written to."""
-    protect_home: bool = field(default=True)
-    """Toolcrib's own folders are hidden."""
+    unix_sockets: bool = False
+    """Programs may make Unix sockets; those of others are then out of reach only where they are hidden."""
+    caches: bool = True
+    """The caches of package managers may be written to."""
+    scratch: Scratch = field(default_factory=Scratch)
 
     @property
     def kind(self) -> Kind:
@@ -62,68 +71,100 @@ class Sandbox:
         network = "the network is open" if self.network else "no network"
         return f"{self.kind}: only the working folder and a few others can be written to; {network}"
 
+    def temporary(self, folder: str) -> str | None:
+        """What commands of this working folder get as `TMPDIR`; None where there is no sandbox."""
+        if self.kind == "none":
+            return None
+        return TEMPORARY[0] if self.kind == "bubblewrap" else str(self.scratch.of(folder) / "tmp")
+
     def confine(self, argv: Sequence[str], folder: str, cwd: str = "") -> Mapping[str, Any]:
         """The parts of a keeper's order that hold a command: what to run, and what to give up before.
 
         `folder` may be written to; the command starts in `cwd`, in `folder` unless told.
         """
         kind = self.kind
+        if kind == "none":
+            return {"argv": list(argv)}
+        refused = socket_filter(unix_sockets=self.unix_sockets, network=self.network)
+        held = {"argv": list(argv), "filter": refused.hex()}
         if kind == "bubblewrap":
-            return {"argv": list(argv), "within": self._bubblewrapped(folder, cwd or folder)}
-        if kind == "landlock":
-            grants = {
-                "names": ["/"],
-                "read": list(_around(self._hidden())),
-                "write": [*self._writable(folder), *_DEVICES],
-                "tcp": self.network,
+            return {
+                **held,
+                "within": self._bubblewrapped(folder, cwd or folder),
+                "abstract": self.unix_sockets,
             }
-            return {"argv": list(argv), "landlock": grants}
-        return {"argv": list(argv)}
+        reading, writing = grants(self._layout(folder, replaced=False))
+        granted = {"names": ["/"], "read": reading, "write": [*writing, *_DEVICES], "tcp": self.network}
+        return {**held, "landlock": granted}
 
-    def _writable(self, folder: str) -> list[str]:
-        more = (tempfile.gettempdir(), *_CACHES) if self.temporary else ()
-        found = dict.fromkeys(_resolved(path) for path in (folder, *self.folders, *more))
-        return [str(path) for path in found if path.is_dir()]
+    def _layout(self, folder: str, *, replaced: bool) -> Layout:
+        """What is found where; `replaced` when folders can be others inside, as with mounts."""
+        layout = Layout(home=Path.home().resolve())
+        self._replace(layout, folder, replaced=replaced)
+        for path in self._writable([folder, *self.folders, *(_CACHES if self.caches else ())]):
+            layout.allow(path)
+        looked = [look_into(path) for path in self._writable([folder, *self.folders])]
+        self._guard(layout, looked, replaced=replaced)
+        layout.pin()
+        return layout
 
-    def _hidden(self) -> list[Path]:
-        named = [_resolved(path) for path in self.hidden]
-        if self.protect_home:
-            named += own_folders()
-        return [path for path in named if path.exists()]
+    def _replace(self, layout: Layout, folder: str, *, replaced: bool) -> None:
+        """The folders for temporary files, and those of sockets."""
+        scratch = self.scratch.of(folder)
+        if not replaced:
+            layout.states[self.scratch.folder] = State.HIDDEN
+            layout.states[scratch / "tmp"] = State.WRITE
+            return
+        for name, place in zip(("tmp", "var-tmp"), TEMPORARY, strict=True):
+            layout.replace(Path(place), scratch / name)
+        session = os.environ.get("XDG_RUNTIME_DIR")
+        for path in map(_resolved, (*RUNTIME, *([session] if session else []))):
+            if path != Path("/"):
+                layout.hide(path)
+        for needed in map(_resolved, (*_NEEDED_AT_RUN, sys.prefix, sys.base_prefix, str(_PACKAGE))):
+            layout.show(needed)
+
+    def _writable(self, folders: Sequence[str]) -> list[Path]:
+        """Those that exist, the broader ones first: what is said of a folder inside one holds."""
+        found = dict.fromkeys(map(_resolved, folders))
+        return sorted((path for path in found if path.is_dir()), key=lambda path: len(path.parts))
+
+    def _guard(self, layout: Layout, looked: Sequence[Found], *, replaced: bool) -> None:
+        for path in map(_resolved, STARTED):
+            layout.protect(path)
+        for path in map(_resolved, (*HIDDEN, *STARTED)):
+            layout.keep_missing(path)
+        if replaced:  # Landlock could only grant the rest of the folder piece by piece, and no new file in it
+            for path in (path for found in looked for path in found.unchangeable):
+                if is_guarded(layout.below_root(path)):
+                    layout.protect(path)
+        for place in (*own_places(), *(home for found in looked for home in found.homes)):
+            layout.hide_own(place)
+        for path in map(_resolved, self.hidden):
+            layout.hide(path)
 
     def _bubblewrapped(self, folder: str, cwd: str) -> list[str]:
         """Without capabilities even for root, which bubblewrap would otherwise leave as they are."""
         words = [_bubblewrap()[0], "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
-        words += ["--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        words += ["--cap-drop", "ALL"]
         words += ["--uid", "1000", "--gid", "1000"] if os.getuid() == 0 else []
         words += [] if self.network else ["--unshare-net"]
-        for path in self._writable(folder):
-            words += ["--bind", path, path]
-        for hidden in self._hidden():
-            words += ["--tmpfs", str(hidden)] if hidden.is_dir() else ["--ro-bind", os.devnull, str(hidden)]
-        return [*words, "--chdir", cwd, "--"]
+        layout = self._layout(folder, replaced=True)
+        if Path(cwd) not in layout.private and not layout.is_real(Path(cwd)):
+            raise ToolFailure(
+                f"{cwd!r} is not there in the sandbox.", "Name it in the setting terminal.folders."
+            )
+        for way, source, target in mounts(layout):
+            words += [way, str(target)] if way == "--tmpfs" else [way, str(source), str(target)]
+            words += ["--dev", "/dev", "--proc", "/proc"] if target == Path("/") else []
+        return [*words, "--chdir", cwd]
+
+
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def _resolved(path: str) -> Path:
     return Path(path).expanduser().resolve()
-
-
-def _around(hidden: Sequence[Path]) -> Iterator[str]:
-    """Everything but the hidden places: rules can only add, so that what lies beside them is named."""
-    left = [Path("/")]
-    while left:
-        folder = left.pop()
-        if not any(place.is_relative_to(folder) for place in hidden):
-            yield str(folder)
-            continue
-        if folder in hidden:
-            continue
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        # A link is left out: it would open the place that it leads to, whatever that is.
-        left += [Path(entry.path) for entry in entries if not entry.is_symlink()]
 
 
 def missing(kind: Kind) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 SHELL = "/bin/bash"
 STANDARD_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-ALLOWED = ("HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")
+ALLOWED = ("HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CACHE_HOME")
 _FIXED = {
     "PAGER": "cat",
     "GIT_PAGER": "cat",
@@ -27,13 +27,20 @@ _FIXED = {
 
 
 def environment(
-    folder: str, *, more: Sequence[str] = (), pty: bool = False, environ: Mapping[str, str] = os.environ
+    folder: str,
+    *,
+    more: Sequence[str] = (),
+    pty: bool = False,
+    temporary: str | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
     """For a command in this folder; `more` names further variables that it may see."""
     names = (*ALLOWED, *more)
     seen = {name: value for name, value in environ.items() if name in names or name.startswith("LC_")}
     seen |= _FIXED | {"PATH": locked_path(folder, environ), "SHELL": SHELL}
     seen["TERM"] = "xterm-256color" if pty else "dumb"
+    if temporary is not None:
+        seen["TMPDIR"] = temporary
     if "HOME" not in seen:
         seen["HOME"] = str(Path.home())
     return seen

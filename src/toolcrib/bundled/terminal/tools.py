@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import platform
 import shutil
-from pathlib import Path
 from typing import Annotated, Any
 
 from toolcrib.bundled.terminal.finding import find
@@ -105,10 +104,11 @@ class TerminalTools:
     async def find_files(
         self,
         pattern: Annotated[str, "A glob such as *.py or src/**/*.ts"],
-        directory: Annotated[str | None, "Where to look; the working folder unless told"] = None,
+        directory: Annotated[str | None, "Where to look, in the working folder; all of it by default"] = None,
     ) -> str:
         """Find files by name. Folders such as .git and node_modules are not looked into."""
-        return await asyncio.to_thread(find, pattern, Path(self._workplace.place(directory)))
+        folder = self._workplace.searchable(directory)
+        return await asyncio.to_thread(find, pattern, folder, self._workplace.is_closed)
 
     async def send_input(
         self, session_id: SessionId, input_text: Annotated[str, "Typed as it is; end with \\n to press Enter"]

@@ -13,6 +13,7 @@ from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.surroundings import SHELL, environment
 from toolcrib.serverkit import behalf
 from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.own_places import is_home, is_store, own_holding
 
 CEILING = 120.0
 """Seconds that a command may take in the foreground."""
@@ -40,6 +41,26 @@ class Workplace:
             raise ToolFailure(f"{str(folder)!r} is no folder.", f"The working folder is {self.folder()}.")
         return str(folder.resolve())
 
+    def searchable(self, directory: str | None) -> Path:
+        """A folder that may be searched: the working folder, one of those named beside it, or one inside.
+
+        Raises `ToolFailure`.
+        """
+        folder = Path(self.place(directory))
+        named = (Path(each).expanduser() for each in self.sandbox.folders)
+        allowed = [each.resolve() for each in (self.folder(), *named)]
+        if any(folder.is_relative_to(each) for each in allowed) and not self.is_closed(folder):
+            return folder
+        raise ToolFailure(
+            f"{str(folder)!r} may not be searched.", f"Allowed: {', '.join(map(str, allowed))}."
+        )
+
+    def is_closed(self, folder: Path) -> bool:
+        """Whether a folder holds secrets or is Toolcrib's own."""
+        if own_holding(folder, self.folder().resolve()) or is_home(folder) or is_store(folder):
+            return True
+        return any(folder.is_relative_to(Path(each).expanduser().resolve()) for each in self.sandbox.hidden)
+
     def shell(
         self, command: str, cwd: str | None, *, guarded: bool = False, pty: bool = False, feed: bool = False
     ) -> Running:
@@ -53,15 +74,15 @@ class Workplace:
 
     def start(self, argv: Sequence[str], folder: str, *, pty: bool = False, feed: bool = False) -> Running:
         """Start a program, in the sandbox and under the limits."""
+        own = str(self.folder())
         order = {
-            **self.sandbox.confine(argv, str(self.folder()), folder),
+            **self.sandbox.confine(argv, own, folder),
             "cwd": folder,
             "max_processes": self.max_processes,
             "max_memory": self.max_memory,
         }
-        return Running.start(
-            order, environment(str(self.folder()), more=self.variables, pty=pty), pty=pty, feed=feed
-        )
+        seen = environment(own, more=self.variables, pty=pty, temporary=self.sandbox.temporary(own))
+        return Running.start(order, seen, pty=pty, feed=feed)
 
 
 async def finished(running: Running, seconds: float) -> bool:

@@ -46,7 +46,15 @@ class Application(Protocol):
 class Connection(asyncio.Protocol):
     """One of them; it is among `opened` for as long as it lasts."""
 
-    def __init__(self, application: Application, load: Load, opened: set[Connection]) -> None:
+    def __init__(
+        self,
+        application: Application,
+        load: Load,
+        opened: set[Connection],
+        refuses: Callable[[Any, Any], bool] = lambda ours, theirs: False,
+    ) -> None:
+        """`refuses` is asked with both addresses of the connection."""
+        self._refuses = refuses
         self._application = application
         self._load = load
         self._opened = opened
@@ -90,6 +98,8 @@ class Connection(asyncio.Protocol):
         self._opened.add(self)
         if len(self._opened) > self._load.most_connections:
             self._refuse(503, "Too many connections are open; try again later.")
+        elif place and self._refuses(place, transport.get_extra_info("peername")):
+            self._refuse(403, "Commands of this host's own terminal are not served.")
         else:
             self._alarm.set(self._load.limits.request_timeout, self._too_late)
 

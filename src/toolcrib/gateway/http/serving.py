@@ -51,7 +51,9 @@ async def serve_http(
         async with views.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
             server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(application, views.load, opened), sock=listening, backlog=BACKLOG
+                lambda: Connection(application, views.load, opened, host.workbench.is_own_command),
+                sock=listening,
+                backlog=BACKLOG,
             )
             try:
                 yield base, views

@@ -43,31 +43,31 @@ def available() -> bool:
 class KernelOpener:
     """See `Opener`."""
 
-    def open(self, root: int, parts: Sequence[str], flags: int) -> int:
-        """A descriptor of an existing file or folder."""
-        path = os.fsencode("/".join(parts) or ".")
-        for _ in range(MAX_TRIES):
-            try:
-                return _openat2(root, path, flags)
-            except BlockingIOError as error:
-                again = error
-            except OSError as error:
-                if error.errno == errno.EXDEV:
-                    raise Escape from error
-                raise
-        raise again
-
-    def open_folder(self, root: int, parts: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-        """A descriptor of a folder, and the names that lead to it from `root` without any link."""
-        folder = self.open(root, parts, FOLDER)
+    def open(self, root: int, parts: Sequence[str], flags: int) -> tuple[int, tuple[str, ...]]:
+        """A descriptor of an existing file or folder, and the names that lead to it without any link."""
+        found = _resolve(root, parts, flags)
         try:
-            above, names = _names_of(root), _names_of(folder)
+            above, names = _names_of(root), _names_of(found)
             if names[: len(above)] != above:  # one of the two was moved away just now
                 raise Escape
         except BaseException:
-            os.close(folder)
+            os.close(found)
             raise
-        return folder, names[len(above) :]
+        return found, names[len(above) :]
+
+
+def _resolve(root: int, parts: Sequence[str], flags: int) -> int:
+    path = os.fsencode("/".join(parts) or ".")
+    for _ in range(MAX_TRIES):
+        try:
+            return _openat2(root, path, flags)
+        except BlockingIOError as error:
+            again = error
+        except OSError as error:
+            if error.errno == errno.EXDEV:
+                raise Escape from error
+            raise
+    raise again
 
 
 @cache

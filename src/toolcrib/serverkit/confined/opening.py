@@ -32,11 +32,8 @@ class Opener(Protocol):
     inside the folder. Raises `Escape` for anything that leads out, else the usual `OSError`.
     """
 
-    def open(self, root: int, parts: Sequence[str], flags: int) -> int:
-        """A descriptor of an existing file or folder."""
-
-    def open_folder(self, root: int, parts: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-        """A descriptor of a folder, and the names that lead to it from `root` without any link."""
+    def open(self, root: int, parts: Sequence[str], flags: int) -> tuple[int, tuple[str, ...]]:
+        """A descriptor of an existing file or folder, and the names that lead to it without any link."""
 
 
 def best_opener() -> Opener:

@@ -6,10 +6,8 @@ its root counts: someone who makes `.ssh` itself a root has said so.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
 
 def _words(*lines: str) -> frozenset[str]:
@@ -51,24 +49,3 @@ def protected_part(names: Sequence[str]) -> str | None:
         if pair in FOLDERS:
             return "/".join(names[index : index + 2])
     return None
-
-
-def touches(path: Path, folders: Iterable[Path]) -> Path | None:
-    """The protected folder that `path` lies in, or that lies in `path`."""
-    for folder in folders:
-        if path.is_relative_to(folder) or folder.is_relative_to(path):
-            return folder
-    return None
-
-
-def own_folders() -> tuple[Path, ...]:
-    """Toolcrib's own folders, whose settings decide what runs."""
-    named = os.environ.get("TOOLCRIB_HOME")
-    if named:
-        return (Path(named).expanduser().resolve(),)
-    from platformdirs import PlatformDirs
-
-    places = PlatformDirs("toolcrib", appauthor=False)
-    return tuple(
-        path.resolve() for path in (places.user_config_path, places.user_data_path, places.user_state_path)
-    )

@@ -12,10 +12,19 @@ from pathlib import Path
 
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.confined.opening import FOLDER, LISTING, READING, Escape, Opener, best_opener
-from toolcrib.serverkit.confined.protected import own_folders, protected_part, touches
+from toolcrib.serverkit.confined.protected import protected_part
 from toolcrib.serverkit.confined.refusals import explained
 from toolcrib.serverkit.confined.walk import MAX_LINKS, inside, link_target
 from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.own_places import (
+    is_home,
+    is_own_file,
+    is_store,
+    own_holding,
+    own_part,
+    touched_place,
+    within,
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Roots:
             raise UsageError("This system cannot confine file access to folders.", hint="Use Linux or macOS.")
         self._opener = opener or best_opener()
         self._allow_protected = allow_protected
-        self._own = () if allow_protected else (*own_folders(), *(Path(each).resolve() for each in protect))
+        self._protect = tuple(Path(each).resolve() for each in protect)
         self._roots: list[Root] = []
         try:
             self._roots.extend(_open_root(Path(folder)) for folder in folders)
@@ -96,9 +105,11 @@ class Roots:
     def reading(self, path: str) -> Iterator[int]:
         """A descriptor of a regular file; anything else is refused without waiting for it."""
         root, parts = self._locate(path)
-        descriptor = self._opener.open(root.descriptor, parts, READING)
+        descriptor, names = self._opener.open(root.descriptor, parts, READING)
         try:
-            mode = os.fstat(descriptor).st_mode
+            status = os.fstat(descriptor)
+            mode = status.st_mode
+            self._check_readable(root, names, status)
             if stat.S_ISDIR(mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             if not stat.S_ISREG(mode):
@@ -111,8 +122,9 @@ class Roots:
     def listing(self, path: str) -> Iterator[int]:
         """A descriptor of a folder whose entries can be read."""
         root, parts = self._locate(path)
-        descriptor = self._opener.open(root.descriptor, parts, LISTING)
+        descriptor, names = self._opener.open(root.descriptor, parts, LISTING)
         try:
+            self._check_readable(root, names)
             yield descriptor
         finally:
             os.close(descriptor)
@@ -122,7 +134,7 @@ class Roots:
         """The place of `name` in the folder `path`; `name` is a single name."""
         check_name(name)
         root, parts = self._locate(path)
-        descriptor, above = self._opener.open_folder(root.descriptor, parts)
+        descriptor, above = self._opener.open(root.descriptor, parts, FOLDER)
         try:
             yield Place(descriptor, name, root, (*above, name))
         finally:
@@ -152,16 +164,30 @@ class Roots:
         """Raise `ToolFailure` when the place is protected, or when moving it would move a root."""
         if moving and self._is_immovable(place):
             raise ToolFailure(f"{place.name!r} is an allowed folder or contains one: it stays where it is.")
-        if self._allow_protected:
-            return
-        part = protected_part(place.names)
-        owned = touches(place.path, [own for own in self._own if not place.root.real.is_relative_to(own)])
-        if part is None and owned is None:
-            return
-        raise ToolFailure(
-            f"{place.name!r} is protected: {part or owned} decides what other programs do.",
-            "A person can change it, or start this server with --allow-protected.",
-        )
+        part = None if self._allow_protected else protected_part(place.names)
+        named = next((each for each in self._protect if _meet(place.path, each)), None)
+        if part is not None or named is not None:
+            raise ToolFailure(
+                f"{place.name!r} is protected: {part or named} decides what other programs do.",
+                "A person can change it, or start this server with --allow-protected.",
+            )
+        if self._is_own(place.root, place.names):
+            raise _own_refusal(place.name)
+
+    def _check_readable(
+        self, root: Root, names: tuple[str, ...], status: os.stat_result | None = None
+    ) -> None:
+        """Raise `ToolFailure` for Toolcrib's own files, under whatever name; they hold its secrets."""
+        own = own_part(root.real, names) or own_holding(root.real.joinpath(*names), root.real)
+        if own is not None or (status is not None and is_own_file(status)):
+            raise _own_refusal(names[-1] if names else str(root.given))
+
+    def _is_own(self, root: Root, names: tuple[str, ...]) -> bool:
+        """Whether changing this entry would change, replace or move a file of Toolcrib's own."""
+        path = root.real.joinpath(*names)
+        if touched_place(path, root.real) or own_part(root.real, names):
+            return True
+        return is_home(path) or is_store(path)
 
     def _is_immovable(self, place: Place) -> bool:
         found = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
@@ -173,7 +199,7 @@ class Roots:
             raise ToolFailure(f"{path!r} is an allowed folder itself.", "Name something inside it.")
         if parts[-1] == "..":
             raise ToolFailure(f"{path!r} ends in '..'.", "Name the file or folder itself.")
-        descriptor, above = self._opener.open_folder(root.descriptor, parts[:-1])
+        descriptor, above = self._opener.open(root.descriptor, parts[:-1], FOLDER)
         try:
             yield Place(descriptor, parts[-1], root, (*above, parts[-1]))
         finally:
@@ -195,6 +221,17 @@ class Roots:
             raise Escape
         _, root, rest = max(matches, key=lambda match: match[0])
         return root, rest
+
+
+def _own_refusal(name: str) -> ToolFailure:
+    return ToolFailure(
+        f"{name!r} is protected: it belongs to Toolcrib itself.",
+        "Its settings and secrets are changed with the toolcrib command, or on its page.",
+    )
+
+
+def _meet(path: Path, folder: Path) -> bool:
+    return within(path, folder) or within(folder, path)
 
 
 def check_name(name: str) -> None:

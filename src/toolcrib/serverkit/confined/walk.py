@@ -22,19 +22,11 @@ _PERHAPS_A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
 class WalkOpener:
     """See `Opener`."""
 
-    def open(self, root: int, parts: Sequence[str], flags: int) -> int:
-        """A descriptor of an existing file or folder."""
+    def open(self, root: int, parts: Sequence[str], flags: int) -> tuple[int, tuple[str, ...]]:
+        """A descriptor of an existing file or folder, and the names that lead to it without any link."""
         walk = _Walk(root, parts)
         try:
-            return walk.open(flags)
-        finally:
-            walk.close()
-
-    def open_folder(self, root: int, parts: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-        """A descriptor of a folder, and the names that lead to it from `root` without any link."""
-        walk = _Walk(root, parts)
-        try:
-            return walk.open(FOLDER), tuple(walk.names)
+            return walk.open(flags), tuple(walk.names)
         finally:
             walk.close()
 

@@ -1,0 +1,105 @@
+"""The system calls that a sandboxed command is refused, as a program for the kernel (seccomp).
+
+A sandbox of folders does not keep a command from a Unix socket that it can name: the daemons of Docker, tmux,
+D-Bus and X11, and the agents of ssh and gpg run commands or hand out keys to whoever connects. So no such
+socket can be made; a connected pair, which leads nowhere else, can. Without a network, no other one either.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+import sys
+from dataclasses import dataclass
+
+AF_UNIX, AF_NETLINK = 1, 16
+_STREAM, _SEQUENCED = 1, 5
+_TYPE_MASK = 0xF
+_ALLOW = 0x7FFF0000
+_REFUSE = 0x00050000 | errno.EPERM
+_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
+_IO_URING_SETUP = 425
+"""By which sockets can be made that no filter sees; its number is the same everywhere."""
+_X32 = 0x40000000
+"""Numbers from here on are those of another interface of the same machine."""
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """How one kind of program calls the kernel; 0 where it has no such call."""
+
+    architecture: int
+    socket: int
+    socketpair: int
+    socketcall: int = 0
+    """Takes the arguments of both by a pointer, which cannot be looked at."""
+
+
+_X86_64 = _Calls(0xC000003E, socket=41, socketpair=53)
+_I386 = _Calls(0x40000003, socket=359, socketpair=360, socketcall=102)
+_AARCH64 = _Calls(0xC00000B7, socket=198, socketpair=199)
+_ARM = _Calls(0x40000028, socket=281, socketpair=288, socketcall=102)
+_RISCV64 = _Calls(0xC00000F3, socket=198, socketpair=199)
+MACHINES = {
+    "x86_64": (_X86_64, _I386),
+    "aarch64": (_AARCH64, _ARM),
+    "riscv64": (_RISCV64,),
+}
+"""Programs of any other kind that the machine could run are refused every call."""
+
+
+def socket_filter(*, unix_sockets: bool, network: bool) -> bytes:
+    """The filter for this machine; empty when there is nothing to refuse, or the machine is not known."""
+    kinds = MACHINES.get(platform.machine()) if sys.platform.startswith("linux") else None
+    if kinds is None or (unix_sockets and network):
+        return b""
+    code = [_line(_LOAD, _ARCHITECTURE)]
+    for calls in kinds:
+        code += _when(_EQUAL, calls.architecture, _decide(calls, unix_sockets, network))
+    return b"".join([*code, *_DENIED])
+
+
+def _decide(calls: _Calls, unix_sockets: bool, network: bool) -> list[bytes]:
+    """For one kind of program."""
+    code = [_line(_LOAD, _NUMBER)]
+    if calls is _X86_64:
+        code += _when(_AT_LEAST, _X32, _DENIED)
+    code += _when(_EQUAL, _IO_URING_SETUP, _DENIED)
+    if calls.socketcall:
+        code += _when(_EQUAL, calls.socketcall, _DENIED)
+    code += _when(_EQUAL, calls.socket, _families(unix_sockets, network))
+    if not unix_sockets:
+        code += _when(_EQUAL, calls.socketpair, _pairs())
+    return [*code, *_ALLOWED]
+
+
+def _families(unix_sockets: bool, network: bool) -> list[bytes]:
+    code = [_line(_LOAD, _FIRST)]
+    if network:
+        return [*code, *_when(_EQUAL, AF_UNIX, _DENIED), *_ALLOWED]
+    for family in (AF_NETLINK, *([AF_UNIX] if unix_sockets else [])):
+        code += _when(_EQUAL, family, _ALLOWED)
+    return [*code, *_DENIED]
+
+
+def _pairs() -> list[bytes]:
+    """One of a pair that is connected for good; a datagram socket could still send elsewhere."""
+    code = [_line(_LOAD, _SECOND), _line(_AND, _TYPE_MASK)]
+    for kind in (_STREAM, _SEQUENCED):
+        code += _when(_EQUAL, kind, _ALLOWED)
+    return [*code, *_DENIED]
+
+
+def _when(test: int, value: int, code: list[bytes]) -> list[bytes]:
+    """Code that runs only if the loaded value passes the test, and that ends with a decision."""
+    return [_line(test, value, otherwise=len(code)), *code]
+
+
+def _line(code: int, value: int, *, otherwise: int = 0) -> bytes:
+    return struct.pack("HBBI", code, 0, otherwise, value)
+
+
+_ALLOWED = [_line(_RETURN, _ALLOW)]
+_DENIED = [_line(_RETURN, _REFUSE)]

@@ -1,0 +1,166 @@
+"""Toolcrib's own files: they decide what it runs, and hold its secrets and its records.
+
+A host claims its places while it runs. A server without a host knows those of `TOOLCRIB_HOME`, those that a
+host named in `TOOLCRIB_PROTECT`, and the platform's default ones. Any other home is recognised by the files
+in it, wherever it lies.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+HOME_VARIABLE = "TOOLCRIB_HOME"
+PLACES_VARIABLE = "TOOLCRIB_PROTECT"
+"""Set by a host for the bundled servers that it runs as processes: paths, separated as in `PATH`."""
+FOLDERS = ("cache", "data", "logs", "run", "state")
+"""Directly in a home folder, beside the config and secrets files."""
+FILES = ("mcp.json", "secrets.json")
+"""Their backups, locks and temporary files begin with the same names."""
+LENT = "files"
+"""The folder in a home that its filesystem server may use."""
+DATABASE = "toolcrib.db"
+
+_claimed: Counter[Path] = Counter()
+
+
+@contextmanager
+def claimed(places: Iterable[Path]) -> Iterator[None]:
+    """Protect these files and folders in this process while the block runs."""
+    resolved = [place.resolve() for place in places]
+    _claimed.update(resolved)
+    try:
+        yield
+    finally:
+        _claimed.subtract(resolved)
+
+
+def own_places() -> tuple[Path, ...]:
+    """Every known place of our own, whether or not it exists."""
+    found = [place for place, count in _claimed.items() if count > 0]
+    if home := os.environ.get(HOME_VARIABLE):
+        found.append(Path(home).expanduser().resolve())
+    named = os.environ.get(PLACES_VARIABLE, "").split(os.pathsep)
+    found += [Path(place).resolve() for place in named if place]
+    return tuple(dict.fromkeys([*found, *_default_places()]))
+
+
+def own_holding(path: Path, root: Path) -> Path | None:
+    """The known place of our own that `path` is or lies in; one that holds the whole root does not count."""
+    for place in _places_below(root):
+        if within(path, place) and not within(path, place / LENT):
+            return place
+    return None
+
+
+def touched_place(path: Path, root: Path) -> Path | None:
+    """The same, also when `path` contains the place: moving it would move ours."""
+    inside = (place for place in _places_below(root) if within(place, path))
+    return own_holding(path, root) or next(inside, None)
+
+
+def _places_below(root: Path) -> Iterator[Path]:
+    """Without those that hold the root: someone who named a folder in there may use it."""
+    return (place for place in own_places() if not within(root, place))
+
+
+def own_part(root: Path, names: Sequence[str]) -> Path | None:
+    """The home, data or state folder of any Toolcrib that `names` lead into, seen from `root` downwards."""
+    folder = root
+    for name in names:
+        if folded(name) != LENT and (is_home(folder) or is_store(folder)):
+            return folder
+        folder = folder / name
+    return None
+
+
+def is_home(folder: Path) -> bool:
+    """Whether this folder holds a config file of ours and what belongs to it."""
+    if not _exists(folder / FILES[0]):
+        return False
+    if _exists(folder / "data" / DATABASE) or _exists(folder / "run" / "host.lock"):
+        return True
+    return folded(folder.name) == "toolcrib" and _exists(folder / FILES[1])
+
+
+def is_store(folder: Path) -> bool:
+    """Whether this is the data or state folder of a Toolcrib whose config file lies elsewhere."""
+    return _exists(folder / DATABASE) or _exists(folder / "run" / "host.lock")
+
+
+def is_own_name(name: str) -> bool:
+    """Whether an entry of a home folder is ours: not the lent folder, nor something that a user put there."""
+    plain = folded(name)
+    return plain in FOLDERS or plain.lstrip(".").startswith(FILES)
+
+
+def folded(name: str) -> str:
+    """A name as file systems compare it that ignore case and ways to compose a character."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def within(path: Path, folder: Path) -> bool:
+    """Whether `path` is `folder` or lies in it, also on file systems that ignore case."""
+    below, above = path.parts, folder.parts
+    if len(below) < len(above):
+        return False
+    return all(map(_same_name, below, above))
+
+
+def is_own_file(status: os.stat_result) -> bool:
+    """Whether an open file is one of ours under another name: a hard link."""
+    if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
+        return False
+    return (status.st_dev, status.st_ino) in set(_identities())
+
+
+def _same_name(one: str, other: str) -> bool:
+    return one == other or folded(one) == folded(other)
+
+
+def _identities() -> Iterator[tuple[int, int]]:
+    """Of the files in our places, and in the folders there; deeper lie only installed servers."""
+    folders = [folder for place in own_places() for folder in (place, *(place / name for name in FOLDERS))]
+    for folder in folders:
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        yield from ((status.st_dev, status.st_ino) for status in map(_status, entries) if status)
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def _exists(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+def _default_places() -> tuple[Path, ...]:
+    environ = (os.environ.get(name, "") for name in ("HOME", *_XDG))
+    return _platform_places(tuple(environ))
+
+
+_XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+
+
+@cache
+def _platform_places(_environ: tuple[str, ...]) -> tuple[Path, ...]:
+    from platformdirs import PlatformDirs
+
+    dirs = PlatformDirs("toolcrib", appauthor=False)
+    found = (
+        *(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path),
+        *(dirs.user_cache_path, dirs.user_log_path),
+    )
+    return tuple(dict.fromkeys(path.resolve() for path in found))
