@@ -100,7 +100,7 @@ def is_secret(
     """
     parts = [_folded(one) for one in parts]
     for at, one in enumerate(parts):
-        any_folder = one == (Wild.MANY,) and at + 1 < len(parts)
+        any_folder = set(one) == {Wild.MANY} and at + 1 < len(parts)
         if at >= below and not any_folder and _is_secret_name(one, hidden):
             return True
         if any(at + len(place) > below and _leads_to(parts[at:], place, hidden) for place in _places_at(one)):
