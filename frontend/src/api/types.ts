@@ -219,7 +219,7 @@ export interface CallItem {
   server: string | null;
   name: string;
   arguments: Record<string, unknown>;
-  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
   ms: number;
   text: string;
   chars: number;
@@ -329,7 +329,7 @@ export interface CallWhole {
   id: string;
   tool: string;
   arguments: Record<string, unknown>;
-  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
   ms: number;
   text: string;
   whole: string | null;
@@ -400,6 +400,13 @@ export interface ChatCloseParams {
 /** A chat whose processes ended. */
 export interface ChatClosed {
   chat: string;
+}
+
+/** Which chat, and who answers. */
+export interface ChatContinueParams {
+  chat: string;
+  model?: string | null;
+  mode?: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off" | null;
 }
 
 /** Which chat. */
@@ -526,7 +533,7 @@ export interface ChatSummary {
   updated: string;
   parent: string | null;
   entries: number;
-  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed";
+  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
   questions: number;
   calls: number;
   reason: string;
@@ -557,9 +564,9 @@ export interface ChatTurn {
   offered: OfferedTool[];
   of: number;
   note: string;
-  items: (TextItem | CallItem | NoteItem)[];
+  items: (TextItem | ThinkingItem | CallItem | NoteItem)[];
   model: string;
-  ending: "answered" | "budget" | "stopped" | "failed" | null;
+  ending: "answered" | "budget" | "stopped" | "failed" | "interrupted" | null;
   usage: TokenUsage | null;
   cost: number | null;
 }
@@ -732,7 +739,7 @@ export interface EndedEvent {
   chat: string;
   model: string;
   answer: string;
-  ending: "answered" | "budget" | "stopped" | "failed";
+  ending: "answered" | "budget" | "stopped" | "failed" | "interrupted";
   rounds: number;
   calls: number;
   usage: TokenUsage;
@@ -1268,7 +1275,7 @@ export interface NewlyInstalled {
 export interface NoteItem {
   kind: "note";
   position: number;
-  note: "stopped" | "failed" | "shortened";
+  note: "stopped" | "failed" | "shortened" | "continued";
   text: string;
   time: string | null;
 }
@@ -1662,7 +1669,7 @@ export interface ResultEvent {
   server: string | null;
   name: string;
   arguments: Record<string, unknown>;
-  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
   ms: number;
   text: string;
   images: number;
@@ -2210,6 +2217,13 @@ export interface TextItem {
   text: string;
 }
 
+/** The reasoning that an interrupted answer had shown. */
+export interface ThinkingItem {
+  kind: "thinking";
+  position: number;
+  text: string;
+}
+
 /** What models took since midnight; the cost in dollars, None where no price is known. */
 export interface Today {
   tokens: number;
@@ -2439,7 +2453,7 @@ export interface TurnStarted {
 export interface TurnStopped {
   chat: string;
   turn: string | null;
-  ending: "answered" | "budget" | "stopped" | "failed" | null;
+  ending: "answered" | "budget" | "stopped" | "failed" | "interrupted" | null;
 }
 
 /** The server. */
@@ -2592,11 +2606,11 @@ export interface WordsEvent {
   text: string;
 }
 
-export type CallOutcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+export type CallOutcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
 
 export type ChatEvent = QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
 
-export type ChatState = "empty" | "running" | "asking" | "done" | "stopped" | "failed";
+export type ChatState = "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 
 export type Effect = "allow" | "ask" | "deny";
 
@@ -2626,9 +2640,9 @@ export type State = "disabled" | "starting" | "ready" | "degraded" | "backoff" |
 
 export type TryEvent = CallProgress | TryAsking | TryAnswered;
 
-export type TurnEnding = "answered" | "budget" | "stopped" | "failed";
+export type TurnEnding = "answered" | "budget" | "stopped" | "failed" | "interrupted";
 
-export type TurnItem = TextItem | CallItem | NoteItem;
+export type TurnItem = TextItem | ThinkingItem | CallItem | NoteItem;
 
 export type WaitingKind = "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed";
 
@@ -2715,6 +2729,12 @@ export interface Operations {
     params: ChatCloseParams;
     event: unknown;
     result: ChatClosed;
+  };
+  /** Continue the last answer of a chat, which was interrupted, stopped or failed. */
+  chat_continue: {
+    params: ChatContinueParams;
+    event: unknown;
+    result: TurnStarted;
   };
   /** Put a chat away; `chat_restore` brings it back for a while. */
   chat_delete: {

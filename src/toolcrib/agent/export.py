@@ -15,6 +15,7 @@ from toolcrib.agent.results import plain
 
 _LONGEST = 4000
 _REMARKS = {"stopped": "*Stopped.*", "failed": "*Failed:*"}
+_INTERRUPTED = "*(The answer was interrupted here.)*"
 Json = dict[str, Any]
 
 
@@ -89,6 +90,10 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
         return ["*By hand:*", _part(entry["call"]), _answer(entry["answer"])]
     if entry["kind"] == "summary":
         return ["*The talk before this was shortened for the model.*"]
+    if entry["kind"] == "partial":
+        return ["## Answer", str(entry["text"]), _INTERRUPTED]
+    if entry["kind"] == "continued":
+        return ["*Continued:*"]
     if entry["kind"] in _REMARKS:
         return [f"{_REMARKS[entry['kind']]} {entry['text']}"]
     return []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolcrib.agent.calling import Calling
-from toolcrib.agent.chat import Chat, Entry, Offer, Remark, Said, Took, interrupted
+from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Entry, Offer, Remark, Said, Took, interrupted
 from toolcrib.agent.compaction import FULL, shortening, summarise, weight
 from toolcrib.agent.events import (
     AgentEvent,
@@ -33,7 +33,7 @@ from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import AnswerCut, ContextTooLong, ModelError, ToolcribError
 from toolcrib.llm.model import Finished, Model, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.llm.prices import Price, cost
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Text, ToolAnswer, Usage
+from toolcrib.schema.messages import FromModel, FromTools, Text, ToolAnswer, Usage
 
 NO_ANSWER = "(The model gave no answer.)"
 
@@ -56,14 +56,14 @@ class Turn:
     calls: list[CallEnded] = field(default_factory=list)
     _compacted: int = 0
 
-    async def run(self, question: FromPerson) -> None:
-        """Answer; tells everything by events, and ends with `TurnEnded` unless it is cancelled."""
-        self.keep(Said(question))
+    async def run(self) -> None:
+        """Answer what the chat ends with; tells everything by events, and ends with `TurnEnded`."""
+        questions = self.chat.questions()
         try:
-            await self._offer(question.text)
+            await self._offer(questions[-1] if questions else "")
             answer, ending = await self._rounds()
         except asyncio.CancelledError:
-            self.keep(Remark(kind="stopped", text="The person stopped the answer."))
+            self.keep(Remark(kind="stopped", text=STOPPED_BY_USER))
             self._end("", "stopped")
             raise
         except ToolcribError as error:
@@ -117,21 +117,14 @@ class Turn:
             system=instructions(self.settings.instructions, self.now, last=last),
             tools=offered,
         )
-        said: list[str] = []
-        try:
-            async with aclosing(self.model.stream(request)) as events:
-                async for event in events:
-                    if isinstance(event, TextDelta):
-                        said.append(event.text)
-                        self.emit(Speaking(event.text))
-                    elif isinstance(event, ThinkingDelta):
-                        self.emit(Thinking(event.text))
-                    elif isinstance(event, Finished):
-                        return self._count(event)
-        except asyncio.CancelledError:
-            if said:
-                self.keep(Said(FromModel(parts=(Text("".join(said)),))))
-            raise
+        async with aclosing(self.model.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    self.emit(Speaking(event.text))
+                elif isinstance(event, ThinkingDelta):
+                    self.emit(Thinking(event.text))
+                elif isinstance(event, Finished):
+                    return self._count(event)
         raise ModelError(f"{self.model.name} ended without a word.")
 
     def _count(self, finished: Finished) -> Finished:

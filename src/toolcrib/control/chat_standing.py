@@ -16,6 +16,7 @@ _ENDINGS: Mapping[str | None, ChatState] = {
     "budget": "done",
     "stopped": "stopped",
     "failed": "failed",
+    "interrupted": "interrupted",
 }
 
 
