@@ -14,7 +14,7 @@ from datetime import datetime
 
 from toolcrib.agent.calling import Calling
 from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Entry, Offer, Remark, Said, Took, interrupted
-from toolcrib.agent.compaction import FULL, shortening, summarise, weight
+from toolcrib.agent.compaction import FULL, can_summarise, shortening, summarise, weight
 from toolcrib.agent.events import (
     AgentEvent,
     AskedAgain,
@@ -158,10 +158,10 @@ class Turn:
         held = int(self.traits.context_tokens * FULL)
         after = weight(self.chat.messages())
         if step is None or after + self.offering.tokens > held:
+            if not can_summarise(self.chat):
+                return step is not None and after < before
             summary, usage = await summarise(self.chat, self.model, self.traits.context_tokens)
             self.usage += usage
-            if summary.covers == 0:
-                return step is not None and after < before
             self.keep(summary)
             after = weight(self.chat.messages())
         self.emit(Compacted(before=before, after=after))

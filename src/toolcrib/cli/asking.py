@@ -31,6 +31,7 @@ async def ask_crib(
 ) -> dict[str, Any]:
     """The answer as JSON; raises `ToolcribError`. Cancelling it stops the turn."""
     replies: set[asyncio.Task[None]] = set()
+    one_at_a_time = asyncio.Lock()
 
     def on_event(event: Mapping[str, Any]) -> None:
         if event["event"] == "began":
@@ -39,8 +40,12 @@ async def ask_crib(
             view.show(event)
             return
         if keys is not None:
+            replies.add(asyncio.create_task(answer(event, keys)))
+
+    async def answer(event: Mapping[str, Any], keys: Keyboard) -> None:
+        async with one_at_a_time:
             view.pause()
-            replies.add(asyncio.create_task(_reply(surface, crib, event, keys)))
+            await _reply(surface, crib, event, keys)
 
     with view:
         try:

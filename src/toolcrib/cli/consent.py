@@ -1,17 +1,49 @@
-"""Shows what a turn asks of the person, and reads the answer key by key."""
+"""Shows what a turn asks of the user, and reads the answer key by key.
+
+The choices appear once nothing was typed for a moment: what is typed before that is no answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.cli.colours import paint
-from toolcrib.cli.keyboard import ESCAPE, Keyboard
+from toolcrib.cli.keyboard import ENTER, ESCAPE, Keyboard
 from toolcrib.cli.output import note
 
 Reply = dict[str, Any]
-_SCOPES = {"c": "chat", "p": "project", "a": "always"}
-_LIFT = "[l] yes, and ask no more about content from outside in this chat"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wider:
+    """An answer that allows more than the one call."""
+
+    shown: str
+    place: str
+    scope: str = ""
+    word: str = ""
+    """What has to be typed to confirm it; Enter alone when empty."""
+    grant: str = ""
+
+    def reply(self) -> Reply:
+        return {"action": "accept", "content": {"scope": self.scope} if self.scope else {self.grant: True}}
+
+
+_SCOPES = {
+    "c": _Wider(shown="in this chat", place="in this chat", scope="chat"),
+    "p": _Wider(shown="in this project", place="in this project", scope="project", word="project"),
+    "a": _Wider(shown="always", place="always", scope="always", word="always"),
+}
+_TURN = _Wider(shown="all of this turn", place="and everything else until this turn ends", grant="whole_turn")
+_LIFT = _Wider(
+    shown="yes, and ask no more about content from outside in this chat",
+    place="and ask no more in this chat",
+    grant="lift",
+    word="lift",
+)
+_NO = ("[n] no", "[m] no, because…", "[Esc] stop")
 _DECLINED: Reply = {"action": "decline"}
 
 
@@ -31,32 +63,63 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
     note(paint(f"May this run?  {detail['call']}", "yellow", sys.stderr))
     for reason in detail["reasons"]:
         note(f"  {reason}")
-    offered = [key for key, scope in _SCOPES.items() if scope in detail["scopes"]]
-    if offered:
-        note(f"  always would write: {detail['rules']['always']['allow']}")
-    words = {"c": "[c] in this chat", "p": "[p] in this project", "a": "[a] always"}
-    choices = [
-        "[y] once",
-        *(words[key] for key in offered),
-        _LIFT if detail["flow"] else "[t] all of this turn",
-        "[n] no",
-        "[m] no, because…",
-    ]
-    note("  " + "  ".join(choices))
+    wider = _wider(detail)
+    rule = _rule_words(detail) if any(one.scope for one in wider.values()) else ""
+    if rule:
+        note(f"  A rule for this would be: {rule}")
+    await keys.settle()
+    choices = ["[y] once", *(f"[{key}] {one.shown}" for key, one in wider.items()), *_NO]
+    while True:
+        note("  " + "  ".join(choices))
+        reply = await _choice(wider, keys)
+        if reply is not None:
+            return reply
+
+
+async def _choice(wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
+    """What the pressed key says; None when it was not confirmed, so that the choices are shown again."""
     while True:
         key = (await keys.key()).lower()
         if key == "y":
             return {"action": "accept", "content": {"scope": "once"}}
-        if key in offered:
-            return {"action": "accept", "content": {"scope": _SCOPES[key]}}
-        if key == "l" and detail["flow"]:
-            return {"action": "accept", "content": {"lift": True}}
-        if key == "t" and not detail["flow"]:
-            return {"action": "accept", "content": {"whole_turn": True}}
+        if key in wider:
+            return wider[key].reply() if await _confirmed(wider[key], keys) else None
         if key == "m":
-            return {"action": "decline", "content": {"message": await keys.line("  because: ")}}
+            because = await keys.line("  because: ")
+            return None if because is None else {"action": "decline", "content": {"message": because}}
+        if key == ESCAPE:
+            keys.stop()
         if key in ("n", ESCAPE):
             return _DECLINED
+
+
+async def _confirmed(chosen: _Wider, keys: Keyboard) -> bool:
+    """A single key allows one call; whatever allows more is typed out, or confirmed with Enter."""
+    if chosen.word:
+        typed = await keys.line(f"  Type {chosen.word} and press Enter to allow it {chosen.place}: ")
+        return (typed or "").lower() == chosen.word
+    note(f"  Press Enter to allow it {chosen.place}.")
+    return await keys.key() in ENTER
+
+
+def _wider(detail: Mapping[str, Any]) -> dict[str, _Wider]:
+    """The answers that allow more than this one call, by their keys."""
+    offered = {key: one for key, one in _SCOPES.items() if one.scope in detail["scopes"]}
+    return {**offered, **({"l": _LIFT} if detail["flow"] else {"t": _TURN})}
+
+
+def _rule_words(detail: Mapping[str, Any]) -> str:
+    """The rule that a lasting answer writes, as people read it."""
+    from pydantic import ValidationError
+
+    from toolcrib.approvals.rule import read_rule
+    from toolcrib.approvals.rule_words import rule_words
+
+    try:
+        rule = read_rule(detail["rule"])
+    except ValidationError:
+        return str(detail["rules"]["always"]["allow"])
+    return rule_words(rule.model_copy(update={"effect": "allow"}))
 
 
 async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:
@@ -67,8 +130,11 @@ async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:
         return {"action": "accept"} if await _yes(keys, "Did you open it?") else _DECLINED
     properties = (detail.get("requestedSchema") or {}).get("properties") or {}
     content: dict[str, Any] = {}
+    await keys.settle()
     for name, schema in properties.items():
         typed = await keys.line(f"  {schema.get('title') or schema.get('description') or name}: ")
+        if typed is None:
+            return _DECLINED
         if typed:
             content[name] = _typed(typed, schema)
     return {"action": "accept", "content": content} if await _yes(keys, "Send this?") else _DECLINED
@@ -86,9 +152,13 @@ def _typed(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 async def _yes(keys: Keyboard, question: str) -> bool:
-    note(f"{question} [y/n]")
+    note(question)
+    await keys.settle()
+    note("  [y/n]")
     while (key := (await keys.key()).lower()) not in ("y", "n", ESCAPE):
         pass
+    if key == ESCAPE:
+        keys.stop()
     return key == "y"
 
 

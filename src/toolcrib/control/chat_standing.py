@@ -33,6 +33,11 @@ async def summaries(
     return [_summary(host, info, standings[info.id], found.get(info.id), deleted=deleted) for info in chats]
 
 
+async def states_of(host: Host, chats: Sequence[ChatInfo]) -> dict[str, ChatState]:
+    """How each of these chats stands, by its id."""
+    return {one["id"]: one["state"] for one in await summaries(host, chats)}
+
+
 def _summary(
     host: Host, info: ChatInfo, standing: ChatStanding, excerpt: str | None, *, deleted: bool
 ) -> ChatSummary:
