@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.conftest import Crib
 from toolcrib.agent.chat import Summary
 from toolcrib.agent.events import Compacted
@@ -98,3 +100,17 @@ async def test_a_vendor_that_finds_it_too_long_is_asked_with_less(crib: Crib) ->
 
     assert refused
     assert ended.answer == "found"
+
+
+async def test_a_talk_with_nothing_to_summarise_asks_for_no_summary(crib: Crib) -> None:
+    def step(request: Request) -> str:
+        if is_for_a_note(request):
+            return NOTE
+        raise ContextTooLong("too long")
+
+    model = ScriptedModel(step)
+    async with crib.open(gate=AllowAll()) as host:
+        with pytest.raises(ContextTooLong):
+            await host.agent(model).ask("a question that is too long by itself")
+
+    assert [is_for_a_note(request) for request in model.requests] == [False]

@@ -38,8 +38,10 @@ class Slots:
         self._holding.discard(call)
         while self._waiting and not self.full:
             following = next(iter(self._waiting))
-            self._holding.add(following)
-            self._waiting.pop(following).set_result(None)
+            turn = self._waiting.pop(following)
+            if not turn.cancelled():
+                self._holding.add(following)
+                turn.set_result(None)
 
     def take_back(self, call: str) -> None:
         """Hold a slot again at once, even when all are taken: the user has just allowed this call."""
