@@ -448,6 +448,7 @@ export interface ChatInfo {
   updated: string;
   parent: string | null;
   entries: number;
+  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 }
 
 /** Chats, the latest first. */
@@ -601,6 +602,7 @@ export interface ChatWhole {
   updated: string;
   parent: string | null;
   entries: ChatEntry[];
+  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 }
 
 /** How many, and which. */

@@ -21,6 +21,7 @@ ESCAPE = "\x1b"
 ENTER = ("\r", "\n")
 QUIET = 0.5
 """Seconds without a key before a question takes answers."""
+PASTED = "  Several characters at once are no answer; press one key."
 _ERASE = ("\x7f", "\b")
 _REST_OF_SEQUENCE = 0.05
 """Seconds in which the rest of an arrow key's sequence follows its Escape."""
@@ -70,7 +71,7 @@ class Keyboard:
         self._wanted = True
         try:
             while len(pressed := await self._pressed.get()) != 1:
-                pass
+                _show(f"{PASTED}\n")
             return pressed
         finally:
             self._stop_listening()
