@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -11,9 +14,11 @@ from toolcrib.agent.chat import (
     ByHand,
     Chat,
     ChatInfo,
+    Continued,
     Entry,
     Kept,
     Offer,
+    Partial,
     Remark,
     Said,
     Shortened,
@@ -23,11 +28,13 @@ from toolcrib.agent.chat import (
     shown,
 )
 from toolcrib.agent.entry_json import entry_json, read_entry
+from toolcrib.agent.events import Speaking
 from toolcrib.agent.export import as_markdown, chat_json
 from toolcrib.agent.ports import Question
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.approvals.rule import Rule
-from toolcrib.errors import NotFound
+from toolcrib.errors import ModelUnreachable, NotFound
+from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
 from toolcrib.schema.messages import (
     FromModel,
     FromPerson,
@@ -56,9 +63,14 @@ ENTRIES: list[Entry] = [
     ByHand(call=USE, answer=ToolAnswer(id="c1", name="add", parts=(Text("2"),))),
     Took(model="m", ending="answered", rounds=2, usage=Usage(input=3, output=1, requests=2), cost=0.5),
 ]
+INTERRUPTED: list[Entry] = [
+    Said(FromTools(answers=(ToolAnswer(id="c1", name="add", parts=(Text("no"),), ran=False),))),
+    Partial(mark="m1", text="once upon", thinking="a story"),
+    Continued(),
+]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: type(entry).__name__)
+@pytest.mark.parametrize("entry", [*ENTRIES, *INTERRUPTED], ids=lambda entry: type(entry).__name__)
 def test_an_entry_survives_json(entry: Entry) -> None:
     assert read_entry(*entry_json(entry)) == entry
 
@@ -219,3 +231,66 @@ async def test_a_chat_is_exported_with_places_times_and_costs(crib: Crib) -> Non
     assert text == as_markdown(shown)
     for wanted in ("# 1 and 2?", "## Question", "Calls `add`", "`add` (ok", "It is 3.", "*By hand:*", "10"):
         assert wanted in text
+
+
+class Thoughtful:
+    """A model that shows a thought and some words, and then nothing more."""
+
+    name = "thoughtful"
+    form = "openai"
+
+    async def traits(self) -> Traits:
+        return Traits()
+
+    async def close(self) -> None:
+        pass
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        yield ThinkingDelta("Which story?")
+        yield TextDelta("Once upon")
+        await asyncio.Event().wait()
+
+
+async def test_a_stopped_answer_keeps_the_reasoning_that_was_shown(crib: Crib) -> None:
+    async with crib.open() as host:
+        agent = host.agent(Thoughtful())
+        async with asyncio.timeout(60), aclosing(agent.run("Tell me a story.")) as events:
+            async for event in events:
+                if isinstance(event, Speaking):
+                    break
+        chat = await host.chats.load("last")
+
+    [partial] = [entry for entry in chat.entries if isinstance(entry, Partial)]
+    assert (partial.thinking, partial.text) == ("Which story?", "Once upon")
+    assert chat.unfinished
+    assert "*(The answer was interrupted here.)*" in as_markdown(chat)
+
+
+async def test_a_model_that_cannot_be_reached_leaves_the_question_and_the_reason(crib: Crib) -> None:
+    class Gone(Thoughtful):
+        async def traits(self) -> Traits:
+            raise ModelUnreachable("Nobody answers.")
+
+    async with crib.open() as host:
+        with pytest.raises(ModelUnreachable):
+            await host.agent(Gone()).ask("Hello?")
+        chat = await host.chats.load("last")
+
+    assert chat.questions() == ["Hello?"]
+    assert chat.entries[-1] == Remark(kind="failed", text="Nobody answers.")
+
+
+async def test_a_rewritten_entry_stays_in_its_place_and_is_found(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "toolcrib.db") as database:
+        chats = Chats(database)
+        chat = await chats.create("demo", entries=[Said(FromPerson(parts=(Text("q"),)))])
+        for text in ("once", "once upon"):
+            chats.rewrite(chat.id, 1, "m1", Partial(mark="m1", text=text))
+        chats.append(chat.id, 1, Remark(kind="noted", text="by somebody else meanwhile"))
+        [unfinished] = await chats.search("once upon")
+        chats.rewrite(chat.id, 1, "m1", Said(FromModel(parts=(Text("once upon a time"),))))
+        kept = (await chats.load(chat.id)).entries
+        [found] = await chats.search("upon a time")
+
+    assert [type(entry) for entry in kept] == [Said, Said, Remark]
+    assert (unfinished.position, found.position) == (1, 1)

@@ -214,3 +214,17 @@ class CountingModel(ScriptedModel):
                 yield replace(event, usage=Usage(input=7500, output=10, requests=1))
             else:
                 yield event
+
+
+async def test_a_talk_with_nothing_to_summarise_asks_for_no_summary(crib: Crib) -> None:
+    def step(request: Request) -> str:
+        if is_for_a_note(request):
+            return NOTE
+        raise ContextTooLong("too long")
+
+    model = ScriptedModel(step)
+    async with crib.open(gate=AllowAll()) as host:
+        with pytest.raises(ContextTooLong):
+            await host.agent(model).ask("a question that is too long by itself")
+
+    assert [is_for_a_note(request) for request in model.requests] == [False]

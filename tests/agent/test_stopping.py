@@ -12,8 +12,10 @@ from contextlib import aclosing
 from pathlib import Path
 
 from tests.conftest import Crib
-from toolcrib.agent.events import CallBegan, CallEnded, CallQueued, TurnEnded
+from toolcrib.agent.events import Asking, CallBegan, CallEnded, CallQueued, TurnEnded
+from toolcrib.agent.ports import Question
 from toolcrib.approvals.gate import AllowAll
+from toolcrib.approvals.rule import Rule
 from toolcrib.testing.model import ScriptedModel, calls
 
 DEADLINE = 60.0
@@ -117,3 +119,54 @@ async def test_calls_beyond_the_room_wait_and_end_with_the_turn(crib: Crib) -> N
 
     assert told.count("call") == 1, "the others were never made"
     assert told.count("result") == 3
+
+
+async def test_a_call_stopped_at_its_question_has_not_run_even_in_a_fork(crib: Crib) -> None:
+    crib.server("box")
+    model = ScriptedModel(calls(("box__echo", {"text": "hi"})))
+    async with crib.open() as host:
+        await host.ready()
+        agent = host.agent(model, person=host.desk.questions, mode="always")
+        async with asyncio.timeout(DEADLINE), aclosing(agent.run("say hi")) as events:
+            async for event in events:
+                if isinstance(event, Asking):
+                    agent.halt(event.chat)
+        stopped = await host.chats.load("last")
+        fork = await host.chats.fork(stopped.id)
+        again = await host.chats.load(fork.id)
+
+    assert stopped.ran() == again.ran() == []
+    assert "before the call was made" in str(again.messages()[-1])
+
+
+async def test_a_call_that_waits_for_an_approval_holds_up_no_other(crib: Crib) -> None:
+    crib.server("box")
+    crib.setting(agent={"maxParallelCalls": 1})
+    asked = asyncio.Event()
+
+    class Patient:
+        """Answers once the other call has run."""
+
+        async def answer(self, question: Question) -> dict[str, str]:
+            await asked.wait()
+            return {"action": "accept"}
+
+    model = ScriptedModel(calls(("box__echo", {"text": "a"}), ("add", {"a": 1, "b": 2})), "Done.")
+    ended: list[str] = []
+    async with crib.open() as host:
+
+        @host.tool(read_only=True)
+        def add(a: int, b: int) -> int:
+            """Add."""
+            asked.set()
+            return a + b
+
+        host.gate.rules.add(Rule(effect="allow", tool="add"))
+        await host.ready()
+        agent = host.agent(model, person=Patient())
+        async with asyncio.timeout(DEADLINE), aclosing(agent.run("work")) as events:
+            async for event in events:
+                if isinstance(event, CallEnded):
+                    ended.append(event.tool)
+
+    assert ended == ["add", "box__echo"]

@@ -26,9 +26,9 @@ class Terminal:
         self._screen = screen
         self._keyboard = keyboard
 
-    def expect(self, text: str) -> None:
+    def expect(self, text: str, patience: float = DEADLINE) -> None:
         """Read until the text was written."""
-        until = time.monotonic() + DEADLINE
+        until = time.monotonic() + patience
         while text not in self.seen:
             assert time.monotonic() < until, f"{text!r} did not come: {self.seen[-2000:]!r}"
             self._read(0.1)

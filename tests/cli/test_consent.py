@@ -23,8 +23,14 @@ class Keys:
     async def key(self) -> str:
         return self._pressed.pop(0)
 
-    async def line(self, prompt: str) -> str:
+    async def line(self, prompt: str) -> str | None:
         return self._pressed.pop(0)
+
+    async def settle(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        self.stopped = True
 
 
 async def answered(question: Question, *pressed: str) -> Answer:
@@ -55,10 +61,12 @@ async def question_about_reading() -> Question:
     ("pressed", "answer"),
     [
         (("y",), Answer(allow=True)),
-        (("x", "C"), Answer(allow=True, scope="chat")),
-        (("p",), Answer(allow=True, scope="project")),
-        (("a",), Answer(allow=True, scope="always")),
-        (("l", "t"), Answer(allow=True, whole_turn=True)),
+        (("x", "C", "\r"), Answer(allow=True, scope="chat")),
+        (("c", "a", "n"), Answer(allow=False)),
+        (("p", "project"), Answer(allow=True, scope="project")),
+        (("a", "always"), Answer(allow=True, scope="always")),
+        (("a", "", "a", "yes", "a", "lways", "n"), Answer(allow=False)),
+        (("l", "t", "\r"), Answer(allow=True, whole_turn=True)),
         (("n",), Answer(allow=False)),
         (("\x1b",), Answer(allow=False)),
         (("m", "not today"), Answer(allow=False, message="not today")),
@@ -71,25 +79,27 @@ async def test_each_key_says_what_it_shows(pressed: tuple[str, ...], answer: Ans
 async def test_a_flow_is_lifted_by_its_own_key_and_by_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     asked = await question_about("make", flow=True)
 
-    assert await answered(asked, "t", "a", "c", "l") == Answer(allow=True, lift="tool")
-    assert await answered(asked, "u") == Answer(allow=True, lift="turn")
-    assert await answered(asked, "s") == Answer(allow=True, lift="session")
+    assert await answered(asked, "t", "a", "c", "l", "\r") == Answer(allow=True, lift="tool")
+    assert await answered(asked, "u", "\r") == Answer(allow=True, lift="turn")
+    assert await answered(asked, "s", "", "s", "lift") == Answer(allow=True, lift="session")
 
     shown = capsys.readouterr().err
     assert "web__fetch" in shown
     assert "ask no more about content from outside for this tool" in shown
-    assert "a rule would say" not in shown
+    assert "A rule for this" not in shown
 
 
-@pytest.mark.parametrize(("key", "scope"), [("c", "chat"), ("p", "project"), ("a", "always")])
+@pytest.mark.parametrize(
+    ("pressed", "scope"), [(("c", "\r"), "chat"), (("p", "project"), "project"), (("a", "always"), "always")]
+)
 async def test_a_tool_that_only_reads_can_be_allowed_whatever_its_arguments(
-    key: str, scope: Scope, capsys: pytest.CaptureFixture[str]
+    pressed: tuple[str, ...], scope: Scope, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = await question_about_reading()
 
-    assert await answered(asked, "w", "t", key) == Answer(allow=True, scope=scope, any_arguments=True)
-    assert await answered(asked, key) == Answer(allow=True, scope=scope)
-    assert await answered(asked, "w", "n") == Answer(allow=False)
+    assert await answered(asked, "w", "t", *pressed) == Answer(allow=True, scope=scope, any_arguments=True)
+    assert await answered(asked, *pressed) == Answer(allow=True, scope=scope)
+    assert await answered(asked, "w", "n", "n") == Answer(allow=False)
     assert "allow web.fetch\n" in capsys.readouterr().err
 
 
@@ -101,7 +111,17 @@ async def test_a_tool_that_writes_is_not_offered_as_a_whole(capsys: pytest.Captu
 async def test_the_rule_is_shown_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     await answered(await question_about("make"), "n")
 
-    assert 'allow terminal.run_command when command is "make" and nothing else' in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "A rule for this would be: allow " in shown
+    assert "{" not in shown.partition("A rule for this")[2]
+
+
+async def test_escape_at_a_question_denies_the_call_and_stops_the_answer() -> None:
+    keys: Any = Keys("\x1b")
+    detail = (await question_about("make")).as_json()
+
+    assert await consent({"about": "call", "detail": detail}, keys) == {"action": "decline"}
+    assert keys.stopped
 
 
 async def test_the_rule_is_shown_with_everything_that_could_hide_in_it(

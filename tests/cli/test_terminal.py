@@ -121,7 +121,7 @@ def test_a_person_may_keep_a_key_in_the_file(toolcrib: CommandLine) -> None:
     ) as screen:
         screen.expect("[Y/n]")
         screen.type("n\n")
-        screen.expect("whenever Toolcrib runs?")
+        screen.expect("whenever Toolcrib runs? [y/N]")
         screen.type("y\n")
         assert screen.wait() == 0
         assert "0123456789" not in screen.seen
@@ -130,7 +130,7 @@ def test_a_person_may_keep_a_key_in_the_file(toolcrib: CommandLine) -> None:
 
 def test_a_secret_is_typed_unseen(toolcrib: CommandLine) -> None:
     with terminal(toolcrib, "secret", "set", "TOKEN") as screen:
-        screen.expect("Value of TOKEN")
+        screen.expect("Value of TOKEN:")
         screen.type("open sesame\n")
         assert screen.wait() == 0
         assert "open sesame" not in screen.seen

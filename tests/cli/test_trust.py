@@ -56,7 +56,7 @@ def test_without_a_terminal_and_without_yes_nothing_is_agreed_to(waiting: Comman
 
 def test_the_whole_launch_is_shown_with_nothing_hidden_before_the_question(waiting: CommandLine) -> None:
     with terminal(waiting, "trust", "small", columns=400) as person:
-        person.expect("Agree to small?")
+        person.expect("Agree to small? [y/N]")
         person.type("n\n")
         assert person.wait() == 4
     assert str(SMALL_SERVER) in person.seen

@@ -417,7 +417,7 @@ async def test_a_notice_is_told_and_kept_with_the_turn(crib: Crib, model: Vendor
     assert turn["ending"] == "answered"
 
 
-async def test_a_turn_whose_host_was_killed_is_shown_as_stopped(crib: Crib, model: Vendor) -> None:
+async def test_a_turn_whose_host_was_killed_is_shown_as_interrupted(crib: Crib, model: Vendor) -> None:
     async with opened(crib, model) as host:
         chat = await host.chats.create("studio:scripted", title="Cut short")
         use = ToolUse(id="c1", name="box__sleep", arguments={"seconds": 300})
@@ -426,8 +426,8 @@ async def test_a_turn_whose_host_was_killed_is_shown_as_stopped(crib: Crib, mode
         view = await run(host, "chat_view", chat=chat.id)
 
     [turn] = view["turns"]
-    assert (turn["ending"], view["chat"]["state"]) == ("stopped", "stopped")
-    assert [item.get("outcome") for item in turn["items"]] == [None, "cancelled"]
+    assert (turn["ending"], view["chat"]["state"]) == ("interrupted", "interrupted")
+    assert [item.get("outcome") for item in turn["items"]] == [None, "interrupted"]
 
 
 async def test_one_call_of_a_turn_is_stopped(crib: Crib, model: Vendor) -> None:

@@ -476,16 +476,18 @@ def test_a_server_that_wants_the_model_shows_what_it_would_send(
     assert "What is a crib?" not in str(model.requests)
 
 
-def test_an_answer_that_breaks_off_says_so_and_goes_on(model: Vendor, chat: Page) -> None:
+def test_an_answer_that_breaks_off_keeps_its_text_and_is_continued(model: Vendor, chat: Page) -> None:
     model.say(Cut("This answer is cut in the middle."))
     ask(chat, "Tell me.")
     trouble = chat.locator(".trouble")
     expect(trouble).to_contain_text("The answer broke off here.")
+    expect(said(chat, "This answer")).to_be_visible()
 
     model.say(Say("The rest."))
-    trouble.get_by_role("button", name="Go on").click()
+    trouble.get_by_role("button", name="Continue").click()
 
     expect(said(chat, "The rest.")).to_be_visible()
+    expect(said(chat, "This answer")).to_be_visible()
 
 
 def test_a_long_chat_is_drawn_by_window_and_stays_quick(

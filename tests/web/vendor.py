@@ -26,6 +26,8 @@ class Vendor:
     requests: list[dict[str, Any]] = field(default_factory=list)
     pause: threading.Event | None = None
     """While this is set to an event, an answer waits for it after its first words."""
+    pause_after: int = 2
+    """The piece of the answer after which it waits."""
     address: str = ""
 
     def say(self, *steps: Step) -> None:
@@ -91,7 +93,7 @@ def _handler(found: Vendor) -> type[BaseHTTPRequestHandler]:
                     self.wfile.flush()
                 except OSError:
                     return
-                if number == 2 and found.pause is not None:
+                if number == found.pause_after and found.pause is not None:
                     found.pause.wait(DEADLINE)
 
         def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:

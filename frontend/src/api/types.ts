@@ -225,7 +225,7 @@ export interface CallItem {
   server: string | null;
   name: string;
   arguments: Record<string, unknown>;
-  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
   ms: number;
   text: string;
   chars: number;
@@ -337,7 +337,7 @@ export interface CallWhole {
   id: string;
   tool: string;
   arguments: Record<string, unknown>;
-  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
   ms: number;
   text: string;
   whole: string | null;
@@ -411,6 +411,13 @@ export interface ChatClosed {
   chat: string;
 }
 
+/** Which chat, and who answers. */
+export interface ChatContinueParams {
+  chat: string;
+  model?: string | null;
+  mode?: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off" | null;
+}
+
 /** Which chat. */
 export interface ChatDeleteParams {
   chat: string;
@@ -450,6 +457,7 @@ export interface ChatInfo {
   updated: string;
   parent: string | null;
   entries: number;
+  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 }
 
 /** Chats, the latest first. */
@@ -535,7 +543,7 @@ export interface ChatSummary {
   updated: string;
   parent: string | null;
   entries: number;
-  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed";
+  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
   questions: number;
   calls: number;
   reason: string;
@@ -566,9 +574,9 @@ export interface ChatTurn {
   offered: OfferedTool[];
   of: number;
   note: string;
-  items: (TextItem | CallItem | NoteItem)[];
+  items: (TextItem | ThinkingItem | CallItem | NoteItem)[];
   model: string;
-  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | null;
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted" | null;
   usage: TokenUsage | null;
   cost: number | null;
 }
@@ -603,6 +611,7 @@ export interface ChatWhole {
   updated: string;
   parent: string | null;
   entries: ChatEntry[];
+  state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 }
 
 /** How many, and which. */
@@ -741,7 +750,7 @@ export interface EndedEvent {
   chat: string;
   model: string;
   answer: string;
-  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed";
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted";
   rounds: number;
   calls: number;
   usage: TokenUsage;
@@ -1281,7 +1290,7 @@ export interface NewlyInstalled {
 export interface NoteItem {
   kind: "note";
   position: number;
-  note: "stopped" | "failed" | "shortened" | "notice";
+  note: "stopped" | "failed" | "shortened" | "notice" | "continued";
   text: string;
   time: string | null;
 }
@@ -1682,7 +1691,7 @@ export interface ResultEvent {
   server: string | null;
   name: string;
   arguments: Record<string, unknown>;
-  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+  outcome: "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
   ms: number;
   text: string;
   images: number;
@@ -2234,6 +2243,13 @@ export interface TextItem {
   text: string;
 }
 
+/** The reasoning that an interrupted answer had shown. */
+export interface ThinkingItem {
+  kind: "thinking";
+  position: number;
+  text: string;
+}
+
 /** What models took since midnight; the cost in dollars, None where no price is known. */
 export interface Today {
   tokens: number;
@@ -2478,7 +2494,7 @@ export interface TurnStarted {
 export interface TurnStopped {
   chat: string;
   turn: string | null;
-  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | null;
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted" | null;
 }
 
 /** The server. */
@@ -2633,11 +2649,11 @@ export interface WordsEvent {
   text: string;
 }
 
-export type CallOutcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running";
+export type CallOutcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
 
 export type ChatEvent = QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
 
-export type ChatState = "empty" | "running" | "asking" | "done" | "stopped" | "failed";
+export type ChatState = "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 
 export type Effect = "allow" | "ask" | "deny";
 
@@ -2669,9 +2685,9 @@ export type State = "disabled" | "starting" | "ready" | "degraded" | "backoff" |
 
 export type TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered;
 
-export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed";
+export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted";
 
-export type TurnItem = TextItem | CallItem | NoteItem;
+export type TurnItem = TextItem | ThinkingItem | CallItem | NoteItem;
 
 export type WaitingKind = "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed";
 
@@ -2758,6 +2774,12 @@ export interface Operations {
     params: ChatCloseParams;
     event: unknown;
     result: ChatClosed;
+  };
+  /** Continue the last answer of a chat, which was interrupted, stopped or failed. */
+  chat_continue: {
+    params: ChatContinueParams;
+    event: unknown;
+    result: TurnStarted;
   };
   /** Put a chat away; `chat_restore` brings it back for a while. */
   chat_delete: {

@@ -35,6 +35,7 @@ const CALLS: Record<string, Shown> = {
   timeout: { shape: "fail", word: "Timed out" },
   denied: { shape: "deny", word: "Denied" },
   cancelled: { shape: "stop", word: "Stopped" },
+  interrupted: { shape: "stop", word: "Interrupted" },
   stopped: { shape: "stop", word: "Stopped" },
   running: { shape: "work", word: "Running" },
   asking: { shape: "need", word: "Asking" },

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing, nullcontext
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcrib.agent.asking import ChatAsker, TurnGate
-from toolcrib.agent.chat import Chat
+from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Continued, Entry, Remark, Said
 from toolcrib.agent.events import AgentEvent, TurnBegan, TurnEnded
 from toolcrib.agent.offering import Forms
 from toolcrib.agent.ports import Chats, Door, Person, Room
 from toolcrib.agent.scene import Scene, agent_principal, past_calls
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.settings import AgentSettings
-from toolcrib.errors import UsageError
-from toolcrib.llm.model import Model
+from toolcrib.errors import ToolcribError, UsageError
+from toolcrib.llm.model import Model, Traits
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.messages import FromPerson, Image, Text
 
@@ -25,6 +25,8 @@ __all__ = ["Agent", "agent_principal", "title_of"]
 
 BUSY = "This chat is busy with another question."
 _TITLE = 60
+Asked = Said | Continued
+"""What a turn answers: a question, or the request to continue the answer before it."""
 Watch = Callable[
     [str, Model, "Person | None", Callable[[AgentEvent], None], str], AbstractContextManager[None]
 ]
@@ -75,10 +77,26 @@ class Agent:
         Closing the generator, or cancelling who reads it, stops everything: the model's stream, and the
         running tools in their servers. The chat can go on afterwards.
         """
-        chat = chat or await self.chats.create(self.model.name, title=title_of(text))
-        scene = Scene(self, chat, await self.model.traits())
-        question = FromPerson(parts=(Text(text), *images))
-        async with aclosing(self._follow(scene, scene.turn(self.clock.now()).run(question))) as events:
+        asked: Asked | None = question(text, images)
+        if chat is None:
+            chat, asked = await self.open_chat(text, images), None
+        async with aclosing(self.answer(chat, asked)) as events:
+            async for event in events:
+                yield event
+
+    async def open_chat(self, text: str, images: Sequence[Image] = ()) -> Chat:
+        """A new chat that ends with this question, for `answer`."""
+        first = question(text, images)
+        return await self.chats.create(self.model.name, title=title_of(text), entries=[first])
+
+    async def answer(self, chat: Chat, asked: Asked | None = None) -> AsyncGenerator[AgentEvent, None]:
+        """Answer what a chat ends with, after adding `asked` to it; told and stopped as in `run`."""
+        with self._claiming(chat):
+            if asked is not None:
+                # Kept before anything is waited for: a process that is killed now loses no question.
+                self._keep(chat, asked)
+            scene = Scene(self, chat, await self._traits(chat))
+        async with aclosing(self._follow(scene, scene.turn(self.clock.now()).run())) as events:
             async for event in events:
                 yield event
 
@@ -89,17 +107,45 @@ class Agent:
 
         Told and stopped as a question is. The call is kept in the chat, and no model is shown it.
         """
-        scene = Scene(self, chat, await self.model.traits())
+        with self._claiming(chat):
+            scene = Scene(self, chat, await self.model.traits())
         async with aclosing(self._follow(scene, scene.by_hand(tool, arguments))) as events:
             async for event in events:
                 yield event
+
+    @contextmanager
+    def _claiming(self, chat: Chat) -> Iterator[None]:
+        """Nothing else runs in the chat until `_follow` ends; raises `UsageError` when something does."""
+        if chat.id in self.chats.busy:
+            raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
+        self.chats.busy.add(chat.id)
+        try:
+            yield
+        except BaseException:
+            self.chats.busy.discard(chat.id)
+            raise
+
+    async def _traits(self, chat: Chat) -> Traits:
+        """What the model can do; the chat is told when that cannot be found out."""
+        try:
+            return await self.model.traits()
+        except asyncio.CancelledError:
+            self._keep(chat, Remark(kind="stopped", text=STOPPED_BY_USER))
+            raise
+        except ToolcribError as error:
+            self._keep(chat, Remark(kind="failed", text=error.message))
+            raise
+
+    def _keep(self, chat: Chat, entry: Entry) -> None:
+        self.chats.append(chat.id, len(chat.entries), entry)
+        chat.entries.append(entry)
 
     async def _follow(
         self, scene: Scene, work: Coroutine[Any, Any, None]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Tell what the work tells; who closes this ends the work, and waits until nothing of it is left."""
         chat, principal = scene.chat, scene.principal
-        self._begin(scene, work)
+        self._begin(scene)
         task = self._running[chat.id] = asyncio.create_task(work, name=f"turn of {chat.id}")
         self._scenes[chat.id] = scene
         task.add_done_callback(lambda _: scene.told.put_nowait(None))
@@ -126,11 +172,7 @@ class Agent:
                     self.gate.end_turn(principal)
                 await asyncio.shield(self.chats.flush())
 
-    def _begin(self, scene: Scene, work: Coroutine[Any, Any, None]) -> None:
-        if scene.chat.id in self.chats.busy:
-            work.close()
-            raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
-        self.chats.busy.add(scene.chat.id)
+    def _begin(self, scene: Scene) -> None:
         info = replace(
             scene.chat.info, model=self.model.name, project=self.project or scene.chat.info.project
         )
@@ -170,6 +212,11 @@ class Agent:
             await ending
         if self.stop is not None:
             await self.stop(chat)  # What came up in between; mostly nothing.
+
+
+def question(text: str, images: Sequence[Image] = ()) -> Said:
+    """What a user asks, as an entry of a chat."""
+    return Said(FromPerson(parts=(Text(text), *images)))
 
 
 def title_of(text: str) -> str:

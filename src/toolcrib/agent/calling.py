@@ -27,6 +27,7 @@ from toolcrib.agent.own_tools import found_result, read_on, search_arguments
 from toolcrib.agent.ports import Door
 from toolcrib.agent.prompt import READ, SEARCH
 from toolcrib.agent.results import plain, show, show_error, unseen_pictures
+from toolcrib.agent.slots import Slots
 from toolcrib.errors import Denied, InvalidArguments, ToolcribError
 from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
 from toolcrib.schema.tools import Principal, ToolResult
@@ -69,13 +70,16 @@ class Calling:
     _unseen: set[str] = field(default_factory=set)
     """Tools of which the user knows that the model cannot see their pictures."""
     _held: set[str] = field(default_factory=set)
-    """Calls that wait at the gate."""
+    """Calls that have waited at the gate for long enough to say so."""
+    _at_gate: set[str] = field(default_factory=set)
+    """Calls that the gate has not decided: no tool has seen them."""
+    _room: Slots = field(default_factory=lambda: Slots(1))
     _allowed: dict[str, float | None] = field(default_factory=dict)
     """When a call was let through, None before: waiting for an approval is not time of the tool."""
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
         """Make the calls; each answer is put into `done` as it comes, also when this is cancelled."""
-        room = asyncio.Semaphore(self.at_once)
+        room = self._room = Slots(self.at_once)
         tasks = [self._begin(call, done, room) for call in calls]
         try:
             await asyncio.gather(*tasks)
@@ -85,12 +89,6 @@ class Calling:
                     task.cancel()
             await asyncio.wait(tasks)
 
-    async def one(self, call: ToolUse) -> ToolAnswer:
-        """Make a single call; whatever happens is its answer."""
-        done: dict[str, ToolAnswer] = {}
-        await self.run([call], done)
-        return done[call.id]
-
     def stop(self, call: str) -> asyncio.Task[None] | None:
         """Stop one call by its id; the task ends when nothing of it is left. None when it does not run."""
         task = self._tasks.get(call)
@@ -99,28 +97,26 @@ class Calling:
             task.cancel()
         return task
 
-    def _begin(
-        self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore
-    ) -> asyncio.Task[None]:
+    def _begin(self, call: ToolUse, done: dict[str, ToolAnswer], room: Slots) -> asyncio.Task[None]:
         task = asyncio.create_task(self._one(call, done, room), name=f"call {call.name[:60]}")
         self._tasks[call.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(call.id, None))
         return task
 
-    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: asyncio.Semaphore) -> None:
+    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: Slots) -> None:
         started: float | None = None
         ended: list[int] = []
         behalf.ended.set(ended.append)
         try:
-            if room.locked():
+            if room.full:
                 self.emit(CallQueued(id=call.id, tool=call.name, arguments=call.arguments))
-            async with room:
+            async with room.held(call.id):
                 started = time.perf_counter()
                 self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
                 answer = await self._answer(call)
         except asyncio.CancelledError:
             alone = call.id in self._stopped
-            made = started is not None
+            made = started is not None and call.id not in self._at_gate
             self._end(call, interrupted(call, alone=alone, made=made, ended=sum(ended)), started, done)
             if alone:
                 return
@@ -133,6 +129,7 @@ class Calling:
         began = self._allowed.pop(call.id, started)
         ms = 0.0 if began is None else (time.perf_counter() - began) * 1000
         rule = self._rules.pop(call.id, "")
+        self._at_gate.discard(call.id)
         done[call.id] = replace(answer, ms=ms, rule=rule)
         self.emit(
             CallEnded(
@@ -188,11 +185,15 @@ class Calling:
             asked = "allowed" in decision.noted  # A person's word counts before the rule that asked for it.
             self._rules[call.id] = ASKED if asked else decision.rule or ""
             self._allowed[call.id] = time.perf_counter()
+            self._at_gate.discard(call.id)
             waiting.cancel()
+            room.take_back(call.id)
             if call.id in self._held and decision.allowed:
                 self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
 
         self._allowed[call.id] = None
+        room = self._room
+        self._at_gate.add(call.id)
         waiting = asyncio.get_running_loop().call_later(NOTICED_AFTER, self._hold, call)
         try:
             with self.watch(call.name):
@@ -210,6 +211,7 @@ class Calling:
     def _hold(self, call: ToolUse) -> None:
         """The gate takes its time: a person is asked about this call, or about another one first."""
         self._held.add(call.id)
+        self._room.lend(call.id)
         self.emit(CallQueued(id=call.id, tool=call.name, arguments=call.arguments))
 
     async def _search(self, call: ToolUse) -> ToolResult:

@@ -27,6 +27,11 @@ NEVER_RAN = frozenset({"denied", "invalid"})
 INTERRUPTED = "This call was interrupted before it answered. It may or may not have had an effect."
 STOPPED = "The person stopped this call before it answered. It may or may not have had an effect."
 NOT_MADE = "The person stopped this before the call was made."
+STOPPED_BY_USER = "The person stopped the answer."
+CONTINUE = (
+    "Your last answer was interrupted. Continue exactly where it stopped, and do not repeat what is already"
+    " written. A tool call without a result may have had an effect: check before you make it again."
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,21 @@ class Said:
     """A message, by anyone."""
 
     message: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partial:
+    """The beginning of an answer that was interrupted, or that is still being written."""
+
+    mark: str
+    """Identifies it in the store, where it is rewritten as the answer grows."""
+    text: str
+    thinking: str = ""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """The user asked for an interrupted answer to be continued."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +128,7 @@ class Took:
         )
 
 
-Entry = Said | Offer | Kept | Shortened | Summary | Remark | ByHand | Took
+Entry = Said | Partial | Continued | Offer | Kept | Shortened | Summary | Remark | ByHand | Took
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,9 +172,14 @@ class Chat:
         return shown(self.entries)
 
     def questions(self) -> list[str]:
-        """What the person said, the oldest first."""
+        """What the user said, the oldest first."""
         said = (entry.message for entry in self.entries if isinstance(entry, Said))
         return [message.text for message in said if isinstance(message, FromPerson)]
+
+    def last_question(self) -> FromPerson | None:
+        """What the user said last."""
+        said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
+        return next((message for message in said if isinstance(message, FromPerson)), None)
 
     def used(self) -> list[str]:
         """The tools that were called, the latest first, each once."""
@@ -174,9 +199,20 @@ class Chat:
             if isinstance(message, FromTools):
                 pairs = [(asked[one.id], one) for one in message.answers if one.id in asked]
             for call, answer in pairs:
-                if answer.outcome not in NEVER_RAN:
+                if answer.ran and answer.outcome not in NEVER_RAN:
                     found[f"{call.name} {sorted(map(str, call.arguments.items()))}"] = call
         return list(found.values())
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether its latest answer ended early, so that it can be continued."""
+        told = (one for one in reversed(self.entries) if isinstance(one, Said | Partial | Continued | Took))
+        last = next(told, None)
+        if isinstance(last, Took):
+            return last.ending != "answered"
+        if isinstance(last, Said) and isinstance(last.message, FromModel):
+            return bool(last.message.calls)
+        return last is not None
 
     def took(self) -> Took:
         """What all of its turns took together; without a cost when none is known."""
@@ -205,13 +241,22 @@ def shown(entries: Sequence[Entry]) -> list[Message]:
     if summary is not None:
         messages.append(FromPerson(parts=(Text(summary.text),)))
     for position, entry in enumerate(entries):
-        if not isinstance(entry, Said) or (summary is not None and position < summary.covers):
+        message = _message(entry)
+        if message is None or (summary is not None and position < summary.covers):
             continue
-        message = entry.message
         if position < short_before and isinstance(message, FromTools):
             message = shorten(message)
         messages.append(message)
     return answered(messages)
+
+
+def _message(entry: Entry) -> Message | None:
+    """What a model is shown of an entry; None when it is shown nothing."""
+    if isinstance(entry, Said):
+        return entry.message
+    if isinstance(entry, Partial) and entry.text.strip():
+        return FromModel(parts=(Text(entry.text),))
+    return FromPerson(parts=(Text(CONTINUE),)) if isinstance(entry, Continued) else None
 
 
 def shorten(message: FromTools) -> FromTools:
@@ -266,4 +311,4 @@ def interrupted(
     if ended:
         words += f" {ended} {'process' if ended == 1 else 'processes'} of it ended."
     told = Text(marked(call.name, words, "cancelled"))
-    return ToolAnswer(id=call.id, name=call.name, parts=(told,), outcome="cancelled", ms=ms)
+    return ToolAnswer(id=call.id, name=call.name, parts=(told,), outcome="cancelled", ms=ms, ran=made)

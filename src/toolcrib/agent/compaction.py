@@ -131,6 +131,12 @@ def shortening(chat: Chat) -> Shortened | None:
     return Shortened(covers=covers) if covers > before else None
 
 
+def can_summarise(chat: Chat) -> bool:
+    """Whether anything was said before the latest rounds that no summary covers yet."""
+    done = max((one.covers for one in chat.entries if isinstance(one, Summary)), default=0)
+    return any(isinstance(one, Said) for one in chat.entries[done : recent_start(chat.entries)])
+
+
 async def summarise(chat: Chat, model: Model, room: int) -> tuple[Summary | None, Usage]:
     """The second step: a note by the model; `room` is what it can hold, in tokens.
 

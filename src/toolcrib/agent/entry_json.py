@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from toolcrib.agent.chat import ByHand, Entry, Kept, Offer, Remark, Said, Shortened, Summary, Took
+from toolcrib.agent.chat import (
+    ByHand,
+    Continued,
+    Entry,
+    Kept,
+    Offer,
+    Partial,
+    Remark,
+    Said,
+    Shortened,
+    Summary,
+    Took,
+)
 from toolcrib.schema.message_json import (
     answer_json,
     message_json,
@@ -22,6 +34,10 @@ def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
     """The kind of an entry, and what it holds."""
     if isinstance(entry, Said):
         return "said", message_json(entry.message)
+    if isinstance(entry, Partial):
+        return "partial", asdict(entry)
+    if isinstance(entry, Continued):
+        return "continued", {}
     if isinstance(entry, Offer):
         tools = [{"name": name, "why": why} for name, why in entry.tools]
         return "offer", {"tools": tools, "note": entry.note}
@@ -40,13 +56,18 @@ def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
 
 def by_hand_json(entry: ByHand) -> dict[str, Any]:
     """A call by hand and its answer."""
-    return {"call": part_json(entry.call), "answer": answer_json(entry.answer)}
+    call = part_json(entry.call)
+    return {"mark": entry.call.id, "call": call, "answer": answer_json(entry.answer)}
 
 
 def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
     """The entry again; one of a kind that is not known here becomes a remark."""
     if kind == "said":
         return Said(read_message(data))
+    if kind == "partial":
+        return Partial(mark=data["mark"], text=data["text"], thinking=data.get("thinking", ""))
+    if kind == "continued":
+        return Continued()
     if kind == "offer":
         tools = tuple((one["name"], one["why"]) for one in data["tools"])
         return Offer(tools=tools, note=data.get("note", ""))

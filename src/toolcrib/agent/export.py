@@ -20,6 +20,7 @@ _ENDINGS = {
     "refused": "*The model refused to answer.*",
     "filtered": "*The vendor's filter ended the answer.*",
 }
+_INTERRUPTED = "*(The answer was interrupted here.)*"
 Json = dict[str, Any]
 
 
@@ -96,6 +97,10 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
         return ["*The talk before this was shortened for the model.*"]
     if entry["kind"] == "took":
         return [_ENDINGS[entry["ending"]]] if entry["ending"] in _ENDINGS else []
+    if entry["kind"] == "partial":
+        return ["## Answer", str(entry["text"]), _INTERRUPTED]
+    if entry["kind"] == "continued":
+        return ["*Continued:*"]
     if entry["kind"] in _REMARKS:
         return [f"{_REMARKS[entry['kind']]} {entry['text']}"]
     return []

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.agent.chat import Chat
+from toolcrib.agent.chat import Chat, Continued
 from toolcrib.agent.events import (
     AgentEvent,
     CallMoved,
@@ -39,10 +39,10 @@ Events = AsyncGenerator[AgentEvent, None]
 class LiveTurn:
     """One turn under way; made by `Turns`."""
 
-    def __init__(self, agent: Agent, chat: Chat) -> None:
+    def __init__(self, agent: Agent, chat: Chat, since: int) -> None:
         self.id = secrets.token_hex(6)
         self.chat = chat.id
-        self.since = len(chat.entries)
+        self.since = since
         """Entries that the chat had before it."""
         self._agent = agent
         self._told: list[tuple[int, AgentEvent]] = []
@@ -145,14 +145,22 @@ class Turns:
     ) -> LiveTurn:
         """Begin to answer a question; raises `UsageError` while the chat is busy."""
         if chat is None:
-            from toolcrib.agent.agent import title_of
+            return self.answer(agent, await agent.open_chat(text, images))
+        return self._start(agent, chat, agent.run(text, chat=chat, images=images), len(chat.entries))
 
-            chat = await agent.chats.create(agent.model.name, title=title_of(text))
-        return self._begin(agent, chat, agent.run(text, chat=chat, images=images))
+    def answer(self, agent: Agent, chat: Chat) -> LiveTurn:
+        """Begin to answer the question that a chat ends with."""
+        return self._start(agent, chat, agent.answer(chat), len(chat.entries) - 1)
+
+    def resume(self, agent: Agent, chat: Chat) -> LiveTurn:
+        """Begin to continue an answer that ended early; raises `UsageError` when there is none, or busy."""
+        if not chat.unfinished:
+            raise UsageError("The last answer of this chat is complete.", hint="Ask something new instead.")
+        return self._start(agent, chat, agent.answer(chat, Continued()), len(chat.entries))
 
     async def call(self, agent: Agent, chat: Chat, tool: str, arguments: Mapping[str, Any]) -> LiveTurn:
         """Begin a call by hand in a chat; raises `UsageError` while the chat is busy."""
-        return self._begin(agent, chat, agent.call(chat, tool, arguments))
+        return self._start(agent, chat, agent.call(chat, tool, arguments), len(chat.entries))
 
     def get(self, turn: str) -> LiveTurn:
         """A turn by its id, running or over since not too long; raises `NotFound`."""
@@ -173,13 +181,13 @@ class Turns:
         """Stop all of them."""
         await asyncio.gather(*(turn.stop() for turn in self.running()))
 
-    def _begin(self, agent: Agent, chat: Chat, events: Events) -> LiveTurn:
+    def _start(self, agent: Agent, chat: Chat, events: Events, since: int) -> LiveTurn:
         latest = self.of(chat.id)
         if (latest is not None and latest.running) or chat.id in agent.chats.busy:
             from toolcrib.agent.agent import BUSY
 
             raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
-        turn = LiveTurn(agent, chat)
+        turn = LiveTurn(agent, chat, since)
         self._turns[turn.id] = turn
         turn._start(events, self._forget)
         return turn

@@ -56,14 +56,17 @@ class Chats(Protocol):
     busy: set[str]
     """Those in which a turn is running, of whatever surface."""
 
-    async def create(self, model: str, *, title: str = "") -> Chat:
-        """A new one."""
+    async def create(self, model: str, *, title: str = "", entries: Sequence[Entry] = ()) -> Chat:
+        """A new one that begins with these entries."""
 
     async def load(self, chat: str) -> Chat:
         """One by its id, or by the beginning of it, or `last`; raises `NotFound`."""
 
     def append(self, chat: str, position: int, entry: Entry) -> None:
         """Keep one more entry; a plain call that does not wait, so that even a cancelled turn is kept."""
+
+    def rewrite(self, chat: str, position: int, mark: str, entry: Entry) -> None:
+        """Replace the entry with this mark, or append it when there is none; does not wait either."""
 
     def change(self, info: ChatInfo) -> None:
         """Keep another title, model or folder."""

@@ -5,12 +5,23 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.agent.calling import Calling
-from toolcrib.agent.chat import ByHand, Chat, Entry, interrupted
-from toolcrib.agent.events import AgentEvent, CallEnded, Ending, Sampled, TurnEnded
+from toolcrib.agent.chat import ByHand, Chat, Entry, Partial, Remark, Said, interrupted
+from toolcrib.agent.draft import Draft
+from toolcrib.agent.events import (
+    AgentEvent,
+    AskedAgain,
+    CallEnded,
+    Ending,
+    Sampled,
+    Speaking,
+    Thinking,
+    TurnEnded,
+)
 from toolcrib.agent.offering import Offering
 from toolcrib.agent.own_tools import NAMES
 from toolcrib.agent.ports import Room
@@ -18,7 +29,7 @@ from toolcrib.agent.results import plain
 from toolcrib.agent.turn import Turn
 from toolcrib.approvals.facts import PastCall
 from toolcrib.llm.model import Traits
-from toolcrib.schema.messages import ToolUse, Usage
+from toolcrib.schema.messages import FromModel, ToolAnswer, ToolUse, Usage
 from toolcrib.schema.tools import Principal
 
 if TYPE_CHECKING:
@@ -38,6 +49,7 @@ class Scene:
         self._traits = traits
         self._turn: Turn | None = None
         self._calls: list[CallEnded] = []
+        self._draft = Draft(self._write_draft)
         self._offering = Offering(
             agent.room,
             agent.forms,
@@ -50,7 +62,13 @@ class Scene:
 
     def emit(self, event: AgentEvent) -> None:
         """Tell whoever follows."""
-        if isinstance(event, CallEnded):
+        if isinstance(event, Speaking):
+            self._draft.add(text=event.text)
+        elif isinstance(event, Thinking):
+            self._draft.add(thinking=event.text)
+        elif isinstance(event, AskedAgain):
+            self._draft.restart()
+        elif isinstance(event, CallEnded):
             self._calls.append(event)
         if isinstance(event, Sampled) and self._turn is not None:
             self._turn.usage += event.usage
@@ -60,9 +78,29 @@ class Scene:
             self.told.put_nowait(event)
 
     def keep(self, entry: Entry) -> None:
-        """Keep it in the chat, at hand and on disk."""
-        self._agent.chats.append(self.chat.id, len(self.chat.entries), entry)
+        """Keep it in the chat, at hand and on disk.
+
+        The model's message replaces its draft. When a round was stopped or failed there is no message, and
+        the draft itself is kept.
+        """
+        mark = self._draft.take_place()
+        if isinstance(entry, Said) and isinstance(entry.message, FromModel):
+            self._draft.close()
+        elif isinstance(entry, Remark) and (partial := self._draft.end()) is not None:
+            self._put(partial, mark)
+            mark = ""
+        self._put(entry, mark)
+
+    def _put(self, entry: Entry, mark: str = "") -> None:
+        position, chats = len(self.chat.entries), self._agent.chats
+        if mark:
+            chats.rewrite(self.chat.id, position, mark, entry)
+        else:
+            chats.append(self.chat.id, position, entry)
         self.chat.entries.append(entry)
+
+    def _write_draft(self, partial: Partial) -> None:
+        self._agent.chats.rewrite(self.chat.id, len(self.chat.entries), partial.mark, partial)
 
     def turn(self, now: datetime) -> Turn:
         """A question on its way."""
@@ -83,14 +121,22 @@ class Scene:
     async def by_hand(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """One call that the person makes."""
         use = ToolUse(id=f"hand-{secrets.token_hex(6)}", name=tool, arguments=dict(arguments))
+        position = len(self.chat.entries)
+        killed = replace(interrupted(use), outcome="interrupted")
+        self.keep(ByHand(call=use, answer=killed))  # What is left of it if the process is killed.
+        done: dict[str, ToolAnswer] = {}
         try:
-            answer = await self.calling.one(use)
+            await self.calling.run([use], done)
         except asyncio.CancelledError:
-            self.keep(ByHand(call=use, answer=interrupted(use)))
+            self._rewrite_by_hand(position, ByHand(call=use, answer=done[use.id]))
             self._end("", "stopped")
             raise
-        self.keep(ByHand(call=use, answer=answer))
-        self._end(plain(answer.text), "answered")
+        self._rewrite_by_hand(position, ByHand(call=use, answer=done[use.id]))
+        self._end(plain(done[use.id].text), "answered")
+
+    def _rewrite_by_hand(self, position: int, entry: ByHand) -> None:
+        self._agent.chats.rewrite(self.chat.id, position, entry.call.id, entry)
+        self.chat.entries[position] = entry
 
     def _end(self, answer: str, ending: Ending) -> None:
         self.emit(

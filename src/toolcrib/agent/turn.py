@@ -14,10 +14,11 @@ from datetime import datetime
 
 from toolcrib.agent.call_ids import with_new_ids
 from toolcrib.agent.calling import Calling
-from toolcrib.agent.chat import Chat, Entry, Offer, Remark, Said, Took, interrupted
+from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Entry, Offer, Remark, Said, Took, interrupted
 from toolcrib.agent.compaction import (
     FULL,
     Measured,
+    can_summarise,
     last_measured,
     shortening,
     size,
@@ -89,16 +90,17 @@ class Turn:
     _no_note: bool = False
     """The model wrote no note of the past; it is not asked for one again."""
 
-    async def run(self, question: FromPerson) -> None:
-        """Answer; tells everything by events, and ends with `TurnEnded` unless it is cancelled."""
+    async def run(self) -> None:
+        """Answer what the chat ends with; tells everything by events, and ends with `TurnEnded`."""
         self._measured = last_measured(self.chat, self.model.name)
-        self.keep(Said(question))
+        question = self.chat.last_question()
         try:
-            self._look_at_pictures(question)
-            await self._offer(question.text)
+            if question is not None:
+                self._look_at_pictures(question)
+            await self._offer("" if question is None else question.text)
             answer, ending = await self._rounds()
         except asyncio.CancelledError:
-            self.keep(Remark(kind="stopped", text="The person stopped the answer."))
+            self.keep(Remark(kind="stopped", text=STOPPED_BY_USER))
             self._end("", "stopped")
             raise
         except ToolcribError as error:
@@ -171,23 +173,16 @@ class Turn:
             system=instructions(self.settings.instructions, self.now, last=last),
             tools=offered,
         )
-        said: list[str] = []
-        try:
-            async with aclosing(self.model.stream(request)) as events:
-                async for event in events:
-                    if isinstance(event, TextDelta):
-                        said.append(event.text)
-                        self.emit(Speaking(event.text))
-                    elif isinstance(event, ThinkingDelta):
-                        self.emit(Thinking(event.text))
-                    elif isinstance(event, Noticed):
-                        self._notice(event.text)
-                    elif isinstance(event, Finished):
-                        return self._count(event)
-        except asyncio.CancelledError:
-            if said:
-                self.keep(Said(FromModel(parts=(Text("".join(said)),))))
-            raise
+        async with aclosing(self.model.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    self.emit(Speaking(event.text))
+                elif isinstance(event, ThinkingDelta):
+                    self.emit(Thinking(event.text))
+                elif isinstance(event, Noticed):
+                    self._notice(event.text)
+                elif isinstance(event, Finished):
+                    return self._count(event)
         raise ModelError(f"{self.model.name} ended without a word.")
 
     def _count(self, finished: Finished) -> Finished:
@@ -232,7 +227,7 @@ class Turn:
 
     async def _summarise(self) -> None:
         """Put a note of the model's in the place of the past; without a note, the past stays."""
-        if self._no_note:
+        if self._no_note or not can_summarise(self.chat):
             return
         summary, usage = await summarise(self.chat, self.model, self.traits.context_tokens)
         self.usage += usage

@@ -12,6 +12,10 @@ def main() -> None:
     # and with calls under way that many are alive at any time. It took a tenth of the CPU of both.
     gc.set_threshold(10_000, *gc.get_threshold()[1:])
 
-    from toolcrib.cli.entry import run
+    try:
+        from toolcrib.cli.entry import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # While modules are loaded, or while the end is told.
+        code = 130
+    sys.exit(code)

@@ -31,16 +31,35 @@ async def ask_crib(
 ) -> dict[str, Any]:
     """The answer as JSON; raises `ToolcribError`. Cancelling it stops the turn."""
     replies: set[asyncio.Task[None]] = set()
+    one_at_a_time = asyncio.Lock()
+    held: list[Mapping[str, Any]] = []
+    """What happened while a question is open: shown afterwards, so that nothing is drawn over it."""
 
     def on_event(event: Mapping[str, Any]) -> None:
         if event["event"] == "began":
             on_chat(event["chat"])
         if event["event"] != "asking":
-            view.show(event)
-            return
-        if keys is not None:
+            held.append(event)
+            show_held()
+        elif keys is not None:
             view.pause()
-            replies.add(asyncio.create_task(_reply(surface, crib, event, keys)))
+            task = asyncio.create_task(answer(event, keys))
+            replies.add(task)
+            task.add_done_callback(answered)
+
+    def answered(task: asyncio.Task[None]) -> None:
+        replies.discard(task)
+        if not task.cancelled():
+            task.exception()  # A host that is gone is told of by the turn itself.
+        show_held()
+
+    def show_held() -> None:
+        while held and not replies:
+            view.show(held.pop(0))
+
+    async def answer(event: Mapping[str, Any], keys: Keyboard) -> None:
+        async with one_at_a_time:
+            await _reply(surface, crib, event, keys)
 
     with view:
         try:
@@ -49,9 +68,12 @@ async def ask_crib(
                 asked["environ"] = {name: os.environ[name] for name in variables() if os.environ.get(name)}
             result: dict[str, Any] = await crib.run("ask", asked, on_event=on_event)
         finally:
-            for task in replies:
+            open_questions = list(replies)
+            for task in open_questions:
                 task.cancel()
-            await asyncio.gather(*replies, return_exceptions=True)
+            await asyncio.gather(*open_questions, return_exceptions=True)
+            replies.clear()
+            show_held()
         view.end(result)
     return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +21,13 @@ from toolcrib.cli.turn_view import turn_view
 from toolcrib.control.needs import Crib
 from toolcrib.errors import NoModel, ToolcribError
 
+CONTINUE = "/continue"
 HELP = """/new            begin a new chat
 /model NAME     go on with another model
 /chats          list earlier chats
 /open ID        go on with another chat
 /fork           go on in a copy of this chat
+/continue       continue an answer that was interrupted or stopped
 /usage          what this chat took so far
 /exit           leave (Ctrl-D)
 Esc or Ctrl-C stops an answer."""
@@ -51,6 +53,9 @@ class Talk:
                 while (line := await prompt.read()) is not None:
                     if not line.strip():
                         continue
+                    if line.strip() == CONTINUE:
+                        await self._continue(way, prompt, interactive=interactive)
+                        continue
                     if line.startswith("/"):
                         if not await self._command(line, way):
                             break
@@ -74,9 +79,17 @@ class Talk:
             self.model = await choose_model(await (await way.crib()).run("models"), prompt)
         note(f"{self.model} answers. /help lists what can be done; Ctrl-D leaves.")
 
+    async def _continue(self, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
+        if self.chat is None:
+            note("There is nothing to continue yet.")
+            return
+        await self._turn("", way, prompt, interactive=interactive)
+
     async def _turn(self, text: str, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
+        """Ask, or continue the last answer when there is no text."""
         crib = await way.crib()
-        params = {"text": text, "model": self.model, "chat": self.chat, "keep": True, "wait": 20.0}
+        params = {"text": text, "resume": not text, "model": self.model, "chat": self.chat}
+        params |= {"keep": True, "wait": 20.0}
         with Keyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
             asking = ask_crib(self.surface, crib, params, turn_view(), keys, on_chat=self._began)
             task = asyncio.ensure_future(asking)
@@ -92,7 +105,7 @@ class Talk:
     async def _end(self, task: asyncio.Future[dict[str, Any]], way: _Way) -> None:
         if task.cancelled():
             await way.forget()
-            note(paint("Stopped.", "yellow", sys.stderr))
+            note(paint(f"Stopped. {CONTINUE} goes on with it.", "yellow", sys.stderr))
             return
         try:
             self._note(task.result())
@@ -141,6 +154,7 @@ class Talk:
         found = await crib.run("chat_show", {"chat": rest or "last"})
         self.chat = found["id"]
         note(f"Going on with: {found['title']}")
+        note_unfinished(found)
 
     async def _fork(self, rest: str, crib: Crib) -> None:
         if self.chat is not None:
@@ -150,6 +164,12 @@ class Talk:
     async def _usage(self, rest: str, crib: Crib) -> None:
         cost = f", about ${self._cost:.4f}" if self._cost else ""
         note(f"{self._tokens[0]:,} tokens in, {self._tokens[1]:,} out{cost}.")
+
+
+def note_unfinished(chat: Mapping[str, Any]) -> None:
+    """Say so when the last answer of a chat is not complete."""
+    if chat["state"] == "interrupted":
+        note(f"The last answer was interrupted. {CONTINUE} goes on with it.")
 
 
 _COMMANDS = {

@@ -1,4 +1,7 @@
-"""Shows what a turn asks of the person, and reads the answer key by key."""
+"""Shows what a turn asks of the user, and reads the answer key by key.
+
+The choices appear once nothing was typed for a moment: what is typed before that is no answer.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,51 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.cli.colours import paint
-from toolcrib.cli.keyboard import ESCAPE, Keyboard
+from toolcrib.cli.keyboard import ENTER, ESCAPE, Keyboard
 from toolcrib.cli.output import note
 
 Reply = dict[str, Any]
-_SCOPES = {"c": ("chat", "in this chat"), "p": ("project", "in this project"), "a": ("always", "always")}
-_LIFTS = {
-    "l": ("tool", "yes, and ask no more about content from outside for this tool"),
-    "u": ("turn", "… until this answer ends"),
-    "s": ("session", "… in this chat"),
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wider:
+    """An answer that allows more than the one call."""
+
+    shown: str
+    place: str
+    content: Mapping[str, Any]
+    word: str = ""
+    """What has to be typed to confirm it; Enter alone when empty."""
+
+    def reply(self, **more: Any) -> Reply:
+        """The answer, and what it says besides."""
+        return {"action": "accept", "content": {**self.content, **more}}
+
+
+_SCOPES = {
+    "c": _Wider(shown="in this chat", place="in this chat", content={"scope": "chat"}),
+    "p": _Wider(
+        shown="in this project", place="in this project", content={"scope": "project"}, word="project"
+    ),
+    "a": _Wider(shown="always", place="always", content={"scope": "always"}, word="always"),
 }
+_LIFTS = {
+    "l": _Wider(
+        shown="yes, and ask no more about content from outside for this tool",
+        place="and ask no more about this tool",
+        content={"lift": "tool"},
+    ),
+    "u": _Wider(
+        shown="… until this answer ends", place="and ask no more in this answer", content={"lift": "turn"}
+    ),
+    "s": _Wider(
+        shown="… in this chat", place="and ask no more in this chat", content={"lift": "session"}, word="lift"
+    ),
+}
+_TURN = _Wider(
+    shown="all of this turn", place="and everything else until this turn ends", content={"whole_turn": True}
+)
+_NO = ("[n] no", "[m] no, because…", "[Esc] stop")
 _DECLINED: Reply = {"action": "decline"}
 
 
@@ -36,56 +74,67 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
     note(paint(f"May this run?  {detail['call']}", "yellow", sys.stderr))
     for reason in detail["reasons"]:
         note(f"  {reason}")
-    answers = _answers(detail)
-    scopes = [key for key in answers if key in _SCOPES]
-    if scopes:
-        note(f"  a rule would say: {detail['rule_words']}")
-    note("  " + "  ".join(f"[{key}] {answer.shown}" for key, answer in answers.items()))
+    wider = _wider(detail)
+    rule = detail["rule_words"] if any(key in _SCOPES for key in wider) else ""
+    if rule:
+        note(f"  A rule for this would be: {rule}")
+    await keys.settle()
+    whole = ["[w] any call of this tool, which only reads…"] if detail.get("tool_rule") else []
+    choices = ["[y] once", *(f"[{key}] {one.shown}" for key, one in wider.items()), *whole, *_NO]
+    while True:
+        note("  " + "  ".join(choices))
+        reply = await _choice(detail, wider, keys)
+        if reply is not None:
+            return reply
+
+
+async def _choice(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
+    """What the pressed key says; None when it was not confirmed, so that the choices are shown again."""
     while True:
         key = (await keys.key()).lower()
-        if key == "w" and key in answers:
-            note(f"  a rule would say: {detail['tool_rule_words']}")
-            note("  " + "  ".join(f"[{scope}] {_SCOPES[scope][1]}" for scope in scopes) + "  [n] no")
-            answers = {one: answers[one].for_the_tool() for one in scopes} | {"n": answers["n"]}
-        elif key == "m" and key in answers:
-            return {"action": "decline", "content": {"message": await keys.line("  because: ")}}
-        elif key in answers:
-            return answers[key].reply
-        elif key == ESCAPE:
+        if key == "y":
+            return {"action": "accept", "content": {"scope": "once"}}
+        if key in wider:
+            return wider[key].reply() if await _confirmed(wider[key], keys) else None
+        if key == "w" and detail.get("tool_rule"):
+            return await _whole_tool(detail, wider, keys)
+        if key == "m":
+            because = await keys.line("  because: ")
+            return None if because is None else {"action": "decline", "content": {"message": because}}
+        if key == ESCAPE:
+            keys.stop()
+        if key in ("n", ESCAPE):
             return _DECLINED
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What a key says."""
-
-    shown: str
-    reply: Reply
-
-    def for_the_tool(self) -> _Answer:
-        """The same for every call of the tool."""
-        content = {**self.reply["content"], "any_arguments": True}
-        return _Answer(self.shown, {**self.reply, "content": content})
-
-
-def _answers(detail: Mapping[str, Any]) -> dict[str, _Answer]:
-    """The keys that this question offers, in the order in which they are shown; the narrowest yes first."""
-    answers = {"y": _Answer("once", _accepted(scope="once"))}
-    for key, (scope, shown) in _SCOPES.items():
-        if scope in detail["scopes"]:
-            answers[key] = _Answer(shown, _accepted(scope=scope))
-    if detail.get("tool_rule"):
-        answers["w"] = _Answer("any call of this tool, which only reads…", {})
-    for key, (lift, shown) in _LIFTS.items():
-        if lift in detail.get("lifts", ()):
-            answers[key] = _Answer(shown, _accepted(lift=lift))
-    if not detail["flow"]:
-        answers["t"] = _Answer("all of this turn", _accepted(whole_turn=True))
-    return answers | {"n": _Answer("no", _DECLINED), "m": _Answer("no, because…", {})}
+async def _whole_tool(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
+    """Every call of the tool, and where; None when it was not confirmed."""
+    scopes = {key: one for key, one in wider.items() if key in _SCOPES}
+    note(f"  A rule for this would be: {detail['tool_rule_words']}")
+    note("  " + "  ".join([*(f"[{key}] {one.shown}" for key, one in scopes.items()), "[n] no"]))
+    while True:
+        key = (await keys.key()).lower()
+        if key in scopes:
+            chosen = scopes[key]
+            return chosen.reply(any_arguments=True) if await _confirmed(chosen, keys) else None
+        if key in ("n", ESCAPE):
+            return None
 
 
-def _accepted(**content: Any) -> Reply:
-    return {"action": "accept", "content": content}
+async def _confirmed(chosen: _Wider, keys: Keyboard) -> bool:
+    """A single key allows one call; whatever allows more is typed out, or confirmed with Enter."""
+    if chosen.word:
+        typed = await keys.line(f"  Type {chosen.word} and press Enter to allow it {chosen.place}: ")
+        return (typed or "").lower() == chosen.word
+    note(f"  Press Enter to allow it {chosen.place}.")
+    return await keys.key() in ENTER
+
+
+def _wider(detail: Mapping[str, Any]) -> dict[str, _Wider]:
+    """The answers that allow more than this one call, by their keys; the narrowest first."""
+    scopes = {key: one for key, one in _SCOPES.items() if one.content["scope"] in detail["scopes"]}
+    lifts = {key: one for key, one in _LIFTS.items() if one.content["lift"] in detail.get("lifts", ())}
+    return {**scopes, **lifts, **({} if detail["flow"] else {"t": _TURN})}
 
 
 async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:
@@ -96,8 +145,11 @@ async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:
         return {"action": "accept"} if await _yes(keys, "Did you open it?") else _DECLINED
     properties = (detail.get("requestedSchema") or {}).get("properties") or {}
     content: dict[str, Any] = {}
+    await keys.settle()
     for name, schema in properties.items():
         typed = await keys.line(f"  {schema.get('title') or schema.get('description') or name}: ")
+        if typed is None:
+            return _DECLINED
         if typed:
             content[name] = _typed(typed, schema)
     return {"action": "accept", "content": content} if await _yes(keys, "Send this?") else _DECLINED
@@ -115,9 +167,13 @@ def _typed(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 async def _yes(keys: Keyboard, question: str) -> bool:
-    note(f"{question} [y/n]")
+    note(question)
+    await keys.settle()
+    note("  [y/n]")
     while (key := (await keys.key()).lower()) not in ("y", "n", ESCAPE):
         pass
+    if key == ESCAPE:
+        keys.stop()
     return key == "y"
 
 

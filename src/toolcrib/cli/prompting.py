@@ -6,6 +6,8 @@ import asyncio
 import sys
 import termios
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +16,15 @@ MOST_REMEMBERED = 1000
 PROMPT = "› "
 END = "\x04"
 """Ctrl-D."""
+INTERRUPT = "\x03"
+"""Ctrl-C."""
+_ON_INTERRUPT = (
+    r'"\e[990~": end-of-line',
+    r'"\e[991~": quoted-insert',
+    r'"\e[992~": accept-line',
+    r'"\C-c": "\e[990~\e[991~\C-c\e[992~"',
+)
+"""Ctrl-C ends the line with itself, as shells show it; no key sends the sequences that name the commands."""
 
 
 class Prompt:
@@ -44,7 +55,13 @@ class Prompt:
         self._ahead += text.replace("\r", "\n")
 
     async def read(self) -> str | None:
-        """The next line; None at the end."""
+        """The next line; None at the end. Ctrl-C discards a line with text, and ends an empty one."""
+        while (line := await self._read()) is not None and line.endswith(INTERRUPT):
+            if line == INTERRUPT:
+                return None
+        return line
+
+    async def _read(self) -> str | None:
         line, ended, rest = self._ahead.partition("\n")
         if line.startswith(END):
             return None
@@ -87,9 +104,36 @@ def _ask(ahead: str) -> str:
         return ahead + input(PROMPT)
     readline.set_startup_hook(lambda: readline.insert_text(ahead))
     try:
-        return input(PROMPT)
+        with _interrupt_as_key():
+            line = input(PROMPT)
     finally:
         readline.set_startup_hook()
+    if line.endswith(INTERRUPT):
+        readline.remove_history_item(readline.get_current_history_length() - 1)
+    return line
+
+
+@contextmanager
+def _interrupt_as_key() -> Iterator[None]:
+    """Ctrl-C reaches readline as a key: the signal could end the program, but not clear the line.
+
+    The other implementation of readline, libedit, has no such commands; there Ctrl-C ends the program.
+    """
+    import readline
+
+    if "libedit" in (readline.__doc__ or ""):
+        yield
+        return
+    for binding in _ON_INTERRUPT:
+        readline.parse_and_bind(binding)
+    before = termios.tcgetattr(sys.stdin)
+    changed = termios.tcgetattr(sys.stdin)
+    changed[6][termios.VINTR] = b"\0"
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, changed)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _load(history: Path) -> None:

@@ -1,7 +1,11 @@
-"""Questions to the person at the terminal; on stderr, so that stdout holds the answer alone."""
+"""Questions to the user at the terminal; on stderr, so that stdout holds the answer alone.
+
+Each is shown first and takes answers once nothing was typed for a moment: what is typed before is no answer.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -11,6 +15,10 @@ from contextlib import contextmanager
 
 import click
 
+QUIET = 0.5
+"""Seconds without a key before a question takes answers."""
+_PASTE = 0.05
+"""Seconds within which the next line of a paste follows."""
 _REACTION = 0.2
 """Seconds within which Python sees to a signal, unless it missed it."""
 
@@ -21,31 +29,68 @@ def can_ask() -> bool:
 
 
 def confirm(question: str, *, default: bool = False) -> bool:
-    """Yes or no."""
+    """Yes or no; several lines at once are a paste and no answer."""
     with _signals_as_usual():
-        return click.confirm(question, default=default, err=True)
+        _show(question)
+        while True:
+            answer = click.confirm("", default=default, err=True)
+            if not _more_was_typed():
+                return answer
+            _discard_typed()
+            click.echo("Type y or n, then press Enter.", nl=False, err=True)
 
 
 def ask_unseen(question: str, *, empty: bool = False) -> str:
     """A text that is not shown while it is typed; `empty` lets it be left out."""
     with _signals_as_usual():
+        _show(question)
         return str(
-            click.prompt(
-                question, default="" if empty else None, show_default=False, hide_input=True, err=True
-            )
+            click.prompt("", default="" if empty else None, show_default=False, hide_input=True, err=True)
         )
 
 
 def ask(question: str, default: str = "") -> str:
     """A text; may be left out."""
     with _signals_as_usual():
-        return str(click.prompt(question, default=default, show_default=bool(default), err=True))
+        _show(question)
+        return str(click.prompt("", default=default, show_default=bool(default), err=True))
 
 
 def choose(question: str, choices: Sequence[str]) -> str:
     """One of these; the first when nothing is typed."""
     with _signals_as_usual():
-        return str(click.prompt(question, type=click.Choice(choices), default=choices[0], err=True))
+        _show(question)
+        return str(click.prompt("", type=click.Choice(choices), default=choices[0], err=True))
+
+
+def _show(question: str) -> None:
+    click.echo(question, nl=False, err=True)
+    _discard_typed()
+
+
+def _discard_typed() -> None:
+    """Discard what was typed so far, and until nothing was typed for a moment."""
+    if not sys.stdin.isatty():
+        return
+    import select
+    import termios
+    import tty
+
+    file = sys.stdin.fileno()
+    before = termios.tcgetattr(file)
+    tty.setcbreak(file, termios.TCSAFLUSH)
+    try:
+        while select.select([file], [], [], QUIET)[0]:
+            if not os.read(file, 1024):
+                return
+    finally:
+        termios.tcsetattr(file, termios.TCSAFLUSH, before)
+
+
+def _more_was_typed() -> bool:
+    import select
+
+    return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], _PASTE)[0])
 
 
 @contextmanager

@@ -19,6 +19,7 @@ _ENDINGS: Mapping[str | None, ChatState] = {
     "filtered": "done",
     "stopped": "stopped",
     "failed": "failed",
+    "interrupted": "interrupted",
 }
 
 
@@ -33,6 +34,11 @@ async def summaries(
     standings = await host.chat_rows.standings([(info.id, info.entries) for info in chats])
     found = excerpts or {}
     return [_summary(host, info, standings[info.id], found.get(info.id), deleted=deleted) for info in chats]
+
+
+async def states_of(host: Host, chats: Sequence[ChatInfo]) -> dict[str, ChatState]:
+    """How each of these chats stands, by its id."""
+    return {one["id"]: one["state"] for one in await summaries(host, chats)}
 
 
 def _summary(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 
 from toolcrib.agent import Agent
-from toolcrib.agent.agent import title_of
+from toolcrib.agent.agent import question, title_of
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.live import LiveTurn
 from toolcrib.control.shapes import moment
@@ -38,23 +39,53 @@ async def agent_for(
 
 
 async def start_turn(
-    host: Host, agent: Agent, chat: Chat | None, text: str, images: Sequence[Image]
+    host: Host,
+    agent: Agent,
+    chat: Chat | None,
+    text: str,
+    images: Sequence[Image] = (),
+    *,
+    pinned: Sequence[str] = (),
+    banned: Sequence[str] = (),
 ) -> LiveTurn:
-    """Begin a turn that every surface can follow; raises `UsageError` while the chat is busy."""
+    """Begin a turn that every surface can follow; raises `UsageError` while the chat is busy.
+
+    The question is in the store when this returns. A new chat always and never offers these tools.
+    """
     if chat is None:
-        chat = await host.chats.create(agent.model.name, title=title_of(text))
-    told = chat.id
-    with hearing_of_waits(lambda error, seconds: host.chat_news.busy(told, error.message, seconds)):
-        turn = await host.turns.start(agent, text, chat=chat, images=images)
+        asked = [question(text, images)]
+        title = title_of(text)
+        new = await host.chats.create(
+            agent.model.name, title=title, entries=asked, pinned=pinned, banned=banned
+        )
+        with _telling_waits(host, new.id):
+            turn = host.turns.answer(agent, new)
+    else:
+        with _telling_waits(host, chat.id):
+            turn = await host.turns.start(agent, text, chat=chat, images=images)
     shown = [{"mime": one.mime, "data": one.data} for one in images]
-    first = {
-        "event": "question",
-        "text": text,
-        "images": shown,
-        "pictures": len(shown),
-        "time": moment(datetime.now(UTC)),
-    }
+    return await _followed(host, turn, text, shown)
+
+
+async def resume_turn(host: Host, agent: Agent, chat: Chat) -> LiveTurn:
+    """Begin to continue the last answer of a chat; raises `UsageError` when it is complete, or busy."""
+    with _telling_waits(host, chat.id):
+        turn = host.turns.resume(agent, chat)
+    return await _followed(host, turn, None, [])
+
+
+def _telling_waits(host: Host, chat: str) -> AbstractContextManager[None]:
+    return hearing_of_waits(lambda error, seconds: host.chat_news.busy(chat, error.message, seconds))
+
+
+async def _followed(
+    host: Host, turn: LiveTurn, text: str | None, images: Sequence[Mapping[str, str]]
+) -> LiveTurn:
+    now = moment(datetime.now(UTC))
+    first = {"event": "question", "text": text, "images": images, "pictures": len(images), "time": now}
     host.chat_news.follow(turn, first)
+    await asyncio.sleep(0)  # The turn hands its question to the store in its first step.
+    await host.chats.flush()
     return turn
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+from toolcrib.agent.chat import INTERRUPTED
 from toolcrib.agent.results import plain
 from toolcrib.control.answers.chats import (
     CallItem,
@@ -15,6 +16,7 @@ from toolcrib.control.answers.chats import (
     NoteItem,
     OfferedTool,
     PictureData,
+    TokenUsage,
     TurnItem,
 )
 from toolcrib.errors import NotFound
@@ -61,6 +63,11 @@ class _Build:
                 cast("OfferedTool", self.names.offered(one["name"], one["why"])) for one in row.body["tools"]
             ]
             turn["note"] = str(row.body.get("note") or turn["note"])
+        elif row.kind == "partial":
+            self._partial(row)
+        elif row.kind == "continued":
+            self._turn(row)["ending"] = None
+            self._note(row, "continued", "")
         elif row.kind in ("shortened", "summary"):
             self._note(row, "shortened", str(row.body.get("text", "")))
         elif row.kind == "took":
@@ -104,6 +111,13 @@ class _Build:
                 self._flush(turn, words, row)
                 self._call(turn, part, row)
         self._flush(turn, words, row)
+
+    def _partial(self, row: Row) -> None:
+        items = self._turn(row)["items"]
+        if str(row.body.get("thinking") or "").strip():
+            items.append({"kind": "thinking", "position": row.position, "text": row.body["thinking"]})
+        if row.body["text"].strip():
+            items.append({"kind": "text", "position": row.position, "text": row.body["text"]})
 
     def _flush(self, turn: ChatTurn, words: list[str], row: Row) -> None:
         text = "".join(words)
@@ -168,12 +182,13 @@ class _Build:
         turn, body = self._turn(row), row.body
         turn["ending"] = body.get("ending")
         turn["model"] = str(body.get("model") or turn["model"])
-        turn["usage"] = body.get("usage")
-        turn["cost"] = body.get("cost")
+        turn["usage"] = _sum(turn["usage"], body.get("usage"))
+        costs = [one for one in (turn["cost"], body.get("cost")) if one is not None]
+        turn["cost"] = round(sum(costs), 6) if costs else None
 
 
 def turns_of(rows: Sequence[Row], names: Names, of: int) -> list[ChatTurn]:
-    """The turns of a chat; a call without an answer was cut off with the turn that made it."""
+    """The turns of a chat; one without an ending was interrupted, and so were its calls without an answer."""
     build = _Build(names, of)
     for row in rows:
         build.take(row)
@@ -181,17 +196,28 @@ def turns_of(rows: Sequence[Row], names: Names, of: int) -> list[ChatTurn]:
             build.turns[-1]["until"] = row.position + 1
     for item in build.calls.values():
         if item["outcome"] == "running":
-            item["outcome"] = "cancelled"
+            item["outcome"] = "interrupted"
+            item["text"], item["chars"] = INTERRUPTED, len(INTERRUPTED)
     for turn in build.turns:
         if turn["ending"] is None:
-            turn["ending"] = "answered" if _was_answered(turn) else "stopped"
+            turn["ending"] = "answered" if _was_answered(turn, rows) else "interrupted"
     return build.turns
 
 
-def _was_answered(turn: ChatTurn) -> bool:
-    """Of a turn that nothing was noted about: its process was killed, or it is from before such notes."""
+def _was_answered(turn: ChatTurn, rows: Sequence[Row]) -> bool:
+    """Whether a turn without a noted ending has its whole answer: it was killed just after, or is old."""
     own = [item for item in turn["items"] if not (item["kind"] == "call" and item["by_hand"])]
-    return turn["question"] is None or (bool(own) and own[-1]["kind"] == "text")
+    if turn["question"] is None and not own:
+        return True
+    whole = {row.position for row in rows if row.kind == "said"}
+    return bool(own) and own[-1]["kind"] == "text" and own[-1]["position"] in whole
+
+
+def _sum(before: TokenUsage | None, more: TokenUsage | None) -> TokenUsage | None:
+    """What a turn took: a continued one has several parts."""
+    if before is None or more is None:
+        return before or more
+    return cast("TokenUsage", {key: before[key] + more[key] for key in before})  # type: ignore[literal-required]
 
 
 def whole_call(rows: Sequence[Row], call: str) -> CallWhole:

@@ -88,6 +88,7 @@ def answer_json(answer: ToolAnswer) -> Json:
         "ms": round(answer.ms, 1),
         "parts": [part_json(part) for part in answer.parts],
         **({"rule": answer.rule} if answer.rule else {}),
+        **({} if answer.ran else {"ran": False}),
     }
 
 
@@ -100,5 +101,6 @@ def read_answer(data: Mapping[str, Any]) -> ToolAnswer:
         outcome=data.get("outcome", "ok"),
         ms=data.get("ms", 0.0),
         rule=data.get("rule", ""),
+        ran=data.get("ran", True),
         parts=tuple(part for part in parts if isinstance(part, Text | Image)),
     )

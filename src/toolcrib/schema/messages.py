@@ -58,6 +58,8 @@ class ToolAnswer:
     ms: float = 0.0
     rule: str = ""
     """The rule of the gate that decided it, where one did; no model is shown it."""
+    ran: bool = True
+    """False when the call was stopped before it reached the tool."""
 
     @property
     def failed(self) -> bool:

@@ -20,6 +20,8 @@ _INFO = """
 
 
 _APPEND = "INSERT INTO chat_entries VALUES (?, ?, ?, ?, ?)"
+EntryRow = tuple[str, int, int, str, str]
+"""An entry's chat, position, time, kind and body."""
 
 
 def read_infos(connection: sqlite3.Connection, clause: str, values: Sequence[Any]) -> list[ChatInfo]:
@@ -44,6 +46,16 @@ def insert(info: ChatInfo, connection: sqlite3.Connection) -> None:
             json.dumps(info.banned),
         ),
     )
+
+
+def insert_with(info: ChatInfo, rows: Sequence[EntryRow], connection: sqlite3.Connection) -> None:
+    """Write a new chat and its first entries."""
+
+    def write(within: sqlite3.Connection) -> None:
+        insert(info, within)
+        within.executemany(_APPEND, rows)
+
+    transact(connection, write)
 
 
 def update(info: ChatInfo, connection: sqlite3.Connection) -> None:
@@ -77,21 +89,40 @@ def entry_rows(chat: str, connection: sqlite3.Connection) -> list[tuple[int, str
     return connection.execute(statement, (chat,)).fetchall()
 
 
-def append(row: tuple[str, int, int, str, str], connection: sqlite3.Connection) -> None:
-    """Write one more entry: its chat, position, time, kind and body."""
+def append(row: EntryRow, connection: sqlite3.Connection) -> None:
+    """Write one more entry."""
+    transact(connection, lambda within: _append(row, within))
+
+
+def rewrite(row: EntryRow, mark: str, connection: sqlite3.Connection) -> None:
+    """Write an entry in the place of the one with this mark; append it when there is none."""
 
     def write(within: sqlite3.Connection) -> None:
-        try:
-            within.execute(_APPEND, row)
-        except sqlite3.IntegrityError:
-            # Somebody else went on with the chat meanwhile: both are kept, one after the other.
-            last = within.execute("SELECT max(position) FROM chat_entries WHERE chat = ?", row[:1]).fetchone()
-            if last[0] is None:
-                raise
-            within.execute(_APPEND, (row[0], last[0] + 1, *row[2:]))
-        within.execute("UPDATE chats SET updated = ? WHERE id = ?", (row[2], row[0]))
+        found = within.execute(
+            "SELECT position FROM chat_entries"
+            " WHERE chat = ? AND position >= ? AND json_extract(body, '$.mark') = ?",
+            (*row[:2], mark),
+        ).fetchone()
+        if found is None:
+            _append(row, within)
+            return
+        # Deleted and inserted rather than updated: only what is inserted can be found by its words.
+        within.execute("DELETE FROM chat_entries WHERE chat = ? AND position = ?", (row[0], found[0]))
+        _append((row[0], found[0], *row[2:]), within)
 
     transact(connection, write)
+
+
+def _append(row: EntryRow, within: sqlite3.Connection) -> None:
+    try:
+        within.execute(_APPEND, row)
+    except sqlite3.IntegrityError:
+        # Somebody else went on with the chat meanwhile: both are kept, one after the other.
+        last = within.execute("SELECT max(position) FROM chat_entries WHERE chat = ?", row[:1]).fetchone()
+        if last[0] is None:
+            raise
+        within.execute(_APPEND, (row[0], last[0] + 1, *row[2:]))
+    within.execute("UPDATE chats SET updated = ? WHERE id = ?", (row[2], row[0]))
 
 
 def copy(info: ChatInfo, source: str, count: int, connection: sqlite3.Connection) -> None:

@@ -66,12 +66,23 @@ class ChatRows:
         return standings
 
 
-def _told_by(last: Mapping[str, Any] | None) -> str | None:
-    """How a turn ended of which nothing was noted: its process was killed, or it is older than such notes."""
-    if last is None:
+INTERRUPTED = "interrupted"
+"""How a turn ended that has no ending in the store: its process was killed."""
+
+
+def _ending(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
+    """How the latest turn ended, from its last entries, the newest first."""
+    if not rows:
         return None
-    calls = [part for part in last.get("parts", ()) if part["type"] == "call"]
-    return "answered" if last["from"] == "model" and not calls else "stopped"
+    kind, body = rows[0]
+    if kind == "took" and body.get("ending"):
+        return str(body["ending"])
+    remark = next((body for kind, body in rows if kind == "remark"), None)
+    if kind in ("remark", "took") and remark is not None:
+        return str(remark.get("kind"))
+    said = kind == "said" and body["from"] == "model"
+    calls = said and any(part["type"] == "call" for part in body["parts"])
+    return "answered" if said and not calls else INTERRUPTED
 
 
 def _standing(chat: str, connection: sqlite3.Connection) -> ChatStanding:
@@ -81,14 +92,13 @@ def _standing(chat: str, connection: sqlite3.Connection) -> ChatStanding:
         (chat,),
     ).fetchone()[0]
     last = connection.execute(
-        "SELECT kind, body FROM chat_entries WHERE chat = ? AND kind IN ('said', 'remark', 'took')"
+        "SELECT kind, body FROM chat_entries WHERE chat = ?"
+        " AND kind IN ('said', 'remark', 'took', 'partial', 'continued')"
+        " AND NOT (kind = 'remark' AND json_extract(body, '$.kind') = 'notice')"
         " ORDER BY position DESC LIMIT 2",
         (chat,),
     ).fetchall()
-    told = {kind: json.loads(body) for kind, body in reversed(last)}
-    remark = told.get("remark", {})
-    noted = remark.get("kind") if remark.get("kind") != "notice" else None
-    ending = told.get("took", {}).get("ending") or noted or _told_by(told.get("said"))
-    return ChatStanding(
-        ending=ending, calls=calls, reason=remark.get("text", "") if ending == "failed" else ""
-    )
+    rows = [(kind, json.loads(body)) for kind, body in last]
+    ending = _ending(rows)
+    reasons = [str(body.get("text", "")) for kind, body in rows if kind == "remark" and ending == "failed"]
+    return ChatStanding(ending=ending, calls=calls, reason=reasons[0] if reasons else "")

@@ -14,6 +14,10 @@ from toolcrib.store.chat_records import read_infos
 AROUND = 80
 """Characters before and after a word in an excerpt."""
 _PLACES = "SELECT chat, position, text FROM chat_words"
+_PARTIAL = (
+    "SELECT chat, position, json_extract(body, '$.text') FROM chat_entries WHERE kind = 'partial'"
+    " ORDER BY position"
+)
 _SHORTEST = 3
 """Characters of a word that the index knows; shorter ones are looked for in every message."""
 
@@ -57,10 +61,21 @@ def _said(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[i
         rows = connection.execute(f"{_PLACES} WHERE chat_words MATCH ? ORDER BY position", (wanted,))
     else:
         rows = connection.execute(f"{_PLACES} ORDER BY position")
-    return {
+    found = {
         chat: (position, text)
         for chat, position, text in rows
         if not short or all(word in text.casefold() for word in short)
+    }
+    return {**_interrupted(words, connection), **found}
+
+
+def _interrupted(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[int, str]]:
+    """By chat, the last interrupted answer that has all words."""
+    wanted = [word.casefold() for word in words]
+    return {
+        chat: (position, text)
+        for chat, position, text in connection.execute(_PARTIAL)
+        if all(word in text.casefold() for word in wanted)
     }
 
 

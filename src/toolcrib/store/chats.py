@@ -44,12 +44,30 @@ class Chats:
         self.errors = 0
         """Writes that failed."""
 
-    async def create(self, model: str, *, title: str = "") -> Chat:
-        """A new chat without entries."""
+    async def create(
+        self,
+        model: str,
+        *,
+        title: str = "",
+        entries: Sequence[Entry] = (),
+        pinned: Sequence[str] = (),
+        banned: Sequence[str] = (),
+    ) -> Chat:
+        """A new chat; it and its first entries are written together or not at all."""
         now = self._clock.now()
-        info = ChatInfo(id=secrets.token_hex(6), title=title, model=model, created=now, updated=now)
-        await self._database.run(partial(chat_records.insert, info))
-        return Chat(info)
+        info = ChatInfo(
+            id=secrets.token_hex(6),
+            title=title,
+            model=model,
+            created=now,
+            updated=now,
+            entries=len(entries),
+            pinned=tuple(dict.fromkeys(pinned)),
+            banned=tuple(dict.fromkeys(banned)),
+        )
+        rows = [_row(info.id, position, now, entry) for position, entry in enumerate(entries)]
+        await self._database.run(partial(chat_records.insert_with, info, rows))
+        return Chat(info, list(entries), [now] * len(entries))
 
     async def load(self, chat: str) -> Chat:
         """A chat with all its entries; raises `NotFound`."""
@@ -66,9 +84,17 @@ class Chats:
 
     def append(self, chat: str, position: int, entry: Entry) -> None:
         """Keep one more entry."""
-        kind, body = entry_json(entry)
-        row = (chat, position, to_stored(self._clock.now()), kind, json.dumps(body))
-        self._submit(partial(chat_records.append, row))
+        self._submit(partial(chat_records.append, _row(chat, position, self._clock.now(), entry)))
+
+    def rewrite(self, chat: str, position: int, mark: str, entry: Entry) -> None:
+        """Replace the entry with this mark, which was written at this position or later; else append it."""
+        now = self._clock.now()
+
+        def write(connection: sqlite3.Connection) -> None:
+            # A long answer is turned into JSON here, in the thread of the database.
+            chat_records.rewrite(_row(chat, position, now, entry), mark, connection)
+
+        self._submit(write)
 
     def change(self, info: ChatInfo) -> None:
         """Keep another title, model or folder; tools are chosen, and chats deleted, by name."""
@@ -195,3 +221,8 @@ def _fork_titles(title: str) -> Iterator[str]:
     plain = _FORK.sub("", title)
     yield f"{plain} (fork)"
     yield from (f"{plain} (fork {number})" for number in itertools.count(2))
+
+
+def _row(chat: str, position: int, time: datetime, entry: Entry) -> chat_records.EntryRow:
+    kind, body = entry_json(entry)
+    return (chat, position, to_stored(time), kind, json.dumps(body))

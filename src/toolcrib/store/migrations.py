@@ -164,6 +164,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX calls_by_rule ON calls (json_extract(extra, '$.rule'), time) WHERE extra IS NOT NULL",
         "CREATE INDEX turns_by_time ON chat_entries (time) WHERE kind = 'took'",
     ),
+    (
+        # Interrupted answers are rewritten while they grow, so they are not in `chat_words`.
+        "CREATE INDEX partial_answers ON chat_entries (kind) WHERE kind = 'partial'",
+    ),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import aclosing
 from types import ModuleType
 
@@ -20,6 +21,7 @@ from tests.llm.wire.bench import (
 )
 from tests.llm.wire.script import Cut, Hold, Refuse, Say, call
 from toolcrib.agent import TurnEnded
+from toolcrib.agent.chat import CONTINUE, Continued, Partial
 from toolcrib.agent.events import AskedAgain, Asking, CallBegan, CallEnded, Speaking
 from toolcrib.approvals.gate import Gate
 from toolcrib.errors import AnswerCut, ModelBusy, ModelKeyRefused
@@ -194,6 +196,26 @@ async def test_an_answer_that_always_breaks_off_is_an_error_and_the_chat_goes_on
     ended = await made.agent().ask("again", chat=await made.host.chats.load("last"))
 
     assert ended.answer == "now it works"
+    assert made.script.complaints == []
+
+
+@every()
+async def test_a_broken_off_answer_is_kept_and_continued(bench: Open, protocol: ModuleType) -> None:
+    said = "This will be told in more than a few words."
+    made = await bench(protocol, Cut(said), Cut(said), Say("The rest."))
+    with pytest.raises(AnswerCut):
+        await made.ask()
+
+    chat = await made.host.chats.load("last")
+    [partial] = [entry for entry in chat.entries if isinstance(entry, Partial)]
+    events = [event async for event in made.agent().answer(chat, Continued())]
+
+    assert isinstance(events[-1], TurnEnded)
+    assert events[-1].answer == "The rest."
+    assert said.startswith(partial.text)
+    assert partial.text
+    assert partial.text in json.dumps(made.script.requests[-1])
+    assert CONTINUE in json.dumps(made.script.requests[-1])
     assert made.script.complaints == []
 
 

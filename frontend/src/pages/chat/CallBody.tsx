@@ -37,6 +37,7 @@ function Under({ call }: { call: CallView }) {
 function Reason({ call }: { call: CallView }) {
   if (call.outcome === "ok") return call.byHand ? <p className="m t12">{WORDS.byHand}</p> : null;
   if (call.outcome === "denied") return <div className="why"><span>{deniedWords(call)}</span></div>;
+  if (call.outcome === "interrupted") return <div className="why"><span>{WORDS.callInterrupted}</span></div>;
   if (call.outcome === "cancelled") return <div className="why"><span>{stoppedWords(call)}</span></div>;
   if (call.outcome === "timeout") return <TimedOut call={call} />;
   if (isLongError(call)) return null;

@@ -106,6 +106,7 @@ const STATES: Record<ChatSummary["state"], { shape: Shape; word: string }> = {
   done: { shape: "done", word: "Done" },
   stopped: { shape: "stop", word: "Stopped" },
   failed: { shape: "fail", word: "Failed" },
+  interrupted: { shape: "stop", word: "Interrupted" },
 };
 
 function standing(chat: ChatSummary): { shape: Shape; words: string } {
@@ -114,6 +115,7 @@ function standing(chat: ChatSummary): { shape: Shape; words: string } {
   const rest = {
     empty: [], running: [calls], asking: [plural(chat.questions, "question")],
     done: [calls, day(chat.updated)], stopped: [calls, day(chat.updated)], failed: [chat.reason, day(chat.updated)],
+    interrupted: [calls, day(chat.updated)],
   }[chat.state];
   return { shape, words: [word, ...rest].filter(Boolean).join(" · ") };
 }

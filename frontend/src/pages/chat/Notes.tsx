@@ -17,16 +17,32 @@ export function Notes({ turn, last }: { turn: TurnView; last: boolean }) {
     <>
       {shortened && <Shortened note={shortened} />}
       {turn.running && notes.some((note) => note.note === "again") && <p className="m t12">{WORDS.again}</p>}
-      {turn.ending === "stopped" && (
-        <p className="strip"><Status shape="stop" word={WORDS.stopped} /></p>
-      )}
       {notes.filter((note) => note.note === "notice").map((note) => <p key={note.key} className="m t12">{note.text}</p>)}
+      {turn.ending === "stopped" && <EndedEarly word={WORDS.stopped} last={last} />}
+      {turn.ending === "interrupted" && <EndedEarly word={WORDS.interrupted} last={last} />}
       {turn.ending === "budget" && <p className="m t12">{WORDS.budget}</p>}
       {turn.ending === "cut" && <p className="m t12">{WORDS.cutAtLimit}</p>}
       {turn.ending === "refused" && <p className="m t12">{WORDS.refused}</p>}
       {turn.ending === "filtered" && <p className="m t12">{WORDS.filtered}</p>}
       {turn.ending === "failed" && <Failed turn={turn} text={failed?.text ?? ""} last={last} />}
     </>
+  );
+}
+
+/** An answer that was stopped or interrupted; the last one of a chat can be continued. */
+function EndedEarly({ word, last }: { word: string; last: boolean }) {
+  return (
+    <p className="strip">
+      <Status shape="stop" word={word} />
+      {last && <Continue />}
+    </p>
+  );
+}
+
+function Continue() {
+  const { resume, busy } = useActions();
+  return (
+    <button type="button" className="btn sm" style={{ marginLeft: "auto" }} disabled={busy} onClick={resume}>{WORDS.continueAnswer}</button>
   );
 }
 
@@ -49,11 +65,12 @@ function Shortened({ note }: { note: NoteView }) {
 
 /** Why it failed and the way out: a new key, or once more. */
 function Failed({ turn, text, last }: { turn: TurnView; text: string; last: boolean }) {
-  const { send, busy } = useActions();
+  const { send, resume, busy } = useActions();
   const message = turn.error?.message ?? text;
   const kind = turn.error?.kind ?? "";
   const key = kind.includes("key") || /\b401\b|key .*refused|refused .*key/i.test(message);
   const cut = /broke off|cut/i.test(message);
+  const begun = cut || turn.items.findLast((item) => item.kind !== "note")?.kind === "text";
   const question = turn.question?.text ?? "";
   return (
     <div className="trouble" role={last ? "alert" : undefined}>
@@ -63,8 +80,8 @@ function Failed({ turn, text, last }: { turn: TurnView; text: string; last: bool
       {last && (
         <div className="row" style={{ marginTop: 8 }}>
           {key && <Link className="btn sm" href="/settings#models">{WORDS.replaceKey}</Link>}
-          {cut ? (
-            <button type="button" className="btn sm" disabled={busy} onClick={() => send(WORDS.goOnText)}>{WORDS.goOn}</button>
+          {begun ? (
+            <button type="button" className="btn sm" disabled={busy} onClick={resume}>{WORDS.continueAnswer}</button>
           ) : (
             question && <button type="button" className="btn sm" disabled={busy} onClick={() => send(question)}>{WORDS.tryAgain}</button>
           )}

@@ -128,7 +128,7 @@ function One({ group, turn, questions, wanted }: OneProps) {
     return cards.length > 1 ? <div className="stack">{cards}</div> : <>{cards}</>;
   }
   const item = group.item;
-  if (item.kind === "note") return null;
+  if (item.kind === "note") return item.note === "continued" ? <p className="m t12">{WORDS.continued}</p> : null;
   if (item.kind !== "call" && item.kind !== "question") {
     return <Said item={item} writing={turn.running && turn.items.at(-1) === item} />;
   }

@@ -13,6 +13,8 @@ export interface Actions {
   /** End this call alone; the answer goes on without it. */
   stopCall: (call: CallView) => Promise<void>;
   send: (text: string) => void;
+  /** Continue the last answer, which ended early. */
+  resume: () => void;
   forkAt: (entries: number | null) => void;
   edit: (position: number, text: string) => void;
   showOffered: () => void;
@@ -21,7 +23,7 @@ export interface Actions {
 const nothing = () => undefined;
 
 export const ActionsContext = createContext<Actions>({
-  chat: "", busy: false, again: nothing, stop: nothing, stopCall: () => Promise.resolve(), send: nothing, forkAt: nothing, edit: nothing, showOffered: nothing,
+  chat: "", busy: false, again: nothing, stop: nothing, stopCall: () => Promise.resolve(), send: nothing, resume: nothing, forkAt: nothing, edit: nothing, showOffered: nothing,
 });
 
 export function useActions(): Actions {

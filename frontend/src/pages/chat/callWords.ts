@@ -35,6 +35,7 @@ export function waitsAfter(call: CallView, calls: readonly CallView[]): number {
 
 /** What stands at the right end of the header, besides the time. */
 export function tookWords(call: CallView, now: number, rules: Rules = [], after = 0): string {
+  if (call.outcome === "interrupted") return "";
   if (call.outcome === "waiting") return after > 0 ? `after ${plural(after, "other")}` : "";
   if (call.outcome === "denied") return byWhom(call, rules);
   if (call.outcome === "cancelled") return call.ms > 0 ? `by you · ${duration(call.ms)}` : "by you";

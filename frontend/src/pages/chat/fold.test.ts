@@ -20,6 +20,13 @@ describe("a turn that is told", () => {
     expect(turn.usage).toEqual(usage);
   });
 
+  test("puts what continues an interrupted answer after what was kept of it", () => {
+    const kept = { ...newTurn(), running: false, ending: "interrupted", items: [{ kind: "text" as const, key: "t0", round: 0, text: "Once upon" }] };
+    const turn = foldAll([{ event: "question", text: null, images: [], pictures: 0, time: "" }, { event: "text", text: "a time." }], kept);
+    expect(turn.items.map((item) => (item.kind === "text" ? item.text : ""))).toEqual(["Once upon", "a time."]);
+    expect([turn.running, turn.ending]).toEqual([true, null]);
+  });
+
   test("takes the whole text of a round whose words were missed", () => {
     const turn = foldAll([{ event: "text", text: "two." }, { event: "round", round: 1, usage, text: "One two." }]);
     expect(turn.items.map((item) => (item.kind === "text" ? item.text : ""))).toEqual(["One two."]);

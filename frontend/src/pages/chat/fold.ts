@@ -12,7 +12,8 @@ export function fold(turn: TurnView, event: ChatEvent, now: number = Date.now())
 function folded(turn: TurnView, event: Exclude<ChatEvent, BusyEvent>, now: number): TurnView {
   switch (event.event) {
     case "question":
-      if (event.text === null) return { ...turn, running: true, ending: null, error: null };
+      // The turn before goes on: its answer is continued, or one of its calls is run again.
+      if (event.text === null) return { ...turn, running: true, ending: null, error: null, round: turn.round + 1 };
       return { ...turn, question: { text: event.text, images: event.images }, time: event.time };
     case "began":
       return { ...turn, model: event.model };

@@ -95,6 +95,10 @@ export function useTalking(chat: string | null, running: boolean, chosen: Chosen
       stop,
       stopCall: (call) => run("call_stop", { chat: chat ?? "", call: call.id }).then(() => undefined, fail),
       send: (text) => void send({ text, images: [] }),
+      resume: () => {
+        setTrouble("");
+        run("chat_continue", { chat: chat ?? "", model: model || null, mode }).then(() => setSent((count) => count + 1), fail);
+      },
       forkAt: (entries) => {
         if (chat !== null) void forkChat(chat, entries).then((fork) => fork && navigate(`/chat/${fork}`));
       },
@@ -104,7 +108,7 @@ export function useTalking(chat: string | null, running: boolean, chosen: Chosen
       },
       showOffered,
     }),
-    [chat, running, stop, send, mode, fail, give, showOffered],
+    [chat, running, stop, send, model, mode, fail, give, showOffered],
   );
   return { actions, send, stop, state, trouble, sent, given, give, editing: editing !== null, cancelEdit: () => setEditing(null) };
 }

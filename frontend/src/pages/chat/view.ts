@@ -58,7 +58,7 @@ export interface CallView {
 export interface NoteView {
   kind: "note";
   key: string;
-  note: "stopped" | "failed" | "shortened" | "again" | "notice";
+  note: "stopped" | "failed" | "shortened" | "again" | "notice" | "continued";
   text: string;
   time: string | null;
 }
@@ -103,7 +103,7 @@ export function newTurn(): TurnView {
 /** A turn that is over, as it was kept. */
 export function keptTurn(turn: ChatTurn): TurnView {
   const items = turn.items.map((item, index): ItemView => {
-    if (item.kind === "text") return { kind: "text", key: `t${index}`, round: 0, text: item.text };
+    if (item.kind === "text" || item.kind === "thinking") return { kind: item.kind, key: `t${index}`, round: 0, text: item.text };
     if (item.kind === "note") return { ...item, key: `n${index}` };
     return {
       ...item, key: item.id, began: null, pictures: item.images.length, byHand: item.by_hand,

@@ -54,13 +54,14 @@ async def command(
 
 
 async def _talk(surface: Surface, model: str | None, chat: str | None) -> None:
-    from toolcrib.cli.chatting import Talk
+    from toolcrib.cli.chatting import Talk, note_unfinished
 
     async with surface.reach() as crib:
         if chat is not None:
             found = await crib.run("chat_show", {"chat": chat})
             chat, model = found["id"], model or found["model"]
             note(f"Going on with: {found['title']}")
+            note_unfinished(found)
         elif model is None:
             model = (await crib.run("models"))["model"]
     await Talk(surface, model, chat).run()
@@ -74,8 +75,11 @@ async def _list(surface: Surface) -> None:
     if not found:
         note("No chats yet. Begin one with: toolcrib chat")
         return
-    rows = [[one["id"], one["updated"][:16].replace("T", " "), one["model"], one["title"]] for one in found]
-    show_table(["ID", "UPDATED", "MODEL", "TITLE"], rows)
+    rows = [
+        [one["id"], one["updated"][:16].replace("T", " "), one["model"], one["state"], one["title"]]
+        for one in found
+    ]
+    show_table(["ID", "UPDATED", "MODEL", "STATE", "TITLE"], rows)
 
 
 async def _export(surface: Surface, chat: str) -> None:

@@ -6,11 +6,21 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed"]
-TurnEnding = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
+ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed", "interrupted"]
+TurnEnding = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed", "interrupted"]
 CallOutcome = Literal[
-    "ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed", "running"
+    "ok",
+    "tool_error",
+    "invalid",
+    "denied",
+    "timeout",
+    "cancelled",
+    "unavailable",
+    "failed",
+    "running",
+    "interrupted",
 ]
+"""`interrupted`: the host was killed during the call, so it may or may not have had an effect."""
 
 
 class TokenUsage(TypedDict):
@@ -92,6 +102,14 @@ class TextItem(TypedDict):
     text: str
 
 
+class ThinkingItem(TypedDict):
+    """The reasoning that an interrupted answer had shown."""
+
+    kind: Literal["thinking"]
+    position: int
+    text: str
+
+
 class CallItem(TypedDict):
     """A tool that was called."""
 
@@ -122,12 +140,12 @@ class NoteItem(TypedDict):
 
     kind: Literal["note"]
     position: int
-    note: Literal["stopped", "failed", "shortened", "notice"]
+    note: Literal["stopped", "failed", "shortened", "notice", "continued"]
     text: str
     time: str | None
 
 
-TurnItem = TextItem | CallItem | NoteItem
+TurnItem = TextItem | ThinkingItem | CallItem | NoteItem
 
 
 class ChatTurn(TypedDict):

@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.control.answers.calls import Outcome
+from toolcrib.control.answers.chats import ChatState
 
 
 class VendorTrial(TypedDict):
@@ -102,6 +103,7 @@ class ChatInfo(TypedDict):
     updated: str
     parent: str | None
     entries: int
+    state: ChatState
 
 
 class ChatEntry(TypedDict):
@@ -122,6 +124,7 @@ class ChatWhole(TypedDict):
     updated: str
     parent: str | None
     entries: list[ChatEntry]
+    state: ChatState
 
 
 class ChatClosed(TypedDict):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import cast
+from typing import Self, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from toolcrib.agent import Agent
 from toolcrib.agent.agent import agent_principal
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.events import TurnEnded, event_json
@@ -15,13 +16,14 @@ from toolcrib.agent.live import LiveTurn
 from toolcrib.agent.pictures import attached_picture
 from toolcrib.control.answers.models import Answered, AnswerEvent
 from toolcrib.control.chat_shapes import answer_json
-from toolcrib.control.chat_starting import start_turn
+from toolcrib.control.chat_starting import resume_turn, start_turn
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.errors import NoModel
 from toolcrib.host import Host
 from toolcrib.llm.advice import no_model
 from toolcrib.schema.approvals import Mode
+from toolcrib.schema.messages import Image
 
 
 class Picture(OperationParams):
@@ -42,7 +44,9 @@ STOPPING = 10.0
 class Params(OperationParams):
     """The question, who answers it, and where it belongs."""
 
-    text: str = Field(min_length=1)
+    text: str = ""
+    resume: bool = False
+    """Continue the last answer of `chat`, which ended early, instead of asking `text`."""
     model: str | None = None
     """As the settings say when it is left out; in a chat that goes on, as before."""
     chat: str | None = None
@@ -60,6 +64,12 @@ class Params(OperationParams):
     environ: dict[str, str] = Field(default_factory=dict, repr=False)
     """Variables of whoever asks that say how vendors are reached; they come before the host's own."""
     wait: float = Field(default=20.0, ge=0, le=3600)
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if self.resume == bool(self.text) or (self.resume and not self.chat):
+            raise ValueError("give either `text`, or `resume` and a `chat`")
+        return self
 
 
 def needs(params: Params, configured: Configured) -> Needs:
@@ -90,7 +100,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
         model, person=person, mode=params.mode, project=params.project, max_rounds=params.max_rounds
     )
     try:
-        turn = await start_turn(host, agent, chat, params.text, images)
+        turn = await _start(host, agent, chat, params.text, images, resume=params.resume)
         try:
             return await _follow(turn, emit)
         finally:
@@ -101,6 +111,14 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
     finally:
         if models is not host.models:
             await models.close()
+
+
+async def _start(
+    host: Host, agent: Agent, chat: Chat | None, text: str, images: list[Image], *, resume: bool
+) -> LiveTurn:
+    if resume and chat is not None:
+        return await resume_turn(host, agent, chat)
+    return await start_turn(host, agent, chat, text, images)
 
 
 async def _follow(turn: LiveTurn, emit: Emit) -> Answered:

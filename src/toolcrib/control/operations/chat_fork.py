@@ -8,6 +8,7 @@ from pydantic import Field
 
 from toolcrib.control.answers.models import ChatInfo
 from toolcrib.control.chat_shapes import chat_info_json
+from toolcrib.control.chat_standing import states_of
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
@@ -28,4 +29,5 @@ def needs(params: Params, configured: Configured) -> Needs:
 async def run(host: Host, params: Params, emit: Emit) -> ChatInfo:
     """The new chat; raises `NotFound`."""
     forked = await host.chats.fork(params.chat, params.entries)
-    return cast("ChatInfo", chat_info_json(forked.info))
+    states = await states_of(host, [forked.info])
+    return cast("ChatInfo", {**chat_info_json(forked.info), "state": states[forked.id]})

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from toolcrib.control.answers.models import ChatInfo
 from toolcrib.control.chat_shapes import chat_info_json
+from toolcrib.control.chat_standing import states_of
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
@@ -26,4 +27,6 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> list[ChatInfo]:
     """The latest first."""
-    return [cast("ChatInfo", chat_info_json(info)) for info in await host.chats.list(params.limit)]
+    chats = list(await host.chats.list(params.limit))
+    states = await states_of(host, chats)
+    return [cast("ChatInfo", {**chat_info_json(info), "state": states[info.id]}) for info in chats]

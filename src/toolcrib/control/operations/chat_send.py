@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from toolcrib.agent.agent import title_of
 from toolcrib.agent.pictures import attached_picture
 from toolcrib.control.answers.chats import TurnStarted
 from toolcrib.control.chat_starting import agent_for, settled, start_turn
@@ -57,9 +56,8 @@ async def run(host: Host, params: Params, emit: Emit) -> TurnStarted:
             f"{agent.model.name} cannot see pictures.", hint="Send without it, or choose another model."
         )
     await settled(host)
-    if chat is None:
-        chat = await host.chats.create(agent.model.name, title=title_of(params.text))
-    if params.pinned is not None or params.banned is not None:
+    if chat is not None and (params.pinned is not None or params.banned is not None):
         chat.info = await host.chats.choose_tools(chat.id, pinned=params.pinned, banned=params.banned)
-    turn = await start_turn(host, agent, chat, params.text, images)
+    pinned, banned = params.pinned or (), params.banned or ()
+    turn = await start_turn(host, agent, chat, params.text, images, pinned=pinned, banned=banned)
     return {"chat": turn.chat, "turn": turn.id}

@@ -6,6 +6,7 @@ from typing import cast
 
 from toolcrib.control.answers.models import ChatWhole
 from toolcrib.control.chat_shapes import chat_json
+from toolcrib.control.chat_standing import states_of
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
@@ -24,4 +25,6 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> ChatWhole:
     """The chat with its entries; raises `NotFound`."""
-    return cast("ChatWhole", chat_json(await host.chats.load(params.chat)))
+    chat = await host.chats.load(params.chat)
+    states = await states_of(host, [chat.info])
+    return cast("ChatWhole", {**chat_json(chat), "state": states[chat.id]})

@@ -74,14 +74,9 @@ def _running(told: Told | None) -> RunningTurn | None:
 
 def _ended(rows: list[Row], told: Told | None) -> list[Row]:
     """Without what belongs to the running turn, which its events tell."""
-    if told is None or not told.running or not _has_words(told):
+    if told is None or not told.running:
         return rows
     return [row for row in rows if row.position < told.since]
-
-
-def _has_words(told: Told) -> bool:
-    first = told.events[0] if told.events else None
-    return first is not None and first["event"] == "question" and first["text"] is not None
 
 
 def _calls(turns: list[ChatTurn]) -> int:
