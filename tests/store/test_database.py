@@ -243,3 +243,16 @@ async def test_a_replaced_file_is_used_from_then_on(tmp_path: Path) -> None:
         rows = await database.run(lambda connection: connection.execute("SELECT n FROM t").fetchall())
         assert rows == [(8,)]
         assert database.incident
+
+
+async def test_a_file_that_another_process_locks_is_named_as_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.store.database.BUSY_SECONDS", 0.05)
+    path = tmp_path / "toolcrib.db"
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ConfigError, match="is locked by another process"):
+        async with open_database(path):
+            pass
+    holder.close()
