@@ -160,6 +160,8 @@ def _bracket(signs: Sequence[_RawSign], at: int) -> tuple[int, Wild]:
     while end < len(signs) and signs[end] != "/" and not isinstance(signs[end], _Bracket):
         end += 1
     members = signs[at + 1 : end]
+    if "." in members:
+        raise NotUnderstood("a pattern with a dot in brackets, which may match hidden files")
     closed = end < len(signs) and signs[end] is _Bracket.CLOSE
     if closed and members and members[-1] not in ("!", "^", "-"):
         return end + 1, Wild.ONE
