@@ -59,11 +59,13 @@ PLACES = _listed("""
     .config/openai .config/huggingface .config/wrangler .config/ngrok .config/filezilla .config/remmina
     .local/share/keyrings .local/share/kwalletd .local/share/toolcrib .local/state/toolcrib
     .local/share/com.vercel.cli .local/share/opencode
-    .docker/config.json .cargo/credentials* .gem/credentials .bundle/config .gradle/gradle.properties
+    .docker/config.json .cargo/credentials .cargo/credentials.toml .gem/credentials
+    .bundle/config .gradle/gradle.properties
     .m2/settings*.xml .composer/auth.json .nuget/nuget.config .huggingface/token .cache/huggingface/token
     .git/config .git/credentials
     library/keychains library/cookies library/application?support library/messages library/mail
-    etc/shadow* etc/gshadow* etc/sudoers* etc/ssh etc/ssl/private run/secrets run/credentials
+    etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d etc/ssh etc/ssl/private
+    run/secrets run/credentials
     proc/*/environ proc/*/cmdline proc/*/mem proc/*/maps proc/*/fd proc/*/cwd proc/*/root proc/*/task
     proc/*/fdinfo proc/*/map_files proc/*/smaps proc/self proc/thread-self proc/kcore
     """)
