@@ -31,6 +31,15 @@ async def end_within(task: asyncio.Task[Any], *seconds: float) -> bool:
     return False
 
 
+async def first_of(*futures: asyncio.Future[Any]) -> None:
+    """Wait until one of them is done, then cancel the others."""
+    try:
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
 def being_cancelled() -> bool:
     """True when somebody has asked the current task to end."""
     task = asyncio.current_task()

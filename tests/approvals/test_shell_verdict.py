@@ -22,7 +22,7 @@ def commands(name: str) -> list[str]:
 
 
 EVERYDAY = commands("everyday_reading")
-BYPASSES = commands("shell_bypasses") + commands("more_bypasses")
+BYPASSES = commands("shell_bypasses")
 CLASSES = {file.stem: file.read_text("utf-8").splitlines() for file in (HERE / "bypasses").glob("*.txt")}
 """Ways round the list, one a line, in a file for each kind."""
 

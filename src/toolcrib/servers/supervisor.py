@@ -29,10 +29,10 @@ from toolcrib.servers.pace import Pace, Stopwatch
 from toolcrib.servers.ports import Circumstances, Connector
 from toolcrib.servers.refusals import HOPELESS as HOPELESS
 from toolcrib.servers.refusals import not_ready
-from toolcrib.servers.sessions.negotiation import LEGACY_VERSIONS, Era
+from toolcrib.servers.sessions.negotiation import Era, era_of
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
-from toolcrib.tasks import end_within
+from toolcrib.tasks import end_within, first_of
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class Supervisor:
         self._with = circumstances
         self._budget = RestartBudget(entry.restart)
         self.cached = cached
-        self._era: Era | None = entry.era or _era_of(cached)
+        self._era: Era | None = entry.era or (era_of(cached.protocol) if cached is not None else None)
         self._session: Session | None = None
         self.listed = Listed()
         self._offered = False
@@ -295,17 +295,7 @@ class Supervisor:
             restarts=self.status.restarts + 1,
             stale_tools=self._offered,
         )
-        await self._wait_out(pause)
-
-    async def _wait_out(self, pause: asyncio.Future[None]) -> None:
-        """Wait before the next try, unless somebody is in a hurry."""
-        hurry = asyncio.ensure_future(self._hurry.wait())
-        waits: set[asyncio.Future[Any]] = {pause, hurry}
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+        await first_of(pause, asyncio.ensure_future(self._hurry.wait()))
 
     async def _end_life(self) -> None:
         """End the server within a bounded time: one that does not end is killed and waited for no longer."""
@@ -407,9 +397,3 @@ class Supervisor:
         previous, self._changed = self._changed, asyncio.Event()
         previous.set()
         self._with.audience.changed(self.status)
-
-
-def _era_of(cached: CachedTools | None) -> Era | None:
-    if cached is None:
-        return None
-    return "legacy" if cached.protocol in LEGACY_VERSIONS else "modern"

@@ -52,6 +52,11 @@ class Agreement:
     instructions: str = ""
 
 
+def era_of(version: str | None) -> Era:
+    """The era of a protocol version."""
+    return "legacy" if version in LEGACY_VERSIONS else "modern"
+
+
 async def negotiate(peer: Peer, identity: Identity, *, era: Era | None, timeout: float) -> Agreement:
     """Settle on a version. `era` is what is remembered of this server; it is tried first, then the other."""
     async with asyncio.timeout(timeout):
