@@ -38,7 +38,20 @@ class Score(NamedTuple):
 
 
 def score(url: str, version: str, folder: Path) -> Score:
-    """Run every scenario of a protocol version; the results are kept in the folder."""
+    """Run every scenario of a protocol version; the results are kept in the folder.
+
+    The suite gives up on a request after ten seconds of its own clock, which a busy machine can use up: after
+    such a failure everything is run once more, and that run counts.
+    """
+    first = _score(url, version, folder / "1")
+    return _score(url, version, folder / "2") if any(map(_ran_out, first.failed.values())) else first
+
+
+def _ran_out(error: str) -> bool:
+    return "aborted" in error or "timed out" in error.lower()
+
+
+def _score(url: str, version: str, folder: Path) -> Score:
     suite = ["server", "--url", url, "--suite", "all", "--spec-version", version, "--output-dir", str(folder)]
     run = subprocess.run(
         [*install(), *suite],
