@@ -26,10 +26,10 @@ class Terminal:
         self._screen = screen
         self._keyboard = keyboard
 
-    def expect(self, text: str, patience: float = DEADLINE) -> None:
-        """Read until the text was written."""
+    def expect(self, text: str, patience: float = DEADLINE, *, after: str = "") -> None:
+        """Read until the text was written, after the last place of `after` where that is given."""
         until = time.monotonic() + patience
-        while text not in self.seen:
+        while text not in (self.seen.rpartition(after)[2] if after else self.seen):
             assert time.monotonic() < until, f"{text!r} did not come: {self.seen[-2000:]!r}"
             self._read(0.1)
 

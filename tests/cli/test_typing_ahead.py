@@ -180,8 +180,7 @@ def test_ctrl_c_discards_a_typed_line_and_leaves_an_empty_one(toolcrib: CommandL
         assert "1 plus 1 is 2" not in screen.seen
         screen.type("/usage\n")
         screen.expect("tokens in")
-        screen.seen = ""
-        screen.expect("› ")
+        screen.expect("› ", after="tokens in")
         screen.type("\x03")
         assert screen.wait() == 0
         assert screen.settings() == before

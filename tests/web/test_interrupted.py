@@ -21,7 +21,7 @@ from tests.web.running import DEADLINE, Crib, Failed
 from tests.web.vendor import Cut, Say, Vendor, call
 from toolcrib.config.paths import find_paths
 
-STORY = "Once upon a time there was a crib that lent its tools to whoever asked for them politely."
+STORY = "Once upon a time there was a crib. It lent its tools to whoever asked for them politely."
 REST = "And they all worked happily ever after."
 ECHO = ("box__echo", {"text": "hi"})
 SLEEP = ("box__sleep", {"seconds": 300})
