@@ -160,7 +160,7 @@ def test_a_config_that_cannot_be_read_is_no_host(toolcrib: CommandLine) -> None:
 
 
 def test_the_hosts_own_log_is_for_this_user_alone(toolcrib: CommandLine, up: Process) -> None:
-    toolcrib("add", "absent", "--yes", "--", "/no/such/program")
+    toolcrib("add", "absent", "--yes", "--as-is", "--", "/no/such/program")
 
     log = toolcrib.home / "state" / "host.log"
     facts = eventually(lambda: [json.loads(line) for line in lines_of(log)])

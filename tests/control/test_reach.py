@@ -47,7 +47,7 @@ async def test_an_answer_does_not_wait_for_servers_that_are_slow_to_go(home: Pat
 
 async def test_what_needs_a_running_host_says_so(home: Path) -> None:
     async with reach(home) as crib:
-        with pytest.raises(NoHost, match="stop"):
+        with pytest.raises(NoHost, match="No host is running"):
             await crib.run("stop", {"name": "demo"})
 
 

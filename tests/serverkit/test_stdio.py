@@ -301,3 +301,20 @@ async def test_a_client_that_stops_reading_ends_the_server(workbench: Any) -> No
         client.ask("server/discover", {"_meta": MODERN})
     async with asyncio.timeout(60):
         assert await client.process.wait() == 0
+
+
+@LOOPS
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_shutdown_as_of_a_language_server_is_answered_and_exit_ends_the_process(
+    workbench: Any, loop: tuple[str, ...], era: str
+) -> None:
+    client = await workbench(*loop)
+    if era == "legacy":
+        await client.open_legacy()
+
+    answer = await client.answer(client.ask("shutdown", {} if era == "legacy" else {"_meta": MODERN}))
+    client.write(b'{"jsonrpc":"2.0","method":"exit"}')
+
+    assert "error" not in answer
+    async with asyncio.timeout(30):
+        assert await client.process.wait() == 0

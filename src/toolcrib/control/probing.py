@@ -18,7 +18,7 @@ PATIENCE = 10.0
 async def find_kind(host: Host, name: str, entry: Mapping[str, Any]) -> str | None:
     """The type under which the address answers; None when it does under neither."""
     for kind in KINDS:
-        wanted = {**entry, "type": kind, "timeouts": {"start": PATIENCE}}
+        wanted = {**entry, "type": kind, "timeouts": {"start": PATIENCE}, "sseFallback": False}
         trial = await try_server(host.workshop, parse_entry(name, wanted))
         # Whoever asks for a sign-in has understood the question.
         if trial.ok or isinstance(trial.error, AuthRequired):

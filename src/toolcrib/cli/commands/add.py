@@ -10,8 +10,7 @@ import click
 from toolcrib.cli import installing, paste
 from toolcrib.cli.adding import check_here, extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
-from toolcrib.cli.declaring import Command, declare
-from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.declaring import Command, Seconds, declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm

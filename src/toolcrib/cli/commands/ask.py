@@ -13,8 +13,7 @@ from typing import Any
 import click
 
 from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
-from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.declaring import Seconds, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface

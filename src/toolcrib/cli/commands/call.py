@@ -10,8 +10,7 @@ import click
 
 from toolcrib.cli import completing
 from toolcrib.cli.content import show_result
-from toolcrib.cli.declaring import Command, declare
-from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.declaring import Command, Seconds, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.words import read_arguments, read_words

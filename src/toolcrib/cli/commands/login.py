@@ -8,8 +8,7 @@ import click
 
 from toolcrib.cli import completing
 from toolcrib.cli.commands.servers import describe as describe_server
-from toolcrib.cli.declaring import declare
-from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.declaring import Seconds, declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface

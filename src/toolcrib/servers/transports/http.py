@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from toolcrib.config.kinds import flag
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.remote.client import RemoteSpec
@@ -52,8 +53,11 @@ _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type"
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Spec(RemoteSpec):
     """The keys of an `http` entry."""
+
+    sse_fallback: bool = flag(True)
 
 
 @dataclass
@@ -77,8 +81,11 @@ class _Exchange:
 class HttpLink:
     """The conversation with one endpoint."""
 
-    def __init__(self, endpoint: Endpoint, inbox: Inbox, context: LinkContext) -> None:
+    def __init__(
+        self, endpoint: Endpoint, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
+    ) -> None:
         self._endpoint = endpoint
+        self._sse_fallback = sse_fallback
         self._inbox = inbox
         self._context = context
         self._conversation = Conversation()
@@ -134,7 +141,7 @@ class HttpLink:
             await self._request(message)
         except PeerError as refused:
             status = refused.data.get("status") if isinstance(refused.data, dict) else None
-            if status not in SPEAKS_SSE_PERHAPS:
+            if not self._sse_fallback or status not in SPEAKS_SSE_PERHAPS:
                 raise
             self._older = await self._open_older(refused)
             await self._older.send(message)
@@ -343,7 +350,7 @@ class HttpLink:
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """A link to the server at `spec.url`; nothing is sent before the first message."""
     async with open_endpoint(spec, context) as endpoint:
-        link = HttpLink(endpoint, inbox, context)
+        link = HttpLink(endpoint, inbox, context, sse_fallback=spec.sse_fallback)
         try:
             yield link
         finally:

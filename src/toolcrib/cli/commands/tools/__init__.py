@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declaring import Seconds, declare
 from toolcrib.cli.forms import FormedCommand
-from toolcrib.cli.kinds import Seconds
 from toolcrib.cli.output import counted, note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import declare
-from toolcrib.cli.kinds import Seconds
+from toolcrib.cli.declaring import Seconds, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
