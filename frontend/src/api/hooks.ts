@@ -36,9 +36,15 @@ live.listen((event) => {
     void queries.invalidateQueries();
     return;
   }
-  for (const operation of REFRESHES.get(event.kind) ?? []) old.add(operation);
-  if (old.size > 0 && timer === null) timer = setTimeout(refresh, 150); // A burst is one refresh.
+  refreshSoon(...(REFRESHES.get(event.kind) ?? []));
 });
+
+/** Ask for these operations again where they are in view. A burst is one refresh: a second one at once would only
+ *  break the first off. */
+export function refreshSoon(...operations: string[]): void {
+  for (const operation of operations) old.add(operation);
+  if (old.size > 0 && timer === null) timer = setTimeout(refresh, 150);
+}
 
 function refresh(): void {
   timer = null;

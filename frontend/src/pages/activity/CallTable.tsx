@@ -136,10 +136,9 @@ function RunningRow({ call, row, rules, onAsked }: { call: RunningCall; row: Dra
 
 function Name({ server, name, text }: { server: string | null; name: string; text: string }) {
   return (
-    <code>
+    <code className="called">
       {server && <i>{reveal(server)} · </i>}
-      {reveal(name)}
-      {text && ` ${reveal(text)}`}
+      <span>{reveal(name)}{text && ` ${reveal(text)}`}</span>
     </code>
   );
 }

@@ -2,7 +2,7 @@
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
-import { queries } from "../../api/hooks";
+import { queries, refreshSoon } from "../../api/hooks";
 import { live } from "../../api/live";
 import { notify } from "../../app/notices";
 import { navigate } from "../../app/router";
@@ -16,7 +16,7 @@ export function refreshChats(): void {
 const TURNING = new Set(["question", "asking", "answered", "ended"]);
 live.listen((event) => {
   const told = event["event"] as { event?: string } | undefined;
-  if (event.kind === "chat" && TURNING.has(told?.event ?? "")) refreshChats();
+  if (event.kind === "chat" && TURNING.has(told?.event ?? "")) refreshSoon("chats");
 });
 
 /** A new chat that begins as this one did, with so many of its entries; all when null. */
