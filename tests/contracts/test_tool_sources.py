@@ -60,6 +60,7 @@ class InProcessServers:
         on_progress: OnProgress | None = None,
         session: str | None = None,
         repeatable: bool = False,
+        check: Callable[[Any], None] | None = None,
     ) -> ToolResult:
         found = self._registry.snapshot.find(server, tool)
         assert found is not None

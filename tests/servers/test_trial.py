@@ -68,7 +68,7 @@ async def test_a_good_server_passes_every_step(workshop: Workshop, puppet, scrip
         assert resolve == " ".join(server.command)
     assert spawn.startswith("process ")
     assert handshake == who
-    assert listing == "1 tools"
+    assert listing == "1 tool"
     assert trial.definitions == [TOOL]
     assert all(step.ms >= 0 and not step.hint for step in trial.steps)
 
