@@ -22,6 +22,8 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.servers.connecting import find_transport
 
+FOR_PAGES = True
+
 SILENCE = (
     "Nobody answers at this address now. When it does, streamable HTTP is tried first, then the older SSE."
 )

@@ -21,6 +21,8 @@ from toolcrib.servers.connecting import find_transport, parse_spec
 from toolcrib.servers.remote.client import RemoteSpec
 from toolcrib.servers.signin.login import PATIENCE, Client, sign_in
 
+FOR_PAGES = True
+
 Event = SignInPage
 
 
