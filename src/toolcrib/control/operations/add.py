@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from toolcrib.config.aliases import ADDRESS_TYPE
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.review import review_entry
 from toolcrib.control.answers.installing import ServerAdded
@@ -80,7 +81,7 @@ async def _typed(host: Host, params: Params) -> tuple[dict[str, Any], list[str]]
     if not params.probe:
         return params.entry, []
     kind = await find_kind(host, params.name, params.entry)
-    return {**params.entry, "type": kind or "http"}, [] if kind else [SILENCE]
+    return {**params.entry, "type": kind or ADDRESS_TYPE}, [] if kind else [SILENCE]
 
 
 async def _status(host: Host, params: Params) -> Server | None:
