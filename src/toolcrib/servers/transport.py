@@ -37,7 +37,7 @@ class Traits:
     exportable: bool = False
     """Other programs can start it by a plain command, which the module's `resolve(spec, context)` returns."""
     first_word: str = "command"
-    """The key of an entry that the first word after the name fills: `toolcrib add NAME --type TYPE -- WORD`."""
+    """The key that the first word fills in `toolcrib add NAME --type TYPE -- WORD`."""
     index: str = ""
     """The package index in which its `package` is found: `npm` or `pypi`."""
     probe: int | None = None

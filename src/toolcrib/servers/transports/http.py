@@ -1,4 +1,4 @@
-"""A remote server over streamable HTTP; the link itself is in `servers/remote/http_link.py`."""
+"""A remote server over streamable HTTP; the link is in `servers/remote/http_link.py`."""
 
 from __future__ import annotations
 

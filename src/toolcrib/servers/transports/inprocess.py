@@ -43,7 +43,7 @@ class Spec(Section):
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
-    """The command that runs the module as a process of its own; raises `ConfigError` for `module:attribute`."""
+    """The command that runs the module as a process; raises `ConfigError` for `module:attribute`."""
     from toolcrib.servers.transports import stdio
 
     if ":" in spec.module:

@@ -1,4 +1,4 @@
-"""A remote server over HTTP with SSE, the transport of 2024-11-05; the link itself is in `servers/remote/sse_link.py`."""
+"""A remote server over HTTP with SSE, the transport of 2024-11-05; see `servers/remote/sse_link.py`."""
 
 from __future__ import annotations
 
