@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+from click.types import StringParamType
 
 
-class TransportType(click.ParamType):
+class TransportType(StringParamType):
     """The type of a server. An unknown one is refused by the host, which may have other extensions."""
 
     name = "type"
