@@ -22,18 +22,13 @@ if TYPE_CHECKING:
 @cache
 def names(folder: str) -> tuple[str, ...]:
     """The names of all extensions of this kind, sorted; nothing is imported but the folder's package."""
-    package = importlib.import_module(folder)
-    ours = {
-        module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
-    }
     theirs = {entry.name for entry in _offered(folder)}
-    return tuple(sorted(ours | theirs))
+    return tuple(sorted(_ours(folder) | theirs))
 
 
 def find(folder: str, name: str) -> ModuleType:
     """The extension module called `name`; raises `NotFound` with the known names."""
-    package = importlib.import_module(folder)
-    if name in {module.name for module in pkgutil.iter_modules(package.__path__)}:
+    if name in _ours(folder):
         return importlib.import_module(f"{folder}.{name}")
     for entry in _offered(folder).select(name=name):
         module = entry.load()
@@ -41,6 +36,14 @@ def find(folder: str, name: str) -> ModuleType:
             return module
     kind = folder.rpartition(".")[2]
     raise NotFound(f"There is no {name!r} among {kind}.", hint=f"Known: {', '.join(names(folder))}.")
+
+
+def _ours(folder: str) -> set[str]:
+    """The modules of the folder; those that begin with an underscore are parts of others."""
+    package = importlib.import_module(folder)
+    return {
+        module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
+    }
 
 
 def _offered(folder: str) -> EntryPoints:

@@ -21,7 +21,8 @@ from toolcrib import plugins
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?!\w+:|#)(?P<target>[^)#\s]+)")
@@ -117,6 +118,27 @@ def test_every_relative_link_leads_to_a_file() -> None:
     ]
 
     assert broken == []
+
+
+def test_every_folder_and_contract_that_contributing_names_exists() -> None:
+    rows = [line for line in CONTRIBUTING.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    named = [path for row in rows[2:] for path in re.findall(r"`((?:src|tests|benchmarks)/[^`]*)`", row)]
+    inside = [path for row in rows for path in re.findall(r"`((?:[a-z]+/)+[a-z_]+\.py)`", row)]
+
+    missing = [path for path in named if not (ROOT / path.partition("<")[0]).exists()]
+    missing += [
+        path for path in inside if not any((top / path).exists() for top in (ROOT, ROOT / "src/toolcrib"))
+    ]
+
+    assert len(named) > 30
+    assert missing == []
+
+
+def test_every_folder_of_extensions_has_its_row_in_contributing() -> None:
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    contracts = {file.name for file in (ROOT / "tests" / "contracts").glob("test_*.py")}
+
+    assert [name for name in sorted(contracts) if f"tests/contracts/{name}" not in text] == []
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:

@@ -12,6 +12,7 @@ from toolcrib import plugins
 from toolcrib.errors import CallTimeout
 from toolcrib.schema.tools import Principal, Tool, ToolCall, ToolResult
 from toolcrib.serverkit.context import ToolContext
+from toolcrib.servers.listed import DefinitionCheck
 from toolcrib.tools.ports import OnProgress, ToolSource
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
@@ -60,7 +61,7 @@ class InProcessServers:
         on_progress: OnProgress | None = None,
         session: str | None = None,
         repeatable: bool = False,
-        check: Callable[[Any], None] | None = None,
+        check: DefinitionCheck | None = None,
     ) -> ToolResult:
         found = self._registry.snapshot.find(server, tool)
         assert found is not None

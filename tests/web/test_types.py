@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
+import pytest
+
+from toolcrib import plugins
+from toolcrib.control.dispatch import OPERATIONS
+from toolcrib.control.needs import Operation
 from toolcrib.web.contract import contract
-from toolcrib.web.offered import offered_operations
+from toolcrib.web.offered import is_offered, offered_operations
 from toolcrib.web.openapi import document
 from toolcrib.web.typescript import typescript
 
@@ -29,15 +36,16 @@ def test_every_operation_says_what_it_answers() -> None:
     assert not vague
 
 
-def test_an_operation_that_is_not_for_pages_says_why() -> None:
-    from toolcrib import plugins
-    from toolcrib.control.dispatch import OPERATIONS, find_operation
+def test_only_three_operations_are_kept_from_pages() -> None:
+    assert set(plugins.names(OPERATIONS)) - set(offered_operations()) == {"ask", "evaluate", "watch"}
 
-    left_out = set(plugins.names(OPERATIONS)) - set(offered_operations())
 
-    assert left_out == {"ask", "evaluate", "watch"}
-    for name in left_out:
-        assert str(getattr(find_operation(name), "NOT_FOR_PAGES", "")).endswith(".")
+@pytest.mark.parametrize("declared", [{}, {"FOR_PAGES": False}, {"FOR_PAGES": "yes"}])
+def test_an_operation_that_does_not_opt_in_is_not_offered(declared: dict[str, object]) -> None:
+    module = ModuleType("new_operation")
+    vars(module).update(declared)
+
+    assert not is_offered(cast("Operation", module))
 
 
 def test_the_document_describes_every_path_and_refers_to_nothing_that_is_not_there() -> None:

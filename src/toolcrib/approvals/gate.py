@@ -86,7 +86,9 @@ class Gate:
         self._folders = tuple(folders)
         self._disk = disk or ThisDisk()
         self._plain = Facts(ours=False, protected=self._protected)
-        self._own = [(name, cast("RuleModule", plugins.find(RULES, name))) for name in plugins.names(RULES)]
+        modules = [(name, plugins.find(RULES, name)) for name in plugins.names(RULES)]
+        self._own = [(name, cast("RuleModule", module)) for name, module in modules]
+        self._has_foreign_rules = any(module.__package__ != RULES for _, module in modules)
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
 
     def adopt(self, settings: ApprovalSettings) -> None:
@@ -144,7 +146,8 @@ class Gate:
 
     async def check(self, call: ToolCall) -> Decision:
         """Decide, asking a person if need be."""
-        if call.tool.origin == "mcp" and not self.rules.all():
+        # A rule of another package may have a say about any call.
+        if call.tool.origin == "mcp" and not self._has_foreign_rules and not self.rules.all():
             session = self.sessions.of(call.principal)
             if self._is_clear(call, session):
                 # The common case of a person who calls by hand, or of a client, at little cost.

@@ -7,15 +7,15 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli.safe_text import revealed
 from toolcrib.errors import UsageError
 
+if TYPE_CHECKING:
+    from toolcrib.servers.transport import Traits
+
 _URL = re.compile(r"https?://", re.IGNORECASE)
-_FIRST_WORD = {"http": "url", "sse": "url", "npm": "package", "python": "module", "inprocess": "module"}
-"""What the first word after the name stands for, by type; a command for all others."""
-_REMOTE = ("http", "sse")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ def make_entry(
         )
     from toolcrib.config.pasting.entry_forms import needed_folder
 
-    remote = kind in _REMOTE if kind else len(target) == 1 and _URL.match(target[0]) is not None
+    remote = _traits(kind).remote if kind else len(target) == 1 and _URL.match(target[0]) is not None
     entry = _remote(target, kind, headers) if remote else _local(target, kind, headers)
     if env:
         entry["env"] = dict(env)
@@ -55,9 +55,12 @@ def make_entry(
 
 
 def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
+    from toolcrib.config.aliases import ADDRESS_TYPE
+
     if len(target) > 1 or not (_URL.match(target[0]) or "${" in target[0]):
         raise UsageError(
-            f"A server of type {kind or 'http'} wants one address.", hint="Such as https://example.com/mcp."
+            f"A server of type {kind or ADDRESS_TYPE} wants one address.",
+            hint="Such as https://example.com/mcp.",
         )
     from toolcrib.config.pasting.checking import check_address
 
@@ -71,11 +74,19 @@ def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str
 def _local(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
     if headers:
         raise UsageError("--header is for servers with an address.", hint="Use --env for a command.")
-    entry: dict[str, Any] = {} if kind in (None, "stdio") else {"type": kind}
-    entry[_FIRST_WORD.get(kind or "", "command")] = target[0]
+    from toolcrib.config.aliases import COMMAND_TYPE
+
+    entry: dict[str, Any] = {} if kind in (None, COMMAND_TYPE) else {"type": kind}
+    entry[_traits(kind).first_word if kind else "command"] = target[0]
     if len(target) > 1:
         entry["args"] = list(target[1:])
     return entry
+
+
+def _traits(kind: str) -> Traits:
+    from toolcrib.servers.transport import traits_of  # an entry without a type needs no transport
+
+    return traits_of(kind)
 
 
 def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ _SAME_TYPE = {
     "httpstream": "http",
     "remote": "http",
     "local": "stdio",
-    "inprocess": "inprocess",
+    "inprocess": "inprocess",  # also for `in-process` and `in_process`
 }
 _TYPE_BY_KEY = {
     "sourcePath": "custom",
@@ -26,6 +26,11 @@ _TYPE_BY_KEY = {
     "module": "python",
 }
 """In this order: a folder of sources also names its command, a package may also name its module."""
+COMMAND_TYPE = _TYPE_BY_KEY["command"]
+ADDRESS_TYPE = _TYPE_BY_KEY["url"]
+"""The types that a bare command and a bare address mean."""
+IN_PROCESS = "inprocess"
+"""The type whose code runs inside Toolcrib; never taken over from another program's file."""
 
 
 def type_of(raw: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.config.address_secrets import MASK, replace_secrets
-from toolcrib.config.aliases import canonical
+from toolcrib.config.aliases import IN_PROCESS, canonical
 from toolcrib.config.review import makes_code_run
 
 _WORDS = (
@@ -49,7 +49,7 @@ def launch_of(raw: Mapping[str, Any]) -> dict[str, Any]:
 def is_bundled(raw: Mapping[str, Any]) -> bool:
     """Whether the entry runs a server that came with this package: its code is as trusted as ours."""
     entry = canonical(raw)
-    return entry.get("type") == "inprocess" and str(entry.get("module", "")).startswith(_BUNDLED)
+    return entry.get("type") == IN_PROCESS and str(entry.get("module", "")).startswith(_BUNDLED)
 
 
 def launch_hash(launch: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from toolcrib.host import Host
 from toolcrib.servers.installing.installations import Installations, Installed
 from toolcrib.servers.installing.plan import Plan, Record
 from toolcrib.servers.installing.running import Runner
+from toolcrib.servers.transport import traits_of
 
 OURS = ("type", "package", "module", "version", "command", "sourcePath", "tarballPath")
 """The keys of an entry that an installer decides; a person may set all others."""
@@ -87,7 +88,7 @@ def reference_of(name: str, entry: Mapping[str, Any]) -> str:
     kind, package, version = entry.get("type"), entry.get("package"), entry.get("version")
     if entry.get("tarballPath"):
         return str(entry["tarballPath"])
-    if package and kind != "python":
+    if package and traits_of(kind).index != "pypi":
         return f"npm:{package}@{version}" if version else f"npm:{package}"
     if package:
         return f"pypi:{package}=={version}" if version else f"pypi:{package}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,19 @@ from toolcrib.config.aliases import canonical
 from toolcrib.config.environment import entry_environment
 from toolcrib.config.hidden import shown
 from toolcrib.config.launch import differences, launch_hash, launch_of
+from toolcrib.config.reading import Unfit
 from toolcrib.config.review import makes_code_run, review_entry
 from toolcrib.control.answers.adding import LaunchArgument, LaunchChange, LaunchScripts, LaunchShown
 from toolcrib.control.installing import installations_of
 from toolcrib.control.shapes import moment
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
+from toolcrib.servers.installed import joined
 from toolcrib.servers.installing.plan import Launch, Plan
+from toolcrib.servers.transport import find_transport, traits_of
+from toolcrib.servers.transports import stdio
 from toolcrib.tools.definitions import digest
 
-INSTALLED = ("npm", "python", "custom")
 _SCRIPT = re.compile(r"\.(?:py|[cm]?js|ts|jar|rb|sh)$", re.IGNORECASE)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -40,7 +42,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
     held = [tool.hash for tool in host.registry.snapshot.by_server.get(entry.name, ()) if tool.held]
     raw = canonical(entry.raw)
     installed = _installed(host, entry, plan)
-    words = _words(raw, installed)
+    words = _words(entry.type, raw, installed)
     arguments = [_argument(word, _own_folders(words, raw, installed, plan)) for word in words[1:]]
     changed = differences(before, launch) if before is not None and not host.trust.holds(entry) else {}
     return {
@@ -57,7 +59,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
         "scripts": _scripts(plan),
         "fetches": [*plan.fetches, *plan.runtimes] if plan else [],
         "copies": plan.copies if plan else "",
-        "installed": entry.type not in INSTALLED or (installed is not None and plan is None),
+        "installed": not traits_of(entry.type).installable or (installed is not None and plan is None),
         "remarks": [*(plan.remarks if plan else ()), *review_entry(entry.raw)],
         "changed": [_change(part, one) for part, one in changed.items()],
         "agreed": moment(agreed) if agreed else None,
@@ -69,23 +71,35 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
 def _installed(host: Host, entry: ServerEntry, plan: Plan | None) -> Launch | None:
     if plan is not None:
         return plan.launch
-    if entry.type not in INSTALLED:
+    if not traits_of(entry.type).installable:
         return None
     record = installations_of(host).place(entry.name).current
     return record.launch if record else None
 
 
-def _words(raw: Mapping[str, Any], installed: Launch | None) -> list[str]:
+def _words(kind: str, raw: Mapping[str, Any], installed: Launch | None) -> list[str]:
     """As the transport of this type would start it: what is shown is what runs."""
+    if traits_of(kind).installable and (found := _started(kind, raw, installed)):
+        return found
     own = [str(word) for word in raw.get("args") or ()]
-    if installed is not None and not (raw.get("type") == "npm" and raw.get("command")):
+    if installed is not None:
         return [installed.command, *installed.args, *own]
-    if raw.get("type") == "python" and raw.get("module"):
-        return [str(raw.get("command") or sys.executable), "-m", str(raw["module"]), *own]
     for key in ("command", "package", "module", "sourcePath", "tarballPath"):
         if raw.get(key):
             return [str(raw[key]), *own]
     return []
+
+
+def _started(kind: str, raw: Mapping[str, Any], installed: Launch | None) -> list[str]:
+    """The command that the transport makes of the entry; nothing while the entry is incomplete."""
+    transport: Any = find_transport(kind)
+    try:
+        spec = transport.Spec.read(raw)
+    except Unfit:
+        return []
+    noted = None if installed is None else stdio.Spec(command=installed.command, args=tuple(installed.args))
+    found = transport.start(spec, None if noted is None else joined(spec, noted))
+    return [] if found is None else [found.command, *found.args]
 
 
 def _own_folders(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib import plugins
-from toolcrib.config.aliases import canonical
+from toolcrib.config.aliases import COMMAND_TYPE, canonical
 from toolcrib.config.reading import Unfit
 from toolcrib.errors import ConfigError
-from toolcrib.servers.connecting import TRANSPORTS
 from toolcrib.servers.link import LinkContext
+from toolcrib.servers.transport import find_transport, traits_of
 
 _REACH = (
     "type",
@@ -34,22 +32,16 @@ def as_command(name: str, raw: Mapping[str, Any], installs: Path) -> dict[str, A
     values = canonical(raw)
     kind = values.get("type")
     rest = {key: value for key, value in values.items() if key not in _REACH}
-    if kind == "inprocess":
-        module = str(values.get("module"))
-        if ":" in module:
-            return values
-        args = ["-m", module, *(values.get("args") or ())]
-        return {"type": "stdio", "command": sys.executable, "args": args, **rest}
-    if kind in ("npm", "python", "custom"):
-        return _installed(name, kind, values, installs) | rest
-    return values
+    if kind is None or not traits_of(kind).exportable:
+        return values
+    return _resolved(name, kind, values, installs) | rest
 
 
-def _installed(name: str, kind: str, values: dict[str, Any], installs: Path) -> dict[str, Any]:
-    transport = plugins.find(TRANSPORTS, kind)
+def _resolved(name: str, kind: str, values: dict[str, Any], installs: Path) -> dict[str, Any]:
+    transport: Any = find_transport(kind)
     try:
         spec = transport.resolve(transport.Spec.read(values), LinkContext(server=name, installs=installs))
     except (ConfigError, Unfit):
         return values
     found = {"command": spec.command, "args": list(spec.args), "env": dict(spec.env), "cwd": spec.cwd}
-    return {"type": "stdio", **{key: value for key, value in found.items() if value}}
+    return {"type": COMMAND_TYPE, **{key: value for key, value in found.items() if value}}

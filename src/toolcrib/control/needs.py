@@ -43,6 +43,7 @@ def one(name: str) -> Needs:
 class Operation(Protocol):
     """What a module of `control/operations` offers.
 
+    `FOR_PAGES = True` offers it to the web page too; without it, only the command line and Python reach it.
     It may also offer `run_without(paths, params, error)`, for when no host can be opened.
     """
 

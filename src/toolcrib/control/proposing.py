@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from toolcrib.config.aliases import ADDRESS_TYPE
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.hiding import Hiding
 from toolcrib.config.importing.questions import Filling
@@ -102,7 +103,7 @@ async def _entry(host: Host, params: ProposeParams, paste: Paste, name: str) -> 
     if paste.probe:
         # Without its headers: nothing of the person goes anywhere before they have said yes.
         kind = await find_kind(host, name, {"url": filled["url"]}) if not absent else None
-        filled = {"type": kind or "http", **filled}
+        filled = {"type": kind or ADDRESS_TYPE, **filled}
     entry = None if absent else _checked(name, filled)
     return Proposal(name=name, entry=entry, secrets=secrets, needed=needed, missing=absent)
 

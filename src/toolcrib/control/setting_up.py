@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, cast
 
+from toolcrib.config.aliases import type_of
 from toolcrib.control import failures
 from toolcrib.control.answers.adding import Admitted, InstallStep
 from toolcrib.control.answers.installing import ServerInstalled, ServerUpdated
@@ -22,11 +23,11 @@ from toolcrib.host import Host
 from toolcrib.host.setups import Setup
 from toolcrib.schema.setups import SetupKind, SetupStatus, SetupStep, StepKey
 from toolcrib.servers.installing.files import folder_size
+from toolcrib.servers.transport import traits_of
 
 LAST_LINES = 8
 REVIEW = "descriptions, hidden text, sizes"
 CLEAR = "nothing a model would find unclear"
-_CONNECTED = ("http", "sse", "inprocess")
 _WORDS = {"spawn": "start"}
 
 
@@ -34,7 +35,7 @@ def new_status(
     name: str, kind: SetupKind, entry: Mapping[str, Any], *, installs: bool, found: SetupStep | None = None
 ) -> SetupStatus:
     """The steps that are to come."""
-    opens: StepKey = "connect" if entry.get("type") in _CONNECTED or entry.get("url") else "start"
+    opens: StepKey = "start" if traits_of(type_of(entry)).spawns else "connect"
     install: tuple[StepKey, ...] = ("install",) if installs else ()
     keys: tuple[StepKey, ...] = ("resolve", *install, opens, "handshake", "list", "review")
     if kind == "update":

@@ -10,6 +10,7 @@ from typing import Any
 from toolcrib.config.address_secrets import without_secrets
 from toolcrib.config.aliases import canonical
 from toolcrib.control.answers.overview import ServerSource, SourceKind
+from toolcrib.servers.transport import traits_of
 
 _PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts|jar|rb|sh)$", re.IGNORECASE)
 
@@ -38,14 +39,14 @@ def touched(raw: Mapping[str, Any]) -> list[str]:
 def _kind_and_text(entry: Mapping[str, Any]) -> tuple[SourceKind, str]:
     if entry.get("url"):
         return "address", without_secrets(str(entry["url"]))
-    if entry.get("type") == "inprocess":
+    if traits_of(entry.get("type")).in_process:
         return "in process", str(entry.get("module", ""))
     if entry.get("tarballPath"):
         return "bundle", str(entry["tarballPath"])
     if entry.get("sourcePath"):
         return "folder", str(entry["sourcePath"])
     if entry.get("package"):
-        return ("pypi" if entry.get("type") == "python" else "npm"), str(entry["package"])
+        return ("pypi" if traits_of(entry.get("type")).index == "pypi" else "npm"), str(entry["package"])
     if entry.get("module"):
         return "pypi", str(entry["module"])
     arguments = entry.get("args")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.config.settings import AgentSettings
@@ -20,9 +20,23 @@ VARIABLE = "TOOLCRIB_MODEL"
 NO_MODEL_HINT = "Name one with --model vendor:model, or try it without any account: --model demo"
 
 
+class Provider(Protocol):
+    """What a module of `llm/providers` offers."""
+
+    VENDOR: Vendor
+
+    def open_model(self, model: str, context: ModelContext) -> Model:
+        """The vendor's model of this name; sends nothing."""
+
+
+def find_provider(module: str) -> Provider:
+    """The provider of this module's name; raises `NotFound`."""
+    return cast("Provider", plugins.find(PROVIDERS, module))
+
+
 def variables() -> set[str]:
     """The names of environment variables that say how vendors are reached, and which model is asked."""
-    vendors = [plugins.find(PROVIDERS, module).VENDOR for module in plugins.names(PROVIDERS)]
+    vendors = [find_provider(module).VENDOR for module in plugins.names(PROVIDERS)]
     return {VARIABLE, *(name for vendor in vendors for name in (*vendor.keys, *vendor.addresses))}
 
 
@@ -64,7 +78,7 @@ class Models:
 
     def vendors(self) -> list[Vendor]:
         """Everyone who can be asked, by name; imports all of them."""
-        return [plugins.find(PROVIDERS, module).VENDOR for module in plugins.names(PROVIDERS)]
+        return [find_provider(module).VENDOR for module in plugins.names(PROVIDERS)]
 
     def _make(self, name: ModelName) -> Model:
         own = replace(
@@ -74,8 +88,7 @@ class Models:
         )
         endpoint = self.settings.endpoints.get(name.vendor)
         if endpoint is None:
-            model: Model = self._module(name.vendor).open_model(name.model, own)
-            return model
+            return self._module(name.vendor).open_model(name.model, own)
         there = replace(
             own,
             address=endpoint.url,
@@ -83,13 +96,12 @@ class Models:
             alias=name.vendor,
             context_tokens=endpoint.context_tokens or own.context_tokens,
         )
-        found: Model = self._module(endpoint.protocol).open_model(name.model, there)
-        return found
+        return self._module(endpoint.protocol).open_model(name.model, there)
 
-    def _module(self, vendor: str) -> Any:
+    def _module(self, vendor: str) -> Provider:
         module = vendor.replace("-", "_")
         try:
-            return plugins.find(PROVIDERS, module)
+            return find_provider(module)
         except NotFound:
             known = [one.replace("_", "-") for one in plugins.names(PROVIDERS)] + list(
                 self.settings.endpoints

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from toolcrib.errors import ToolcribError
 from toolcrib.plugins import find
@@ -101,6 +101,13 @@ class EmbedderSettings(Protocol):
         ...
 
 
+class EmbedderModule(Protocol):
+    """What a module of `retrieval/embedders` offers."""
+
+    def open(self, settings: EmbedderSettings) -> Embedder | None:
+        """The embedder; None for words alone. Loads or asks nothing heavy before its first use."""
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The settings of an embedder as plain data; the built-in one unless told otherwise."""
@@ -113,5 +120,4 @@ class Chosen:
 
 def open_embedder(settings: EmbedderSettings) -> Embedder | None:
     """The embedder that these settings ask for; None for words alone. Raises `NotFound`."""
-    found: Embedder | None = find(FOLDER, settings.kind).open(settings)
-    return found
+    return cast("EmbedderModule", find(FOLDER, settings.kind)).open(settings)

@@ -9,10 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from toolcrib import plugins
 from toolcrib.config.environment import entry_environment
 from toolcrib.config.expansion import Expanded, expand
 from toolcrib.config.reading import Section, Unfit
@@ -25,8 +23,8 @@ from toolcrib.servers.processes.guard import ProcessGuard
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.session import OnNotice, OpenLink, Session, connect
-
-TRANSPORTS = "toolcrib.servers.transports"
+from toolcrib.servers.transport import Transport
+from toolcrib.servers.transport import find_transport as transport_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +87,7 @@ class Workshop:
         context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned, auth=auth)
         return partial(_open_link, transport, spec, context)
 
-    def _prepare(self, entry: ServerEntry) -> tuple[ModuleType, Section, frozenset[str], Any]:
+    def _prepare(self, entry: ServerEntry) -> tuple[Transport, Section, frozenset[str], Any]:
         """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
         raw = expand(entry.raw, self.environ, self.secret)
         transport = find_transport(entry)
@@ -118,19 +116,18 @@ def _own_places(entry: ServerEntry) -> dict[str, str]:
     return {PLACES_VARIABLE: os.pathsep.join(map(str, own_places()))}
 
 
-def find_transport(entry: ServerEntry) -> ModuleType:
+def find_transport(entry: ServerEntry) -> Transport:
     """The module that opens servers of this type."""
     try:
-        return plugins.find(TRANSPORTS, entry.type)
+        return transport_of(entry.type)
     except NotFound as error:
         raise ConfigError(f"{entry.name} has the unknown type {entry.type!r}.", hint=error.hint) from None
 
 
-def parse_spec(transport: ModuleType, server: str, raw: Expanded) -> Section:
+def parse_spec(transport: Transport, server: str, raw: Expanded) -> Section:
     """The transport's part of the entry; raises `ConfigError` that names the key."""
-    spec: type[Section] = transport.Spec
     try:
-        return spec.read(raw)
+        return transport.Spec.read(raw)
     except Unfit as error:
         key = ".".join(map(str, error.path))
         raise ConfigError(
@@ -138,5 +135,5 @@ def parse_spec(transport: ModuleType, server: str, raw: Expanded) -> Section:
         ) from None
 
 
-def _open_link(transport: ModuleType, spec: Section, context: LinkContext, inbox: Any) -> Any:
+def _open_link(transport: Transport, spec: Section, context: LinkContext, inbox: Any) -> Any:
     return transport.open(spec, inbox, context)

@@ -37,8 +37,11 @@ def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
     if context.installs is None:
         return None
     noted = _read(server_folder(context.installs, context.server) / CURRENT / LAUNCH_FILE, context.server)
-    if noted is None:
-        return None
+    return None if noted is None else joined(spec, noted)
+
+
+def joined(spec: InstalledSpec, noted: stdio.Spec) -> stdio.Spec:
+    """What the installer noted, with the entry's own arguments, variables and folder."""
     return stdio.Spec(
         command=noted.command,
         args=noted.args + spec.args,

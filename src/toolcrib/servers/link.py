@@ -1,11 +1,7 @@
 """The seam between a session and a transport: a two-way channel of JSON-RPC messages.
 
-A transport module (`servers/transports/<type>.py`) offers
-
-* `Spec`, a `config.reading.Section` with its part of a config entry, and
-* `open(spec, inbox, context)`, an async context manager that yields a `Link`.
-
-Leaving the context closes the channel and ends everything behind it within a bounded time.
+A transport module (`servers/transports/<type>.py`, see `servers/transport.py`) opens it. Leaving the context
+closes the channel and ends everything behind it within a bounded time.
 """
 
 from __future__ import annotations

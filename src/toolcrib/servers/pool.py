@@ -16,6 +16,7 @@ from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor
+from toolcrib.servers.transport import traits_of
 from toolcrib.suggestions import did_you_mean
 
 TWIN = "older era"
@@ -150,7 +151,7 @@ class Pool:
             supervisor = self._instance(supervisor, session)
             if supervisor.listed.replaced:  # what it lists is not in the registry
                 supervisor.listed.check(tool, check)
-        elif supervisor.entry.type == "http" and self._needs_twin(supervisor):
+        elif self._needs_twin(supervisor):
             return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable, check)
         return supervisor.call(
             tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable, check=check
@@ -223,7 +224,11 @@ class Pool:
         A server of both eras may ask such a client something only over a connection of the older era.
         """
         client = behalf.get()
-        if client is None or not client.wants_legacy:
+        if (
+            client is None
+            or not client.wants_legacy
+            or not traits_of(supervisor.entry.type).second_connection
+        ):
             return False
         return supervisor.session is not None and supervisor.session.agreement.era == "modern"
 

@@ -14,6 +14,7 @@ from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import Workshop
 from toolcrib.servers.sessions.session import Session, connect, converse, new_peer
+from toolcrib.servers.transport import traits_of
 
 Result = TypeVar("Result")
 
@@ -59,7 +60,7 @@ async def _steps(workshop: Workshop, entry: ServerEntry, step: _Stopwatch) -> No
     async with AsyncExitStack() as stack:
         open_link = await step.take("resolve", workshop.resolve(entry), lambda _: _what(entry))
         peer = new_peer(entry.name, workshop.handlers)
-        opening = "spawn" if entry.type in ("stdio", "npm", "python", "custom") else "connect"
+        opening = "spawn" if traits_of(entry.type).spawns else "connect"
         link = await step.take(
             opening,
             stack.enter_async_context(open_link(peer)),

@@ -1,4 +1,4 @@
-"""Which operations a page may use: all but those whose module says why not, in `NOT_FOR_PAGES`."""
+"""Which operations a page may use: only those whose module declares `FOR_PAGES = True`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from toolcrib.control.needs import Operation
 
 
 def is_offered(operation: Operation) -> bool:
-    """True unless its module says otherwise."""
-    return not getattr(operation, "NOT_FOR_PAGES", "")
+    """True when its module opts in; a new operation is not reachable from a page by default."""
+    return getattr(operation, "FOR_PAGES", False) is True
 
 
 def offered_operations() -> dict[str, Operation]:
-    """All that are, by name."""
+    """The operations that pages may use, by name."""
     found = {name: find_operation(name) for name in plugins.names(OPERATIONS)}
     return {name: operation for name, operation in found.items() if is_offered(operation)}

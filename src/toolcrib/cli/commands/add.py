@@ -16,6 +16,7 @@ from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
+from toolcrib.cli.transport_types import RemoteTransport, TransportType
 from toolcrib.cli.trial import try_and_repair
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class AddCommand(Command):
     "--header", "-H", "headers", multiple=True, metavar="NAME:VALUE", help="Sent with each request."
 )
 @click.option("--cwd", metavar="FOLDER", help="Where the command runs.")
-@click.option("--type", "kind", metavar="TYPE", help="stdio, npm, python, custom, http, sse or inprocess.")
-@click.option("--transport", type=click.Choice(["http", "sse"]), help="How to reach an address.")
+@click.option("--type", "kind", type=TransportType(), help="How it is started or reached.")
+@click.option("--transport", type=RemoteTransport(), help="How to reach an address.")
 @click.option("--env-allow", multiple=True, metavar="NAME", help="A variable of yours that it may see.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Offer only tools of this name.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not offer tools of this name.")
@@ -86,6 +87,7 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
     toolcrib add build -- ./tools/server.py --fast
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
+    from toolcrib.config.aliases import ADDRESS_TYPE
     from toolcrib.config.pasting.pasted import Document, Install
 
     name, found = understood(name, given)
@@ -99,7 +101,7 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
     entry = found
     check_here(entry, as_is=given["as_is"])
     probe = "url" in entry and "type" not in entry and not given["disabled"]
-    entry = {"type": "http", **entry} if "url" in entry else entry
+    entry = {"type": ADDRESS_TYPE, **entry} if "url" in entry else entry
     proposal = _consider_secrets(surface, name, entry)
     _show(proposal)
     where = "Connect to this address" if "url" in entry else "Run this command"
@@ -119,9 +121,11 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
         if surface.answer(outcome):
             return
         if probe:
-            words = {"http": "streamable HTTP", "sse": "the older SSE"}
+            from toolcrib.servers.transport import traits_of
+
+            kind = outcome["type"]
             silent = [one for one in outcome["remarks"] if one.startswith("Nobody answers")]
-            note(silent[0] if silent else f"{name} is spoken to over {words[outcome['type']]}.")
+            note(silent[0] if silent else f"{name} is spoken to over {traits_of(kind).title or kind}.")
         await _tell(surface, crib, outcome, can_ask() if test is None else test)
 
 

@@ -9,12 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolcrib.config.aliases import ADDRESS_TYPE, COMMAND_TYPE
+
 Entry = dict[str, Any]
 
 KEPT = "x-import"
 """The key of our entries for what other hosts wrote and we have no word for: `{host: {key: value}}`."""
 SECONDS = 1.0
 MILLISECONDS = 0.001
+
+
+EXPRESSIBLE = (COMMAND_TYPE, ADDRESS_TYPE, "sse")
+"""The types that the files of other hosts can express; a new transport adds none, as they do not know it."""
 
 
 class NotAServer(ValueError):

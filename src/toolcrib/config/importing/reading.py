@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolcrib.config.aliases import type_of
+from toolcrib.config.aliases import COMMAND_TYPE, type_of
 from toolcrib.config.entries import parse_entry
-from toolcrib.config.importing.dialect import KEPT, Dialect, Entry, NotAServer, Timer
+from toolcrib.config.importing.dialect import EXPRESSIBLE, KEPT, Dialect, Entry, NotAServer, Timer
 from toolcrib.config.importing.references import Surroundings, map_texts, to_ours
 from toolcrib.errors import ConfigError
-
-_RUNNABLE = ("stdio", "http", "sse")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +58,12 @@ def _reach(dialect: Dialect, rest: Entry) -> Entry:
     """How to reach it; what is understood is taken out of `rest`."""
     stated = type_of({key: rest.pop(key, None) for key in ("type", "transport")})
     address = next((key for key in dialect.addresses if rest.get(key)), None)
-    kind = stated or (dialect.addresses[address] if address and not rest.get(dialect.command) else "stdio")
-    if kind not in _RUNNABLE:
+    kind = stated or (
+        dialect.addresses[address] if address and not rest.get(dialect.command) else COMMAND_TYPE
+    )
+    if kind not in EXPRESSIBLE:
         raise NotAServer(f"servers of type {kind} are not for other programs")
-    if kind == "stdio":
+    if kind == COMMAND_TYPE:
         if not rest.get(dialect.command):
             raise NotAServer("it has neither a command nor an address")
         keys = {"command": dialect.command, "args": "args", "env": dialect.env, "cwd": "cwd"}
@@ -76,7 +76,7 @@ def _reach(dialect: Dialect, rest: Entry) -> Entry:
         keys = {"url": own, "headers": "headers", "env": dialect.env}
     found = {ours: rest.pop(theirs) for ours, theirs in keys.items() if theirs in rest}
     found = {key: value for key, value in found.items() if value not in (None, {}, [])}
-    return found if kind == "stdio" else {"type": kind, **found}
+    return found if kind == COMMAND_TYPE else {"type": kind, **found}
 
 
 def _treatment(dialect: Dialect, rest: Entry) -> Entry:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from toolcrib import plugins
-from toolcrib.config.aliases import type_of
+from toolcrib.config.aliases import IN_PROCESS, type_of
 from toolcrib.config.connecting import jsonc, yaml_text
 from toolcrib.config.connecting.client import Client, find_client
 from toolcrib.config.connecting.editing import is_ours, read_text
@@ -152,8 +152,8 @@ def _read_plain(name: str, raw: object, around: Surroundings) -> Draft:
     """The form of our own file: kept as it is, less what grants trust."""
     if not isinstance(raw, Mapping):
         raise NotAServer("its entry cannot be read")
-    if type_of(raw) == "inprocess":
-        raise NotAServer("it would run inside Toolcrib itself: add it by hand, with --type inprocess")
+    if type_of(raw) == IN_PROCESS:
+        raise NotAServer(f"it would run inside Toolcrib itself: add it by hand, with --type {IN_PROCESS}")
     granted = [key for key in _GRANTS if raw.get(key)]
     kept = {key: value for key, value in raw.items() if key not in _GRANTS}
     entry = map_texts(kept, lambda text: to_ours(text, PLAIN_DIALECT, around))

@@ -7,8 +7,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.config.aliases import canonical
-from toolcrib.config.importing.dialect import KEPT, Dialect, Entry, Inexpressible, Timer
+from toolcrib.config.aliases import COMMAND_TYPE, canonical
+from toolcrib.config.importing.dialect import EXPRESSIBLE, KEPT, Dialect, Entry, Inexpressible, Timer
 from toolcrib.config.importing.references import Outgoing, map_texts, only_reference
 
 _SAID = {"type", "command", "args", "env", "cwd", "url", "headers", "enabled", "disabled", KEPT}
@@ -62,14 +62,14 @@ def _forwarded(dialect: Dialect, values: Entry, left: Entry, outgoing: Outgoing)
 
 def _reach(dialect: Dialect, title: str, said: Mapping[str, Any]) -> Entry:
     kind = said.get("type")
-    if kind not in ("stdio", "http", "sse"):
+    if kind not in EXPRESSIBLE:
         raise Inexpressible(f"servers of type {kind} are run by Toolcrib alone")
     word = dialect.types.get(kind)
     entry: Entry = {"type": word} if word else {}
     env = said.get("env") or {}
     if not dialect.nulls:
         env = {key: value for key, value in env.items() if value is not None}
-    if kind == "stdio":
+    if kind == COMMAND_TYPE:
         found = {dialect.command: said.get("command"), "args": said.get("args"), dialect.env: env}
         found["cwd"] = said.get("cwd")
     else:

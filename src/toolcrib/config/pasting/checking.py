@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolcrib.config.aliases import COMMAND_TYPE
 from toolcrib.errors import UsageError
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -44,7 +45,7 @@ def check_local(entry: Mapping[str, Any], environ: Mapping[str, str], here: Path
     folder = entry.get("cwd")
     if folder:
         check_folder(str(folder), here)
-    if entry.get("type") not in (None, "stdio") or not entry.get("command"):
+    if entry.get("type") not in (None, COMMAND_TYPE) or not entry.get("command"):
         return
     program, place = str(entry["command"]), here / Path(str(folder or "")).expanduser()
     check_program(program, _path_of(entry, environ), place)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from toolcrib.config.aliases import ADDRESS_TYPE
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.review import review_entry
 from toolcrib.control.answers.installing import ServerAdded
@@ -21,6 +22,8 @@ from toolcrib.control.tool_findings import found_in_server
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.servers.connecting import find_transport
+
+FOR_PAGES = True
 
 SILENCE = (
     "Nobody answers at this address now. When it does, streamable HTTP is tried first, then the older SSE."
@@ -78,7 +81,7 @@ async def _typed(host: Host, params: Params) -> tuple[dict[str, Any], list[str]]
     if not params.probe:
         return params.entry, []
     kind = await find_kind(host, params.name, params.entry)
-    return {**params.entry, "type": kind or "http"}, [] if kind else [SILENCE]
+    return {**params.entry, "type": kind or ADDRESS_TYPE}, [] if kind else [SILENCE]
 
 
 async def _status(host: Host, params: Params) -> Server | None:

@@ -16,6 +16,8 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.servers.installing.progress import Progress
 
+FOR_PAGES = True
+
 Event = InstallStep
 
 

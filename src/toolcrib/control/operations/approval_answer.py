@@ -10,6 +10,8 @@ from toolcrib.errors import NotFound
 from toolcrib.host import Host
 from toolcrib.schema.approvals import Lift, Scope
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which question, and what the person says."""

@@ -34,7 +34,7 @@ class Picture(OperationParams):
 
 
 Event = AnswerEvent
-NOT_FOR_PAGES = "It lends the environment of whoever asks, and ends with the request; pages use `chat_send`."
+FOR_PAGES = False  # it uses the environment of the caller and ends with the request; pages use `chat_send`
 
 
 STOPPING = 10.0

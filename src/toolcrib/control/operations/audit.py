@@ -13,6 +13,8 @@ from toolcrib.control.shapes import record_json
 from toolcrib.host import Host
 from toolcrib.schema.tools import Outcome
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """What to look for."""

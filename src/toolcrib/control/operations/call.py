@@ -17,6 +17,8 @@ from toolcrib.control.surface import is_page
 from toolcrib.host import Host
 from toolcrib.schema.tools import Principal
 
+FOR_PAGES = True
+
 Event = CallProgress
 
 

@@ -17,6 +17,8 @@ from toolcrib.control.shapes import moment
 from toolcrib.host import Host
 from toolcrib.schema.approvals import Mode
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which call of which chat, or a tool and its arguments."""

@@ -14,6 +14,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
 from toolcrib.store.audit_search import sums
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Of how many days."""

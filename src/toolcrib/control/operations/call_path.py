@@ -20,6 +20,8 @@ from toolcrib.host.gating import is_ours
 from toolcrib.schema.tools import CallRecord
 from toolcrib.store.audit_search import find_one
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which call."""

@@ -15,6 +15,8 @@ from toolcrib.control.policy_shapes import rule_numbers
 from toolcrib.host import Host
 from toolcrib.store.audit_search import count, find
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Words such as `server:git outcome:failed who:gateway since:today push`, and which page."""

@@ -9,6 +9,8 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.control.policy_shapes import rule_numbers
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Nothing."""

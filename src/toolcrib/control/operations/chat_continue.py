@@ -9,6 +9,8 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.host import Host
 from toolcrib.schema.approvals import Mode
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which chat, and who answers."""

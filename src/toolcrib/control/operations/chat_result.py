@@ -9,6 +9,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.operations.chat_view import row_of
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which chat, and which call."""

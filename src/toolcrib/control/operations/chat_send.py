@@ -13,6 +13,8 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.approvals import Mode
 
+FOR_PAGES = True
+
 MOST_PICTURES = 8
 LARGEST_PICTURE = 5_000_000
 """Characters of base64; the strictest vendor takes 5 MB."""

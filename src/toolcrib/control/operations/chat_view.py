@@ -20,6 +20,8 @@ from toolcrib.host import Host
 from toolcrib.host.chat_news import Told
 from toolcrib.store.chat_rows import ChatRow
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which chat, and how much of it."""

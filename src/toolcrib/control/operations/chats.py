@@ -12,6 +12,8 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """How many, and which."""

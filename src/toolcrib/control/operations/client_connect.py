@@ -12,6 +12,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(ClientParams):
     """The client, the view and the way; `remove` takes the entry out."""

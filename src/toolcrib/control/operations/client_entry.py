@@ -7,6 +7,8 @@ from toolcrib.control.connecting import ENTRY, ClientParams, wanted_entry
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(ClientParams):
     """The client, the view and the way."""

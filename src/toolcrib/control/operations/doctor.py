@@ -17,6 +17,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState, ServerStatus
 
+FOR_PAGES = True
+
 CHECKS = "toolcrib.control.checks"
 
 

@@ -10,6 +10,8 @@ from toolcrib.control.entry_text import entry_digest, read_entry, unknown_keys
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

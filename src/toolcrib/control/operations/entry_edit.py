@@ -18,6 +18,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
 from toolcrib.servers.connecting import find_transport
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server, its new entry as JSON, and the digest of the one that the person saw."""

@@ -17,7 +17,7 @@ from toolcrib.host import Host
 from toolcrib.retrieval import Finder
 from toolcrib.retrieval.evaluation import DEPTH, Labelled, Tally, read_questions, read_tools
 
-NOT_FOR_PAGES = "It reads files that the caller names."
+FOR_PAGES = False  # it reads files that the caller names
 
 
 class Params(OperationParams):

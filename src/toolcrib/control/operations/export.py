@@ -22,6 +22,8 @@ from toolcrib.control.surface import is_page
 from toolcrib.errors import Denied
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 INSTALLED = "It starts the version that is installed now: export it again after an update."
 
 

@@ -15,6 +15,8 @@ from toolcrib.control.shelf_shapes import counted, shelf_tool
 from toolcrib.host import Host
 from toolcrib.schema.tools import Tool
 
+FOR_PAGES = True
+
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 

@@ -18,6 +18,8 @@ from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState
 from toolcrib.store.turns_taken import sums
 
+FOR_PAGES = True
+
 _TROUBLE = (ServerState.FAILED, ServerState.BACKOFF, ServerState.DEGRADED)
 
 

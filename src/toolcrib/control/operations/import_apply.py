@@ -14,6 +14,8 @@ from toolcrib.control.taking_in import ImportParams, planned, planned_json, sour
 from toolcrib.errors import ConfigError, UsageError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(ImportParams):
     """The source, what a person decided, and the digest of what they were shown."""

@@ -15,6 +15,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import ConfigError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The folder of a project whose files are looked at too; the host's own where none is named."""

@@ -7,6 +7,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.taking_in import ImportParams, planned, planned_json, source_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(ImportParams):
     """The source, and what a person decided so far."""

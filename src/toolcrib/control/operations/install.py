@@ -36,6 +36,8 @@ from toolcrib.servers.installing.naming import propose_name
 from toolcrib.servers.installing.plan import Options, Plan, merged
 from toolcrib.servers.installing.progress import Step
 
+FOR_PAGES = True
+
 Event = InstallStep
 
 

@@ -18,8 +18,10 @@ from toolcrib.errors import ConfigError, UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connecting import find_transport, parse_spec
-from toolcrib.servers.remote.client import RemoteSpec
+from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.signin.login import PATIENCE, Client, sign_in
+
+FOR_PAGES = True
 
 Event = SignInPage
 

@@ -13,6 +13,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.tailing import Tail
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 INTERVAL = 0.2
 """Seconds between two looks at the file."""
 AT_ONCE = 5_000

@@ -13,6 +13,8 @@ from toolcrib.control.shapes import moment
 from toolcrib.host import Host
 from toolcrib.store.turns_taken import TurnTaken, sums, turns
 
+FOR_PAGES = True
+
 DAYS = 30
 
 

@@ -12,6 +12,8 @@ from toolcrib.host import Host
 from toolcrib.llm.naming import read_name
 from toolcrib.llm.trial import try_model
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The model, and a key under the name by which its vendor is asked; the key is not kept."""

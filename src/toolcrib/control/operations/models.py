@@ -12,6 +12,8 @@ from toolcrib.errors import NoModel
 from toolcrib.host import Host
 from toolcrib.llm.advice import survey
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Nothing."""

@@ -13,6 +13,8 @@ from toolcrib.control.server_notes import note_newest
 from toolcrib.host import Host
 from toolcrib.servers.installing.installations import Installations
 
+FOR_PAGES = True
+
 AT_ONCE = 3
 
 

@@ -20,6 +20,8 @@ from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
 from toolcrib.store.call_hours import ServerHours, call_hours
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Nothing."""

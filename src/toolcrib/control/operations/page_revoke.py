@@ -8,6 +8,8 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.errors import NotFound
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which, by the id that `pages` shows."""

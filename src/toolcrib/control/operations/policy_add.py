@@ -15,6 +15,8 @@ from toolcrib.control.policy_shapes import rule_shown
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The rule, as `policy_list` shows one."""

@@ -14,6 +14,8 @@ from toolcrib.control.policy_shapes import rule_shown
 from toolcrib.errors import NotFound
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The id of the rule as it is, and the rule as it is to be."""

@@ -15,6 +15,8 @@ from toolcrib.schema.approvals import Mode
 from toolcrib.schema.tools import Principal
 from toolcrib.tools.validation import ArgumentChecker
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The call; on whose behalf, in which mode, and in which project."""

@@ -13,6 +13,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.policy_shapes import shown_rules
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Nothing."""

@@ -8,6 +8,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import NotFound
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The id of the rule, and whether it is to hold."""

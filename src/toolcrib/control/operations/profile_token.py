@@ -13,6 +13,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.shapes import profile_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The view, by name or without one, and the hash of its token; empty takes the token away.

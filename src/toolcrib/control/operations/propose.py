@@ -11,6 +11,8 @@ from toolcrib.control.proposing import ProposeParams, propose
 from toolcrib.control.relay import relay
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 Event = InstallStep
 
 

@@ -11,6 +11,8 @@ from toolcrib.control.question_shapes import shown_question
 from toolcrib.errors import NotFound
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The question's id."""

@@ -17,6 +17,8 @@ from toolcrib.host import Host
 from toolcrib.retrieval import Pick
 from toolcrib.schema.tools import Tool
 
+FOR_PAGES = True
+
 PATIENCE = 1.0
 """Seconds to wait for vectors; without them the ranking is by words alone, and its note says so."""
 SPAN = 12.0

@@ -24,6 +24,8 @@ from toolcrib.errors import ConfigError, Denied, ToolcribError, UsageError
 from toolcrib.host import Host
 from toolcrib.servers.installing.lookalikes import distance, looks_like
 
+FOR_PAGES = True
+
 _BARE = re.compile(r"[A-Za-z0-9@][A-Za-z0-9@/_.-]{1,120}")
 
 

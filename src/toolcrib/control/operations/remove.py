@@ -23,6 +23,8 @@ from toolcrib.control.server_notes import forget_note
 from toolcrib.host import Host
 from toolcrib.host.removals import RemovedServer
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server, and for how long it can be brought back; 0 leaves its files and secrets where they are."""

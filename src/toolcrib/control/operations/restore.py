@@ -12,6 +12,8 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.host.removals import RemovedServer
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

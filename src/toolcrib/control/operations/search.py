@@ -15,6 +15,8 @@ from toolcrib.host import Host
 from toolcrib.retrieval import Pick
 from toolcrib.schema.tools import Tool
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """What to look for, how many to return, and how long to wait for servers that start."""

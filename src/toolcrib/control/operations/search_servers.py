@@ -14,6 +14,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import RemoteUnreachable
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Words, all servers without any; `registry` is asked too unless it is switched off."""

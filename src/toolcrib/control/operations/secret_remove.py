@@ -10,6 +10,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.secret_use import used_by
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The secret."""

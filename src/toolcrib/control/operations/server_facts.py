@@ -15,6 +15,8 @@ from toolcrib.host import Host
 from toolcrib.servers.processes.ending import memory_of_group
 from toolcrib.store.moments import from_stored, to_stored
 
+FOR_PAGES = True
+
 _TODAY = """SELECT COUNT(*), COALESCE(SUM(outcome NOT IN ('ok', 'cancelled', 'denied')), 0)
 FROM calls WHERE time >= ? AND server = ?"""
 _LAST = "SELECT time FROM calls WHERE server = ? ORDER BY time DESC LIMIT 1"

@@ -12,6 +12,8 @@ from toolcrib.control.needs import EVERYTHING, Configured, Emit, Needs
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """How long to wait for servers that are starting; those that take longer are shown as they are."""

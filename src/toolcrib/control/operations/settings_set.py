@@ -15,6 +15,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import ConfigError, ToolcribError, UsageError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """A dotted name such as `retrieval.k`, and the value; null goes back to the default."""

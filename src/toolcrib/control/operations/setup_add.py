@@ -16,6 +16,8 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.setups import SetupStep
 
+FOR_PAGES = True
+
 
 class Params(AdmitParams):
     """The same as for `admit`; the mark is also the person's word that exactly this may run."""

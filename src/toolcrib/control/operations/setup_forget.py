@@ -7,6 +7,8 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

@@ -8,6 +8,8 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.control.setup_shapes import setup_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

@@ -10,6 +10,8 @@ from toolcrib.control.setting_up import new_status, trial
 from toolcrib.control.setup_shapes import setup_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

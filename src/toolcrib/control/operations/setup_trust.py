@@ -12,6 +12,8 @@ from toolcrib.control.setup_shapes import setup_json
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server, and the mark of what a person was shown and agreed to."""

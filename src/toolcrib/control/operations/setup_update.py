@@ -10,6 +10,8 @@ from toolcrib.control.setting_up import new_status, update
 from toolcrib.control.setup_shapes import setup_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server, the version, and the digest of the plan that was shown."""

@@ -9,6 +9,8 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

@@ -18,6 +18,8 @@ from toolcrib.host import Host
 from toolcrib.servers.installing.remedies import find_remedy
 from toolcrib.servers.trial import Step
 
+FOR_PAGES = True
+
 Event = TrialStep
 
 

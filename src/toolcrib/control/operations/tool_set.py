@@ -19,6 +19,8 @@ from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.schema.tools import Tool
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The tool, and what is to change; what is left out stays as it is."""

@@ -17,6 +17,8 @@ from toolcrib.schema.tools import Tool
 from toolcrib.store.audit_search import CallFilter, count
 from toolcrib.suggestions import did_you_mean
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The public name."""

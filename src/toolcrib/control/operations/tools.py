@@ -14,6 +14,8 @@ from toolcrib.control.shapes import tool_json
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Which server's, and whether those that are switched off too."""

@@ -21,6 +21,8 @@ from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The servers, all that wait when none is named; `agree` holds the marks of what a person agreed to."""

@@ -26,6 +26,8 @@ from toolcrib.host import Host
 from toolcrib.llm.model import Model
 from toolcrib.tools.ports import Decision
 
+FOR_PAGES = True
+
 Event = TryEvent
 
 

@@ -14,6 +14,8 @@ from toolcrib.control.secret_use import secrets_of, used_by
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

@@ -18,6 +18,8 @@ from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.plan import Plan, Record
 from toolcrib.servers.installing.progress import Step
 
+FOR_PAGES = True
+
 Event = InstallStep
 
 

@@ -11,6 +11,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
 from toolcrib.servers.installing.place import Place
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """The server."""

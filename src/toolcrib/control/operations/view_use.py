@@ -12,6 +12,8 @@ from toolcrib.control.shapes import moment
 from toolcrib.host import Host
 from toolcrib.store.moments import from_stored, to_stored
 
+FOR_PAGES = True
+
 _USED = """SELECT principal, max(time), sum(time >= ?) FROM calls
 WHERE principal = 'gateway' OR principal LIKE 'gateway:%' GROUP BY principal"""
 

@@ -8,6 +8,8 @@ from toolcrib.control.needs import RUNNING, Configured, Emit, Needs
 from toolcrib.control.waiting import gather_waiting
 from toolcrib.host import Host
 
+FOR_PAGES = True
+
 
 class Params(OperationParams):
     """Nothing."""

@@ -11,7 +11,7 @@ from toolcrib.schema.events import ConfigChanged, ServerChanged, ServerRemoved
 from toolcrib.schema.events import Event as HostEvent
 
 Event = Watched
-NOT_FOR_PAGES = "The live stream tells the same, and can be resumed."
+FOR_PAGES = False  # pages use the live stream, which sends the same events and can be resumed
 
 
 class Params(OperationParams):

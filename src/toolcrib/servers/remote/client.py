@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-import re
 import socket
 import ssl
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from toolcrib.config.kinds import flag_or_text, named_texts, text
-from toolcrib.config.reading import Section, Unfit
 from toolcrib.errors import AuthRequired, ConfigError, ToolcribError
 from toolcrib.servers.link import LinkContext
+from toolcrib.servers.remote.spec import RemoteSpec
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +25,6 @@ CONNECT_TIMEOUT = 10.0
 IDLE_CONNECTION_SECONDS = 4.0
 """Below the 5 s after which uvicorn and Node close an idle connection: reusing it then would lose a call."""
 
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TCP_KEEP_ALIVE = [
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     *(
@@ -37,33 +33,6 @@ _TCP_KEEP_ALIVE = [
         if hasattr(socket, name)
     ),
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RemoteSpec(Section):
-    """How a remote server is reached."""
-
-    url: str = text()
-    headers: dict[str, str] = named_texts()
-    verify: bool | str = flag_or_text(True)
-    """Whether the server's certificate is checked, or the file of the authority that vouches for it."""
-
-    def __post_init__(self) -> None:
-        _check_address(self.url)
-        for name, value in self.headers.items():
-            if not _TOKEN.fullmatch(name):
-                raise Unfit(("headers",), f"must have names of headers, and {name!r} is none")
-            if any(character in value for character in "\r\n\0"):
-                raise Unfit(("headers", name), "must stand on one line")
-
-
-def _check_address(text: str) -> None:
-    try:
-        url = httpx2.URL(text)
-    except httpx2.InvalidURL as error:
-        raise Unfit(("url",), f"is no address: {error}") from None
-    if url.scheme not in ("http", "https") or not url.host:
-        raise Unfit(("url",), "must start with http:// or https:// and name a host")
 
 
 def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:

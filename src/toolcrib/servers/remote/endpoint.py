@@ -16,9 +16,10 @@ from pydantic_core import from_json
 
 from toolcrib.errors import ConnectionLost, RemoteUnreachable, ResultTooLarge, ToolcribError
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.remote.client import RemoteSpec, open_client
+from toolcrib.servers.remote.client import open_client
 from toolcrib.servers.remote.event_stream import Event, EventStreamReader, EventTooLarge
 from toolcrib.servers.remote.failures import cut_off_error, refusal_error, request_error
+from toolcrib.servers.remote.spec import RemoteSpec
 
 MAX_REDIRECTS = 5
 MAX_REFUSAL_BYTES = 256 * 1024

@@ -17,7 +17,8 @@ import httpx2
 
 from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.remote.client import RemoteSpec, open_client
+from toolcrib.servers.remote.client import open_client
+from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.signin.addresses import check_address
 from toolcrib.servers.signin.callback import Callback, listen
 from toolcrib.servers.signin.credentials import Credentials

@@ -1,1 +1,1 @@
-"""Ways to reach a server: one module for each type, offering `Spec` and `open(spec, inbox, context)`."""
+"""Ways to reach a server: one module for each type, as `servers/transport.py` declares it."""

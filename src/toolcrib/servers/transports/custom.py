@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from toolcrib.config.kinds import text
 from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
 from toolcrib.servers.link import Inbox, Link, LinkContext
+from toolcrib.servers.transport import Traits
 from toolcrib.servers.transports import stdio
+
+TRAITS = Traits(spawns=True, installable=True, exportable=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,14 +22,19 @@ class Spec(InstalledSpec):
     source_path: str | None = text(None)
 
 
-def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec | None:
     """The command that starts it: the installed copy, else the entry's own command in its folder."""
-    launch = find_launch(spec, context)
-    if launch is not None:
-        return launch
-    if not spec.command:
-        raise not_installed(context.server, "The executable")
+    if installed is not None or not spec.command:
+        return installed
     return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.source_path)
+
+
+def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+    """The command that starts it; raises `ConfigError` when there is none."""
+    launch = start(spec, find_launch(spec, context))
+    if launch is None:
+        raise not_installed(context.server, "The executable")
+    return launch
 
 
 @asynccontextmanager

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.config.kinds import full_text, texts
 from toolcrib.config.reading import Section
@@ -21,6 +22,12 @@ from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
+from toolcrib.servers.transport import Traits
+
+if TYPE_CHECKING:
+    from toolcrib.servers.transports import stdio
+
+TRAITS = Traits(in_process=True, exportable=True, first_word="module")
 
 DEFAULT_FACTORY = "create"
 DEFAULT_ATTRIBUTE = "server"
@@ -33,6 +40,15 @@ class Spec(Section):
     module: str = full_text()
     """`package.module`, whose `create(args)` or else `server` is used, or `package.module:attribute`."""
     args: tuple[str, ...] = texts()
+
+
+def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+    """The command that runs the module as a process; raises `ConfigError` for `module:attribute`."""
+    from toolcrib.servers.transports import stdio
+
+    if ":" in spec.module:
+        raise ConfigError(f"{spec.module!r} is an object in a module, which no command starts.")
+    return stdio.Spec(command=sys.executable, args=("-m", spec.module, *spec.args))
 
 
 class DirectLink:

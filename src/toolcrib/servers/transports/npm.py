@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from toolcrib.config.kinds import text
 from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
 from toolcrib.servers.link import Inbox, Link, LinkContext
+from toolcrib.servers.transport import Traits
 from toolcrib.servers.transports import stdio
+
+TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="package", index="npm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,11 +23,16 @@ class Spec(InstalledSpec):
     tarball_path: str = text("")
 
 
-def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec | None:
     """The command that starts it: the entry's own, else the installed one."""
     if spec.command:
         return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd)
-    launch = find_launch(spec, context)
+    return installed
+
+
+def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+    """The command that starts it; raises `ConfigError` when nothing is installed."""
+    launch = start(spec, None if spec.command else find_launch(spec, context))
     if launch is None:
         raise not_installed(context.server, f"The npm package {spec.package or spec.tarball_path or '?'}")
     return launch

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from toolcrib.config.kinds import full_text
 from toolcrib.servers.installed import InstalledSpec, find_launch
 from toolcrib.servers.link import Inbox, Link, LinkContext
+from toolcrib.servers.transport import Traits
 from toolcrib.servers.transports import stdio
+
+TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="module", index="pypi")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +25,13 @@ class Spec(InstalledSpec):
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
     """The command that starts it."""
-    launch = find_launch(spec, context)
-    if launch is not None:
-        return launch
+    return start(spec, find_launch(spec, context))
+
+
+def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec:
+    """The command that starts it: the installed module, else the one that the interpreter finds."""
+    if installed is not None:
+        return installed
     interpreter = spec.command or sys.executable
     return stdio.Spec(command=interpreter, args=("-m", spec.module, *spec.args), env=spec.env, cwd=spec.cwd)
 

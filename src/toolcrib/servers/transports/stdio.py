@@ -30,6 +30,9 @@ from toolcrib.servers.processes.lines import LineCutter, LineTooLong
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
 from toolcrib.servers.processes.orphans import MARKER
 from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_any, encode, is_large
+from toolcrib.servers.transport import Traits
+
+TRAITS = Traits(spawns=True)
 
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last words may still arrive."""

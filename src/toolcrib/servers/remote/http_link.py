@@ -1,0 +1,358 @@
+"""A remote server over streamable HTTP: each message is a POST, whose response carries the answer.
+
+One failed POST harms no other. A legacy session that the server has forgotten is reported as lost, so that
+the owner starts a new one; a stream that was cut is resumed where the server numbered its events. Cancelling
+a sender closes its stream, which is how the modern era cancels. Leaving the context ends the session and
+every stream within a bounded time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
+from toolcrib.servers.link import Inbox, Link, LinkContext, Message
+from toolcrib.servers.remote.conversation import (
+    SESSION_ID,
+    Conversation,
+    answers_another,
+    is_reply,
+    is_request,
+    messages_in,
+)
+from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.event_stream import Event, EventStreamReader
+from toolcrib.servers.remote.failures import INVALID_REQUEST
+from toolcrib.servers.remote.listener import Listener
+from toolcrib.servers.remote.reconnect import Reconnect
+from toolcrib.servers.remote.spec import RemoteSpec
+from toolcrib.servers.sessions.behalf import behalf
+from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode
+
+if TYPE_CHECKING:
+    from toolcrib.servers.remote.sse_link import SseLink
+
+PARSE_ERROR = -32700
+MAX_FRUITLESS_RESUMES = 3
+"""How often a cut answer is asked for again without hearing anything new."""
+DRAIN_PATIENCE = 0.05
+"""Seconds for which the end of an answered stream is awaited, so that its connection can serve again."""
+FAREWELL_TIMEOUT = 1.0
+SPEAKS_SSE_PERHAPS = (400, 404, 405)
+SSE_PATIENCE = 5.0
+"""Seconds within which a server that speaks SSE names the address for messages."""
+
+_POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+_GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+
+
+@dataclass
+class _Exchange:
+    """One request on its way to its answer, possibly over several streams."""
+
+    request: Message
+    resumable: bool
+    answered: bool = False
+    waiting: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
+    last_event_id: str | None = None
+    retry: float | None = None
+    cut: ToolcribError | None = None
+    reconnect: Reconnect = field(default_factory=lambda: Reconnect(first=0.5))
+
+    @property
+    def id(self) -> Any:
+        return self.request["id"]
+
+
+class HttpLink:
+    """The conversation with one endpoint."""
+
+    def __init__(
+        self, endpoint: Endpoint, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
+    ) -> None:
+        self._endpoint = endpoint
+        self._sse_fallback = sse_fallback
+        self._inbox = inbox
+        self._context = context
+        self._conversation = Conversation()
+        self._exchanges: dict[Any, _Exchange] = {}
+        self._listener: Listener | None = None
+        self._over = False
+        self._drains = True
+        self._older: SseLink | None = None
+        """The link of a server that turned out to speak SSE alone."""
+
+    @property
+    def pid(self) -> int | None:
+        """None: the process is somewhere else."""
+        return None
+
+    async def send(self, message: Message) -> None:
+        """Post a message; for a request, returns when its answer has reached the inbox."""
+        if self._older is not None:
+            await self._older.send(message)
+            return
+        if self._over:
+            raise self._session_ended()
+        if self._conversation.needs_no_sending(message):
+            return
+        if message.get("method") == "initialize":
+            await self._initialize(message)
+            return
+        if is_request(message):
+            await self._request(message)
+            return
+        await self._notify(message)
+        if message.get("method") == "notifications/initialized" and self._listener is None:
+            self._listener = Listener(self._endpoint, self._stream, self._take_elsewhere, self._context)
+            await self._listener.start()
+
+    async def close(self) -> None:
+        """Say goodbye to a legacy session and stop listening; takes about a second at most."""
+        if self._older is not None:
+            await self._older.close()
+        over, self._over = self._over, True
+        if self._listener is not None:
+            await self._listener.stop()
+        if self._conversation.session_id is None or over:
+            return
+        with contextlib.suppress(TimeoutError, ToolcribError):
+            async with asyncio.timeout(FAREWELL_TIMEOUT):
+                async with self._endpoint.exchange("DELETE", self._conversation.session_headers()):
+                    pass
+
+    async def _initialize(self, message: Message) -> None:
+        """A server that refuses to be posted to may speak SSE: the specification says to try that next."""
+        try:
+            await self._request(message)
+        except PeerError as refused:
+            status = refused.data.get("status") if isinstance(refused.data, dict) else None
+            if not self._sse_fallback or status not in SPEAKS_SSE_PERHAPS:
+                raise
+            self._older = await self._open_older(refused)
+            await self._older.send(message)
+
+    async def _open_older(self, refused: PeerError) -> SseLink:
+        from toolcrib.servers.remote.sse_link import SseLink
+
+        link = SseLink(self._endpoint, self._inbox, self._context)
+        try:
+            async with asyncio.timeout(SSE_PATIENCE):
+                await link.start()
+        except (TimeoutError, ToolcribError):
+            await link.close()
+            raise refused from None
+        self._context.on_log("It does not speak streamable HTTP; the older SSE is used.")
+        return link
+
+    # One request and its answer
+
+    async def _request(self, message: Message) -> None:
+        headers = _POST_HEADERS | self._conversation.headers_for(message)
+        exchange = _Exchange(message, resumable=not self._conversation.modern)
+        self._exchanges[exchange.id] = exchange
+        try:
+            async with exchange.waiting:
+                async with self._endpoint.exchange("POST", headers, encode(message)) as response:
+                    await self._take_answer(response, exchange)
+                while not exchange.answered:
+                    _break_off(exchange)
+                    await self._resume(exchange)
+        except (TimeoutError, ToolcribError):
+            if not exchange.answered:  # else the answer came on another stream, and waiting was cut short
+                raise
+        finally:
+            self._exchanges.pop(exchange.id, None)
+
+    async def _take_answer(self, response: httpx2.Response, exchange: _Exchange) -> None:
+        if response.status_code >= 300:
+            await self._take_refusal(response, exchange)
+            return
+        if exchange.request["method"] == "initialize":
+            self._conversation.session_id = response.headers.get(SESSION_ID)
+        kind = content_type(response)
+        if kind == "text/event-stream":
+            await self._follow(response, exchange)
+        elif kind == "application/json":
+            await self._take_body(response, exchange)
+        else:
+            raise PeerError(
+                f"{self._context.server} answered with {kind or 'nothing'} (HTTP {response.status_code}).",
+                code=INVALID_REQUEST,
+                data={"status": response.status_code},
+                hint="Check that the url leads to an MCP endpoint.",
+            )
+
+    async def _take_body(self, response: httpx2.Response, exchange: _Exchange) -> None:
+        body = await self._endpoint.body(response, self._context.max_message_bytes)
+        try:
+            messages = await decode_any(body)
+        except NotAMessage as error:
+            messages = [] if error.answer is None else [error.answer]
+        for message in messages:
+            self._take(message, exchange)
+        if not exchange.answered:
+            raise PeerError(f"{self._context.server} sent no valid answer.", code=PARSE_ERROR)
+
+    async def _take_refusal(self, response: httpx2.Response, exchange: _Exchange) -> None:
+        """Pass on an error in JSON-RPC; anything else is an error of the transport."""
+        refusal, said = await self._endpoint.refusal_in(response)
+        status = response.status_code
+        if self._conversation.ended_by(status, refusal, exchange.id):
+            raise self._lose_session()
+        is_answer = refusal is not None and (status < 500 or refusal.get("id") == exchange.id)
+        if refusal is None or not is_answer or status in (401, 403, 429):
+            raise self._endpoint.refusal(response, said)
+        self._take({**refusal, "id": exchange.id}, exchange)
+
+    async def _follow(self, response: httpx2.Response, exchange: _Exchange) -> None:
+        """Read the answer's event stream; being cut off is left for `_resume` to judge."""
+        reader = EventStreamReader(max_event_bytes=self._context.max_message_bytes)
+        try:
+            async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
+                async for event in events:
+                    for message in await messages_in(event, self._context.on_log):
+                        self._take(message, exchange)
+                    if exchange.answered:
+                        await self._drain(events)
+                        return
+        except ConnectionLost as error:
+            exchange.cut = error
+        exchange.retry = exchange.retry if reader.retry is None else reader.retry
+        if reader.last_event_id is not None:
+            exchange.last_event_id = reader.last_event_id
+            exchange.reconnect.fruitful()
+
+    async def _drain(self, events: AsyncGenerator[Event]) -> None:
+        """Wait briefly for the end of an answered stream: its connection can then serve again."""
+        if not self._drains:
+            return
+        try:
+            async with asyncio.timeout(DRAIN_PATIENCE):
+                async for _ in events:
+                    pass
+        except TimeoutError:
+            self._drains = False  # this server leaves its streams open: do not wait for it again
+
+    async def _resume(self, exchange: _Exchange) -> None:
+        """Ask for the rest of a cut answer, or raise what cut it when that is hopeless."""
+        if self._over:
+            raise self._session_ended()
+        fruitless = exchange.reconnect.fruitless >= MAX_FRUITLESS_RESUMES
+        if not exchange.resumable or exchange.last_event_id is None or fruitless:
+            raise exchange.cut or self._unanswered()
+        await asyncio.sleep(exchange.reconnect.next_delay(exchange.retry))
+        try:
+            async with self._stream(exchange.last_event_id) as response:
+                if response is None:
+                    exchange.resumable = False
+                else:
+                    await self._follow(response, exchange)
+        except (RemoteUnreachable, ConnectionLost) as error:
+            exchange.cut = error
+
+    # Everything else
+
+    async def _notify(self, message: Message) -> None:
+        headers = _POST_HEADERS | self._conversation.headers_for(message)
+        async with self._endpoint.exchange("POST", headers, encode(message)) as response:
+            if response.status_code < 300:
+                if content_type(response) != "text/event-stream":
+                    await self._endpoint.body(response, self._context.max_message_bytes)
+                return
+            refusal, said = await self._endpoint.refusal_in(response)
+            if self._conversation.ended_by(response.status_code, refusal):
+                raise self._lose_session()
+            raise self._endpoint.refusal(response, said)
+
+    @contextlib.asynccontextmanager
+    async def _stream(self, last_event_id: str | None) -> AsyncIterator[httpx2.Response | None]:
+        """A GET stream of the legacy session; None where the server offers none, or has forgotten us."""
+        headers = _GET_HEADERS | self._conversation.session_headers()
+        if last_event_id is not None:
+            headers["Last-Event-ID"] = last_event_id
+        async with self._endpoint.exchange("GET", headers) as response:
+            if response.status_code == 200 and content_type(response) == "text/event-stream":
+                yield response
+                return
+            refusal, said = await self._endpoint.refusal_in(response)
+            if self._conversation.ended_by(response.status_code, refusal):
+                self._lose_session()
+            elif response.status_code >= 500 or response.status_code in (401, 403, 429):
+                raise self._endpoint.refusal(response, said)
+            yield None
+
+    def _take(self, message: Message, exchange: _Exchange) -> None:
+        if not is_reply(message):
+            exchange.reconnect.fruitful()
+            self._deliver(message)
+            return
+        if message.get("id") != exchange.id:
+            if answers_another(message.get("id"), exchange.id):
+                self._take_elsewhere(message)
+                return
+            message = {**message, "id": exchange.id}  # the stream is ours, so the answer is
+        message, complaints = self._conversation.learn(exchange.request, message)
+        for complaint in complaints:
+            self._context.on_log(complaint)
+        exchange.answered = True
+        self._deliver(message)
+
+    def _take_elsewhere(self, message: Message) -> None:
+        """A message on a stream that is not its request's own; some servers answer there."""
+        request_id = message.get("id")
+        exchange = self._exchanges.get(request_id) if isinstance(request_id, int | str) else None
+        if exchange is None or exchange.answered or not is_reply(message):
+            self._deliver(message)
+            return
+        self._take(message, exchange)
+        exchange.waiting.reschedule(0.0)
+
+    def _deliver(self, message: Message) -> None:
+        if not self._over:
+            self._inbox.receive(message)
+
+    def _lose_session(self) -> ConnectionLost:
+        error = self._session_ended()
+        if not self._over:
+            self._over = True
+            self._inbox.lost(self._session_ended())
+        return error
+
+    def _session_ended(self) -> ConnectionLost:
+        return ConnectionLost(
+            f"{self._context.server} ended the session.",
+            hint="It was probably restarted; a new session is opened by itself.",
+        )
+
+    def _unanswered(self) -> ConnectionLost:
+        return ConnectionLost(
+            f"{self._context.server} ended the stream without an answer.",
+            hint="The call may or may not have taken effect.",
+        )
+
+
+@contextlib.asynccontextmanager
+async def open_http(
+    spec: RemoteSpec, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
+) -> AsyncIterator[Link]:
+    """A link to the server at `spec.url`; nothing is sent before the first message."""
+    async with open_endpoint(spec, context) as endpoint:
+        link = HttpLink(endpoint, inbox, context, sse_fallback=sse_fallback)
+        try:
+            yield link
+        finally:
+            await link.close()
+
+
+def _break_off(exchange: _Exchange) -> None:
+    """A server that closes a stream on purpose spares its client a connection; so may we ours."""
+    client = behalf.get()
+    if client is not None and exchange.cut is None and exchange.last_event_id is not None:
+        client.break_off()

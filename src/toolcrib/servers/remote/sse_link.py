@@ -1,0 +1,148 @@
+"""A remote server over HTTP with SSE, the transport of 2024-11-05: one stream in, one POST a message out.
+
+Messages of any size pass. The stream is the connection: when it ends, the link is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
+from toolcrib.servers.link import Inbox, Link, LinkContext, Message
+from toolcrib.servers.remote.conversation import is_request, messages_in
+from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.event_stream import Event, EventStreamReader
+from toolcrib.servers.remote.failures import INVALID_REQUEST
+from toolcrib.servers.remote.spec import RemoteSpec
+from toolcrib.servers.sessions.codec import encode
+from toolcrib.tasks import cancel_and_wait
+
+_GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+_POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+class SseLink:
+    """The stream and the address that the server gave for our messages."""
+
+    def __init__(self, endpoint: Endpoint, inbox: Inbox, context: LinkContext) -> None:
+        self._endpoint = endpoint
+        self._inbox = inbox
+        self._context = context
+        self._address: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
+        self._reading: asyncio.Task[None] | None = None
+        self._over = False
+
+    @property
+    def pid(self) -> int | None:
+        """None: the process is somewhere else."""
+        return None
+
+    async def start(self) -> None:
+        """Open the stream and wait for the address to post to."""
+        self._reading = asyncio.ensure_future(self._read())
+        await self._address
+
+    async def send(self, message: Message) -> None:
+        """Post one message; the answer to a request comes on the stream."""
+        if self._over:
+            raise self._gone()
+        url = self._address.result()
+        async with self._endpoint.exchange("POST", _POST_HEADERS, encode(message), url=url) as response:
+            if response.status_code < 300:
+                await self._endpoint.body(response, self._context.max_message_bytes)
+                return
+            await self._take_refusal(response, message)
+
+    async def close(self) -> None:
+        """Close the stream."""
+        self._over = True
+        await cancel_and_wait(self._reading)
+
+    async def _take_refusal(self, response: httpx2.Response, message: Message) -> None:
+        refusal, said = await self._endpoint.refusal_in(response)
+        status = response.status_code
+        is_answer = refusal is not None and refusal.get("id") == message.get("id")
+        if status in (404, 410) and not is_answer:  # the stream lives, but its session does not
+            self._lose(self._gone())
+            raise self._gone()
+        if refusal is None or not is_request(message) or status in (401, 403, 429) or status >= 500:
+            raise self._endpoint.refusal(response, said)
+        self._inbox.receive({**refusal, "id": message["id"]})
+
+    async def _read(self) -> None:
+        """Read the stream to its end, which is the end of the link."""
+        try:
+            async with self._endpoint.exchange("GET", _GET_HEADERS) as response:
+                await self._check(response)
+                await self._hear(response)
+            error: ToolcribError = self._gone()
+        except ToolcribError as failure:
+            error = failure
+        if self._address.done():
+            self._lose(error)
+        else:
+            self._address.set_exception(error)
+
+    async def _check(self, response: httpx2.Response) -> None:
+        if response.status_code >= 300:
+            _, said = await self._endpoint.refusal_in(response)
+            raise self._endpoint.refusal(response, said)
+        kind = content_type(response)
+        if kind != "text/event-stream":
+            raise PeerError(
+                f"{self._context.server} offers {kind or 'nothing'} instead of an event stream.",
+                code=INVALID_REQUEST,
+                hint="If it speaks streamable HTTP, its type is http.",
+            )
+
+    async def _hear(self, response: httpx2.Response) -> None:
+        reader = EventStreamReader(max_event_bytes=self._context.max_message_bytes)
+        async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
+            async for event in events:
+                if event.type == "endpoint":
+                    self._take_address(event)
+                    continue
+                for message in await messages_in(event, self._context.on_log):
+                    if not self._over:
+                        self._inbox.receive(message)
+
+    def _take_address(self, event: Event) -> None:
+        if self._address.done():
+            return
+        try:
+            url = self._endpoint.url.join(event.data.decode("utf-8", "replace"))
+        except httpx2.InvalidURL as error:
+            raise RemoteUnreachable(f"{self._context.server} named no valid address to post to.") from error
+        if not self._endpoint.same_origin(url):
+            raise RemoteUnreachable(
+                f"{self._context.server} wants its messages at another host ({url.host}), which is refused.",
+                hint="If the server lives there now, make that its url.",
+            )
+        self._address.set_result(url)
+
+    def _lose(self, error: ToolcribError) -> None:
+        if not self._over:
+            self._over = True
+            self._inbox.lost(error)
+
+    def _gone(self) -> ConnectionLost:
+        return ConnectionLost(
+            f"{self._context.server} closed its event stream.",
+            hint="It was probably restarted; the connection is opened again by itself.",
+        )
+
+
+@contextlib.asynccontextmanager
+async def open_sse(spec: RemoteSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:
+    """A link to the server whose event stream is at `spec.url`."""
+    async with open_endpoint(spec, context) as endpoint:
+        link = SseLink(endpoint, inbox, context)
+        try:
+            await link.start()
+            yield link
+        finally:
+            await link.close()

@@ -1,0 +1,18 @@
+"""Every module of `config/clients` describes one MCP client."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcrib import plugins
+from toolcrib.config.connecting.client import CLIENTS, Client
+from toolcrib.config.importing.dialect import EXPRESSIBLE
+
+
+@pytest.mark.parametrize("name", plugins.names(CLIENTS))
+def test_a_client_has_a_title_and_a_dialect_of_known_types(name: str) -> None:
+    client = plugins.find(CLIENTS, name).client
+
+    assert isinstance(client, Client)
+    assert client.title
+    assert {*client.dialect.types, *client.dialect.addresses.values()} <= set(EXPRESSIBLE)
