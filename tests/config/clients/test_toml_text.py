@@ -14,7 +14,7 @@ ENTRY = {"command": "c", "args": ["a", 'b"\\'], "http_headers": {"Authorization"
 
 
 def test_an_entry_goes_to_the_end_and_reads_as_given() -> None:
-    after = toml_text.put('model = "m"', TABLE, "n", ENTRY)
+    after = toml_text.set_entries('model = "m"', TABLE, {"n": ENTRY})
 
     assert after.startswith('model = "m"\n\n[mcp_servers.n]\n')
     assert tomllib.loads(after) == {"model": "m", "mcp_servers": {"n": ENTRY}}
@@ -38,7 +38,7 @@ approval_mode = "approve"
 command = "z"
 """
     old = tomllib.loads(before)["mcp_servers"]["n"]
-    after = toml_text.put(before, TABLE, "n", {**old, "command": "c", "args": ["b"]})
+    after = toml_text.set_entries(before, TABLE, {"n": {**old, "command": "c", "args": ["b"]}})
 
     assert tomllib.loads(after)["mcp_servers"]["n"] == {**old, "command": "c", "args": ["b"]}
     for kept in ("# the crib", "# how it starts", 'enabled_tools = ["x"] # few', "[mcp_servers.n.tools.x]"):
@@ -49,13 +49,13 @@ command = "z"
 def test_a_removal_takes_the_tables_below_and_leaves_the_next_comment() -> None:
     before = 'a = 1\n\n[mcp_servers."n"]\ncommand = "c"\n[mcp_servers.n.env]\nK = "v"\n\n# next\n[z]\nb = 2\n'
 
-    assert toml_text.take(before, TABLE, "n") == "a = 1\n\n# next\n[z]\nb = 2\n"
+    assert toml_text.remove_entry(before, TABLE, "n") == "a = 1\n\n# next\n[z]\nb = 2\n"
 
 
 def test_a_header_kept_in_a_table_of_its_own_goes_when_it_is_no_longer_wanted() -> None:
     before = '[mcp_servers.n]\nurl = "u"\n[mcp_servers.n.http_headers]\nAuthorization = "Bearer old"\n'
 
-    after = toml_text.put(before, TABLE, "n", {"command": "c", "args": []})
+    after = toml_text.set_entries(before, TABLE, {"n": {"command": "c", "args": []}})
 
     assert tomllib.loads(after) == {"mcp_servers": {"n": {"command": "c", "args": []}}}
     assert "old" not in after
@@ -72,4 +72,4 @@ def test_a_header_kept_in_a_table_of_its_own_goes_when_it_is_no_longer_wanted() 
 )
 def test_what_is_not_a_table_of_its_own_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        toml_text.put(text, TABLE, "n", {"command": "c"})
+        toml_text.set_entries(text, TABLE, {"n": {"command": "c"}})

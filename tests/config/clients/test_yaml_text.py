@@ -31,13 +31,13 @@ LINES = '  n:\n    enabled: true\n    cmd: "/a b/c"\n    args: ["serve", "--stdi
     ],
 )
 def test_an_entry_is_the_last_of_its_section(before: str, after: str) -> None:
-    assert yaml_text.put(before, TABLE, "n", ENTRY) == after
-    assert yaml_text.entries(after, TABLE)["n"] == ENTRY
-    assert yaml_text.rest(before, TABLE, "n") == yaml_text.rest(after, TABLE, "n")
+    assert yaml_text.set_entries(before, TABLE, {"n": ENTRY}) == after
+    assert yaml_text.read(after)["extensions"]["n"] == ENTRY
+    assert rest(before) == rest(after)
 
 
 def test_the_indentation_of_the_others_is_followed() -> None:
-    after = yaml_text.put("extensions:\n    x:\n        a: 1\n", TABLE, "n", {"cmd": "c"})
+    after = yaml_text.set_entries("extensions:\n    x:\n        a: 1\n", TABLE, {"n": {"cmd": "c"}})
 
     assert after == 'extensions:\n    x:\n        a: 1\n    n:\n      cmd: "c"\n'
 
@@ -57,21 +57,21 @@ def test_an_entry_that_goose_wrote_anew_is_read_and_changed() -> None:
     bundled: null
   z: {enabled: true}
 """
-    old = yaml_text.entries(before, TABLE)["n"]
+    old = yaml_text.read(before)["extensions"]["n"]
     assert old["args"] == ["serve", "--stdio"]
     assert (old["cmd"], old["envs"], old["bundled"]) == ("/old/toolcrib", {}, None)
 
-    after = yaml_text.put(before, TABLE, "n", {**old, **ENTRY})
+    after = yaml_text.set_entries(before, TABLE, {"n": {**old, **ENTRY}})
 
-    assert yaml_text.entries(after, TABLE)["n"] == {**old, **ENTRY}
+    assert yaml_text.read(after)["extensions"]["n"] == {**old, **ENTRY}
     assert "    # mine\n" in after
     assert after.endswith("    env_keys: []\n    timeout: 300\n    bundled: null\n  z: {enabled: true}\n")
 
 
 def test_a_section_that_would_be_empty_goes_with_its_last_entry() -> None:
-    assert yaml_text.take(f"a: 1\nextensions:\n{LINES}b: 2\n", TABLE, "n") == "a: 1\nb: 2\n"
+    assert yaml_text.remove_entry(f"a: 1\nextensions:\n{LINES}b: 2\n", TABLE, "n") == "a: 1\nb: 2\n"
     assert (
-        yaml_text.take(f"extensions:\n{LINES}  # end\n  z: 1\n", TABLE, "n")
+        yaml_text.remove_entry(f"extensions:\n{LINES}  # end\n  z: 1\n", TABLE, "n")
         == "extensions:\n  # end\n  z: 1\n"
     )
 
@@ -99,7 +99,7 @@ def test_a_section_that_would_be_empty_goes_with_its_last_entry() -> None:
 )
 def test_what_cannot_be_edited_safely_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        yaml_text.put(text, TABLE, "n", ENTRY)
+        yaml_text.set_entries(text, TABLE, {"n": ENTRY})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""Parses YAML into nodes with ruamel.yaml, and turns nodes into plain data.
+
+No tag constructs anything, and aliases cannot make the data much larger than the text. ruamel.yaml is imported
+with the first text that is not empty.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.config.connecting.client import Opaque
+from toolcrib.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ruamel.yaml.nodes import MappingNode, Node
+
+MAX_CHARACTERS = 256 * 1024
+"""About three seconds of parsing; the config files of clients have a tenth of it."""
+SPARE_CHARACTERS = 10_000
+"""What aliases may add to a short document."""
+_STREAM_MARK = re.compile(r"^(?:\.\.\.|%)", re.MULTILINE)
+_CORE = "tag:yaml.org,2002:"
+_TEXTS = ("str", "timestamp", "value", "merge")
+_NOT_INDENTED = re.compile(r"\n(?=[^ \t\r\n])")
+
+
+@lru_cache(maxsize=2)
+def parse(text: str) -> MappingNode | None:
+    """The root mapping, or None for an empty document; raises `ConfigError`.
+
+    Cached because planning and checking an edit look at the same two texts.
+    """
+    if not text.strip():
+        return None
+    if len(text) > MAX_CHARACTERS:
+        raise ConfigError("The file is too large for a YAML config file.")
+    if _STREAM_MARK.search(text):
+        raise ConfigError("The file uses YAML directives or document ends.")
+    root = _compose(text)
+    if root is not None and not _is(root, "mapping", "map"):
+        raise ConfigError("The file is not a YAML mapping.")
+    return root
+
+
+def _compose(text: str) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        # The library's own message quotes the file, which may hold secrets.
+        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        raise ConfigError(f"The file is not one valid YAML document{line}.") from None
+    except (YAMLError, RecursionError, ValueError):
+        raise ConfigError("The file is not valid YAML.") from None
+
+
+def value_of(text: str, node: Node) -> Any:
+    """The plain data of a node; raises `ConfigError`."""
+    try:
+        return _Reader(text).value(node)
+    except RecursionError:
+        raise ConfigError("The file is nested too deeply.") from None
+
+
+class _Reader:
+    """Turns nodes into data; a budget of characters bounds what aliases repeat."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._left = len(text) + SPARE_CHARACTERS
+
+    def value(self, node: Node) -> Any:
+        """The data of one node."""
+        self._spend(node)
+        if node.id == "scalar":
+            return self._scalar(node)
+        if _is(node, "sequence", "seq"):
+            return [self.value(one) for one in node.value]
+        found = self._mapping(node) if _is(node, "mapping", "map") else None
+        return Opaque(self._source(node).rstrip()) if found is None else found
+
+    def _spend(self, node: Node) -> None:
+        self._left -= 1 + (len(node.value) if node.id == "scalar" else 0)
+        if self._left < 0:
+            raise ConfigError("The aliases of the file repeat too much.")
+
+    def _mapping(self, node: Node) -> dict[str, Any] | None:
+        """None for keys that plain data cannot have: collections, and the same one twice."""
+        merged: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        for key, value in node.value:
+            if key.id != "scalar" or key.value in own:
+                return None
+            if key.tag != f"{_CORE}merge":
+                own[key.value] = self.value(value)
+            elif not self._merge(merged, value):
+                return None
+        return {**merged, **own}
+
+    def _merge(self, into: dict[str, Any], node: Node) -> bool:
+        """Add what `<<` names, the first one winning; False unless it is a mapping or a list of mappings."""
+        found = self.value(node)
+        for table in found if isinstance(found, list) else [found]:
+            if not isinstance(table, dict):
+                return False
+            into.update({key: value for key, value in table.items() if key not in into})
+        return True
+
+    def _scalar(self, node: Node) -> Any:
+        """JSON's kinds of values; dates, infinity and the like stay the text they are."""
+        if node.style in ("'", '"') and _NOT_INDENTED.search(self._source(node)):
+            raise ConfigError("A quoted text goes on at the start of a line, where YAML allows none.")
+        text = str(node.value)
+        if node.style in ("|", ">"):
+            return text.rstrip("\n")
+        kind = node.tag.removeprefix(_CORE)
+        if kind in ("int", "float"):
+            return _number(text)
+        if kind == "bool":
+            return text.lower() == "true"
+        if kind == "null":
+            return None
+        return text if kind in _TEXTS else Opaque(f"{node.tag} {text}")
+
+    def _source(self, node: Node) -> str:
+        return self._text[node.start_mark.index : node.end_mark.index]
+
+
+def _is(node: Node, kind: str, tag: str) -> bool:
+    return bool(node.id == kind and node.tag == f"{_CORE}{tag}")
+
+
+def _number(text: str) -> int | float | str:
+    digits = text.replace("_", "")
+    for read in (_integer, int, float):
+        try:
+            found = read(digits)
+        except ValueError:
+            continue
+        if math.isfinite(found):
+            return found
+    return text
+
+
+def _integer(digits: str) -> int:
+    return int(digits, 0)
