@@ -24,7 +24,7 @@ Table = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value of a file that is more than plain data, such as one with a tag: compared, never written anew."""
+    """A value of a file that is more than plain data, such as one with a tag: compared, never rewritten."""
 
     source: str = field(repr=False)
 

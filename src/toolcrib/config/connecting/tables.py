@@ -10,7 +10,7 @@ from toolcrib.errors import ConfigError
 
 
 def entries_in(data: Mapping[str, Any], table: Table) -> dict[str, Any]:
-    """The entries by name, none for null; raises `ConfigError` when something else is in the table's place."""
+    """The entries by name, none for null; raises `ConfigError` when the table is another value."""
     found: Any = data
     for depth, key in enumerate(table):
         found = {} if found.get(key) is None else found[key]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import tomlkit
     from tomlkit.container import Container
 
-REMOVED = "\0"
-"""Marks where a table was; TOML allows this character nowhere."""
+REMOVED = "\0\n"
+"""A line that marks where a table was; TOML allows this character nowhere."""
 _REMOVED = re.compile(f"(?:^[ \t]*\n)?{REMOVED}", re.MULTILINE)
 """With the empty line that separated the table from what is before it."""
 
@@ -49,7 +49,9 @@ def set_entries(text: str, table: Table, entries: Mapping[str, Entry]) -> str:
 
 def remove_entry(text: str, table: Table, name: str) -> str:
     """The text without the entry and its tables; comments before the next table stay."""
-    return _without_tables(text, (*table, name))
+    document = _document(text)
+    _take_out(document, [(*table, name)])
+    return _text(document)
 
 
 def _appended(text: str, path: Table, entry: Entry) -> str:
@@ -65,43 +67,67 @@ def _changed(text: str, path: Table, old: Any, entry: Entry) -> str:
         raise ConfigError(f"{'.'.join(path)!r} is not a table.")
     gone = [key for key in old if key not in entry]
     new = [key for key in entry if key not in old or old[key] != entry[key]]
-    for key in (*gone, *new):
-        text = _without_tables(text, (*path, key))
     document = _document(text)
+    if _take_out(document, [(*path, key) for key in (*gone, *new)]):
+        document = _document(_text(document))
     table = _own_table(document, path)
     for key in gone:
-        if key in table:
-            table.remove(key)
+        _remove_value(table, key)
     for key in new:
-        table[key] = _item(entry[key])
+        _set_value(table, key, _item(entry[key]))
     return document.as_string()
 
 
-def _without_tables(text: str, path: Table) -> str:
-    """The text without the tables of this path and those below them; a value of this path stays."""
-    document = _document(text)
-    found = list(_tables(document, path))
-    if not found:
-        return text
-    for container, place in found:
-        _take_out(container, place)
-    return _REMOVED.sub("", document.as_string())
+def _remove_value(table: Any, key: str) -> None:
+    """Remove a value; one with dotted keys may be written on several lines."""
+    while key in table:
+        table.remove(key)
 
 
-def _take_out(container: Container, place: int) -> None:
+def _set_value(table: Any, key: str, item: Any) -> None:
+    """Set a value; a new one follows the last one, before the comments that lead to the next table."""
+    from tomlkit.items import AoT, Comment, InlineTable, Null, Whitespace
+    from tomlkit.items import Table as TomlTable
+
+    old = table.get(key)
+    if old is not None and (isinstance(old, InlineTable) or not isinstance(old, dict)):
+        table[key] = item
+        return
+    _remove_value(table, key)
+    body = table.value.body
+    end = next((place for place, (_, one) in enumerate(body) if isinstance(one, TomlTable | AoT)), len(body))
+    while end and isinstance(body[end - 1][1], Comment | Whitespace | Null):
+        end -= 1
+    later = body[end:]
+    del body[end:]
+    table.append(key, item)
+    body.extend(later)
+
+
+def _take_out(document: tomlkit.TOMLDocument, paths: list[Table]) -> bool:
+    """Mark the tables of these paths as removed, with those below; values of these paths stay."""
     from tomlkit.items import Whitespace
 
-    container.body[place] = (None, Whitespace(f"{REMOVED}{_tail(container.body[place][1])}", fixed=True))
+    found = [place for path in paths for place in _tables(document, path)]
+    for container, place in found:
+        tail = _tail(container.body[place][1])
+        container.body[place] = (None, Whitespace(f"{REMOVED}{tail}", fixed=True))
+    return bool(found)
+
+
+def _text(document: tomlkit.TOMLDocument) -> str:
+    return _REMOVED.sub("", document.as_string())
 
 
 def _tail(item: Any) -> str:
     """The empty lines and comments at the end of a table, which lead to the next one."""
-    from tomlkit.items import AoT, Comment, Table, Whitespace
+    from tomlkit.items import AoT, Comment, Whitespace
+    from tomlkit.items import Table as TomlTable
 
     tail = ""
     body = item.body[-1].value.body if isinstance(item, AoT) else item.value.body
     for _, one in reversed(body):
-        if isinstance(one, Table | AoT):
+        if isinstance(one, TomlTable | AoT):
             return f"{_tail(one)}{tail}"
         if not isinstance(one, Comment | Whitespace):
             break
@@ -111,20 +137,21 @@ def _tail(item: Any) -> str:
 
 def _tables(container: Container, path: Table) -> Iterator[tuple[Container, int]]:
     """Where tables of this path are written; TOML allows parts of a table in several places."""
-    from tomlkit.items import AoT, Table
+    from tomlkit.items import AoT
+    from tomlkit.items import Table as TomlTable
 
     for place, (key, item) in enumerate(container.body):
-        if key is None or key.key != path[0] or key.is_dotted() or not isinstance(item, Table | AoT):
+        if key is None or key.key != path[0] or key.is_dotted() or not isinstance(item, TomlTable | AoT):
             continue
         if len(path) == 1:
             yield container, place
-        elif isinstance(item, Table):
+        elif isinstance(item, TomlTable):
             yield from _tables(item.value, path[1:])
 
 
 def _own_table(document: tomlkit.TOMLDocument, path: Table) -> Any:
     """The table with a header of its own; raises `ConfigError`."""
-    found = [container.body[place][1] for container, place in _tables(document, path)]
+    found: list[Any] = [container.body[place][1] for container, place in _tables(document, path)]
     table = next((one for one in found if not one.is_super_table()), None)
     if table is None:
         raise ConfigError(f"[{'.'.join(path)}] is not written as a table of its own.")

@@ -1,24 +1,24 @@
 """Parses YAML into nodes with ruamel.yaml, and turns nodes into plain data.
 
-No tag constructs anything, and aliases cannot make the data much larger than the text. ruamel.yaml is imported
-with the first text that is not empty.
+No tag constructs anything, and aliases cannot make the data much larger than the text. ruamel.yaml is
+imported with the first text that is not empty.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, lru_cache
+from typing import Any
 
 from toolcrib.config.connecting.client import Opaque
 from toolcrib.errors import ConfigError
 
-if TYPE_CHECKING:
-    from ruamel.yaml.nodes import MappingNode, Node
-
-MAX_CHARACTERS = 256 * 1024
-"""About three seconds of parsing; the config files of clients have a tenth of it."""
+Node = Any
+"""A node of ruamel.yaml, whose classes declare too few of their attributes to check."""
+MAX_CHARACTERS = 128 * 1024
+"""One to five seconds of parsing; the config files of clients are about a tenth of it."""
+MAX_FLOW_DEPTH = 20
 SPARE_CHARACTERS = 10_000
 """What aliases may add to a short document."""
 _STREAM_MARK = re.compile(r"^(?:\.\.\.|%)", re.MULTILINE)
@@ -28,7 +28,7 @@ _NOT_INDENTED = re.compile(r"\n(?=[^ \t\r\n])")
 
 
 @lru_cache(maxsize=2)
-def parse(text: str) -> MappingNode | None:
+def parse(text: str) -> Node | None:
     """The root mapping, or None for an empty document; raises `ConfigError`.
 
     Cached because planning and checking an edit look at the same two texts.
@@ -40,7 +40,7 @@ def parse(text: str) -> MappingNode | None:
     if _STREAM_MARK.search(text):
         raise ConfigError("The file uses YAML directives or document ends.")
     root = _compose(text)
-    if root is not None and not _is(root, "mapping", "map"):
+    if root is not None and not is_mapping(root):
         raise ConfigError("The file is not a YAML mapping.")
     return root
 
@@ -49,14 +49,35 @@ def _compose(text: str) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Scanner = _bounded_scanner()
     try:
-        return YAML(typ="safe", pure=True).compose(text)
+        return yaml.compose(text)
     except MarkedYAMLError as error:
         # The library's own message quotes the file, which may hold secrets.
         line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
         raise ConfigError(f"The file is not one valid YAML document{line}.") from None
     except (YAMLError, RecursionError, ValueError):
         raise ConfigError("The file is not valid YAML.") from None
+
+
+@cache
+def _bounded_scanner() -> Any:
+    """A scanner with a limit on nested brackets: its time grows with the square of their depth."""
+    from ruamel.yaml.scanner import Scanner
+
+    class BoundedScanner(Scanner):
+        def fetch_flow_collection_start(self, *arguments: Any, **options: Any) -> None:
+            if len(self.flow_context) >= MAX_FLOW_DEPTH:
+                raise ConfigError("The file is nested too deeply.")
+            super().fetch_flow_collection_start(*arguments, **options)
+
+    return BoundedScanner
+
+
+def is_mapping(node: Node) -> bool:
+    """Whether a node is a mapping without a tag of its own."""
+    return bool(node.id == "mapping" and node.tag == f"{_CORE}map")
 
 
 def value_of(text: str, node: Node) -> Any:
@@ -79,9 +100,9 @@ class _Reader:
         self._spend(node)
         if node.id == "scalar":
             return self._scalar(node)
-        if _is(node, "sequence", "seq"):
+        if node.id == "sequence" and node.tag == f"{_CORE}seq":
             return [self.value(one) for one in node.value]
-        found = self._mapping(node) if _is(node, "mapping", "map") else None
+        found = self._mapping(node) if is_mapping(node) else None
         return Opaque(self._source(node).rstrip()) if found is None else found
 
     def _spend(self, node: Node) -> None:
@@ -129,10 +150,6 @@ class _Reader:
 
     def _source(self, node: Node) -> str:
         return self._text[node.start_mark.index : node.end_mark.index]
-
-
-def _is(node: Node, kind: str, tag: str) -> bool:
-    return bool(node.id == kind and node.tag == f"{_CORE}{tag}")
 
 
 def _number(text: str) -> int | float | str:

@@ -8,22 +8,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolcrib.config.connecting.client import Entry, Table
-from toolcrib.config.connecting.yaml_nodes import parse, value_of
+from toolcrib.config.connecting.yaml_nodes import Node, is_mapping, parse, value_of
 from toolcrib.errors import ConfigError
 
-if TYPE_CHECKING:
-    from ruamel.yaml.nodes import MappingNode, Node
-
 STEP = "  "
-_PLAIN_KEY = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_./-]*", re.IGNORECASE)
+_PLAIN_KEY = re.compile(r"(?!(?:yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_./-]*", re.IGNORECASE)
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """JSON allows these unescaped; YAML does not, or reads a line break."""
 _COLON = re.compile(r"[ \t]*:")
 
-Field = tuple["Node", "Node"]
+Field = tuple[Node, Node]
 """A key and its value."""
 Edit = tuple[int, int, str]
 """From where to where the text is replaced, and by what."""
@@ -47,6 +44,8 @@ def set_entries(text: str, table: Table, entries: Mapping[str, Entry]) -> str:
     read(text)
     (name,) = table
     root = parse(text)
+    if root is not None and root.flow_style:
+        raise ConfigError("The file does not have its keys on lines of their own.")
     section = _find(root, name)
     if section is None:
         lead = " " * root.start_mark.column if root is not None and root.value else ""
@@ -96,21 +95,25 @@ def _entry_edits(text: str, child: Field, entry: Entry) -> list[Edit]:
     old = {} if _is_empty(node) else value_of(text, node)
     if not isinstance(old, dict) or node.anchor:
         raise ConfigError(f"The entry {key.value!r} is written in a way that cannot be changed safely.")
-    changed = [one for one in {**old, **entry} if one not in old or one not in entry or old[one] != entry[one]]
+    changed = [
+        one for one in {**old, **entry} if one not in old or one not in entry or old[one] != entry[one]
+    ]
     if not changed:
         return []
     lead = " " * key.start_mark.column + STEP
     if node.id != "mapping" or node.flow_style:
-        return _opened(text, child, _fields(entry, lead))
+        return _opened(text, child, _fields(entry, lead)) if entry else _emptied(child)
     edits = [_field_edits(text, node, one, entry) for one in changed if _find(node, one)]
     added = {one: entry[one] for one in changed if one in entry and not _find(node, one)}
     if added:
         lines = _fields(added, " " * node.start_mark.column)
         edits.append([_insertion(text, _content_end(text, node.value[-1]), lines)])
+    if not entry:
+        edits.append([(_colon(text, key), _colon(text, key), " {}")])
     return [edit for several in edits for edit in several]
 
 
-def _field_edits(text: str, node: MappingNode, name: str, entry: Entry) -> list[Edit]:
+def _field_edits(text: str, node: Node, name: str, entry: Entry) -> list[Edit]:
     field = _find(node, name)
     assert field is not None
     if name not in entry:
@@ -140,6 +143,10 @@ def _opened(text: str, field: Field, lines: str) -> list[Edit]:
     return [(start, end, ""), _insertion(text, _line_end(text, end), lines)]
 
 
+def _emptied(field: Field) -> list[Edit]:
+    return [(field[1].start_mark.index, field[1].end_mark.index, "{}")]
+
+
 def _deletion(text: str, field: Field) -> Edit:
     key = field[0].start_mark.index
     start = _line_start(text, key)
@@ -159,14 +166,14 @@ def _applied(text: str, edits: list[Edit]) -> str:
     return text
 
 
-def _find(node: MappingNode | None, name: str) -> Field | None:
+def _find(node: Node | None, name: str) -> Field | None:
     return next((field for field in node.value if field[0].value == name), None) if node is not None else None
 
 
-def _block(section: Field) -> MappingNode:
+def _block(section: Field) -> Node:
     """The children of a section that has them on lines of their own; raises `ConfigError`."""
     key, node = section
-    if node.id != "mapping" or node.flow_style or node.anchor:
+    if not is_mapping(node) or node.flow_style or node.anchor:
         raise ConfigError(f"{key.value!r} does not have its entries on lines of their own.")
     return node
 
@@ -175,7 +182,7 @@ def _is_empty(node: Node) -> bool:
     """Null, or `{}`; with an anchor it means something elsewhere too."""
     if node.anchor:
         return False
-    return node.tag.endswith(":null") if node.id == "scalar" else not node.value and node.id == "mapping"
+    return node.tag.endswith(":null") if node.id == "scalar" else not node.value and is_mapping(node)
 
 
 def _is_blank(node: Node) -> bool:
