@@ -6,7 +6,6 @@ imported with the first text that is not empty.
 
 from __future__ import annotations
 
-import math
 import re
 from functools import cache, lru_cache
 from typing import Any
@@ -133,7 +132,7 @@ class _Reader:
         return True
 
     def _scalar(self, node: Node) -> Any:
-        """JSON's kinds of values; dates, infinity and the like stay the text they are."""
+        """JSON's kinds of values; dates and the like stay the text they are."""
         if node.style in ("'", '"') and _NOT_INDENTED.search(self._source(node)):
             raise ConfigError("A quoted text goes on at the start of a line, where YAML allows none.")
         text = str(node.value)
@@ -153,16 +152,12 @@ class _Reader:
 
 
 def _number(text: str) -> int | float | str:
-    digits = text.replace("_", "")
-    for read in (_integer, int, float):
+    """The number; text where that would lose how it is written, as in `1.10`, `0755` and `.inf`."""
+    for read in (int, float):
         try:
-            found = read(digits)
+            found = read(text)
         except ValueError:
             continue
-        if math.isfinite(found):
+        if str(found) == text:
             return found
     return text
-
-
-def _integer(digits: str) -> int:
-    return int(digits, 0)
