@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,9 @@ HEAVY = {
     "opentelemetry",
     "pydantic",
     "rich",
+    "ruamel",
     "starlette",
+    "tomlkit",
     "uvicorn",
     "uvloop",
 }
@@ -93,3 +96,42 @@ def test_a_gateway_that_only_lends_tools_needs_neither_models_nor_chats() -> Non
     assert not packages(loaded) & (HEAVY - {"jsonschema_rs"})
     unused = ("agent.events", "control.dispatch", "host.parlour", "llm", "retrieval", "store.chats", "web")
     assert not loaded & {f"toolcrib.{module}" for module in unused}
+
+
+CLIENT_FILES = """
+from pathlib import Path
+from toolcrib.config.connecting.client import client_names, find_client
+from toolcrib.config.connecting.editing import plan_connection, plan_removal, read_entries
+from toolcrib.config.connecting.gateway import Program
+from toolcrib.config.importing.sources import read_words
+
+def edit(name, text):
+    client, file = find_client(name), Path({folder!r}) / name
+    file.write_text(text)
+    plan_connection(client, file, "n", client.entry("n", Program(command="c")))
+    plan_removal(client, file, "x")
+
+for name in client_names():
+    assert not read_entries(find_client(name), Path({folder!r}) / "missing")
+read_words('{{"mcpServers": {{"x": {{"command": "c"}}}}}}', Path("/x.json"))
+edit("cursor", '{{"mcpServers": {{"x": {{"command": "c"}}}}}}')
+read_entries(find_client("codex"), Path({folder!r}) / "missing")
+"""
+
+
+def test_clients_with_json_files_load_neither_yaml_nor_toml(tmp_path: Path) -> None:
+    program = CLIENT_FILES.format(folder=str(tmp_path))
+
+    assert not packages(modules_after(program)) & {"ruamel", "tomlkit"}
+
+
+@pytest.mark.parametrize(
+    ("client", "text", "library"),
+    [("goose", "extensions:\n  x: {}\n", "ruamel"), ("codex", "[mcp_servers.x]\n", "tomlkit")],
+)
+def test_a_library_is_loaded_by_the_first_file_of_its_format(
+    tmp_path: Path, client: str, text: str, library: str
+) -> None:
+    program = CLIENT_FILES.format(folder=str(tmp_path)) + f"edit({client!r}, {text!r})\n"
+
+    assert packages(modules_after(program)) & {"ruamel", "tomlkit"} == {library}

@@ -19,6 +19,7 @@ from toolcrib.config.connecting.editing import (
     write_change,
 )
 from toolcrib.config.connecting.gateway import Address, Program
+from toolcrib.config.connecting.tables import snippet
 from toolcrib.errors import ConfigError, NotFound, UsageError
 
 PROGRAM = Program(command="/opt/tool crib/bin/toolcrib", args=("serve", "--stdio", "--home", 'C:\\a "b" ü'))
@@ -124,7 +125,7 @@ def test_a_missing_or_empty_file_becomes_the_snippet(name: str, file: Path) -> N
     entry = client.entry("toolcrib", PROGRAM)
     connect(client, file)
 
-    assert file.read_text() == f"{client.syntax.snippet(client.table, 'toolcrib', entry)}\n"
+    assert file.read_text() == f"{snippet(client, 'toolcrib', entry)}\n"
     assert file.stat().st_mode & 0o777 == 0o600
     assert not backup_of(file).exists()
     made = file.read_bytes()

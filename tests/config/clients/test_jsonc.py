@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.config.connecting import jsonc
+from toolcrib.config.connecting.tables import without_entry
 from toolcrib.errors import ConfigError
 
 TABLE = ("mcpServers",)
@@ -30,36 +31,36 @@ VALUES = st.recursive(
     ],
 )
 def test_a_line_stays_a_line(before: str, after: str) -> None:
-    assert jsonc.put(before, TABLE, "n", ENTRY) == after
-    assert jsonc.rest(before, TABLE, "n") == jsonc.rest(after, TABLE, "n")
+    assert jsonc.set_entries(before, TABLE, {"n": ENTRY}) == after
+    assert without_entry(jsonc.read(before), (*TABLE, "n")) == without_entry(jsonc.read(after), (*TABLE, "n"))
 
 
 def test_a_new_member_follows_the_indentation_of_the_others() -> None:
     before = '{\n\t"mcpServers": {\n\t\t"x": {\n\t\t\t"command": "x"\n\t\t}\n\t}\n}\n'
 
-    after = jsonc.put(before, TABLE, "n", ENTRY)
+    after = jsonc.set_entries(before, TABLE, {"n": ENTRY})
 
     assert after == before.replace(
         "\n\t\t}\n",
         '\n\t\t},\n\t\t"n": {\n\t\t\t"command": "c",\n\t\t\t"args": [\n\t\t\t\t"a"\n\t\t\t]\n\t\t}\n',
     )
-    assert jsonc.take(after, TABLE, "n") == before
+    assert jsonc.remove_entry(after, TABLE, "n") == before
 
 
 def test_comments_stay_with_what_they_speak_of() -> None:
     before = '{\n  "mcpServers": {\n    "x": {} // of x\n    // the end\n  }\n}'
 
-    after = jsonc.put(before, TABLE, "n", ENTRY)
+    after = jsonc.set_entries(before, TABLE, {"n": ENTRY})
 
     assert '"x": {}, // of x\n    // the end\n    "n": {' in after
-    assert jsonc.take(after, TABLE, "n") == before
+    assert jsonc.remove_entry(after, TABLE, "n") == before
 
 
 def test_a_file_of_comments_alone_gets_an_object() -> None:
-    after = jsonc.put("// settings\n", TABLE, "n", ENTRY)
+    after = jsonc.set_entries("// settings\n", TABLE, {"n": ENTRY})
 
     assert after.startswith("// settings\n{")
-    assert jsonc.entries(after, TABLE) == {"n": ENTRY}
+    assert jsonc.read(after) == {"mcpServers": {"n": ENTRY}}
 
 
 def test_only_what_differs_is_touched_in_an_entry_that_is_there() -> None:
@@ -67,7 +68,7 @@ def test_only_what_differs_is_touched_in_an_entry_that_is_there() -> None:
         '{"mcpServers": {"n": {\n  "command": "old", // mine\n  "args": ["a"],\n  "timeout": 9 // slow\n}}}'
     )
 
-    after = jsonc.put(before, TABLE, "n", {**ENTRY, "timeout": 9})
+    after = jsonc.set_entries(before, TABLE, {"n": {**ENTRY, "timeout": 9}})
 
     assert after == before.replace('"old"', '"c"')
 
@@ -77,7 +78,7 @@ def test_a_member_is_taken_from_any_place(place: int) -> None:
     names = ["a", "b", "c"]
     for indent in (None, 2):
         before = json.dumps({"mcpServers": {key: {} for key in names}}, indent=indent)
-        after = jsonc.take(before, TABLE, names[place])
+        after = jsonc.remove_entry(before, TABLE, names[place])
         assert json.loads(after) == {"mcpServers": {key: {} for key in set(names) - {names[place]}}}
         assert after.count("\n") == before.count("\n") - (1 if indent else 0)
 
@@ -87,7 +88,7 @@ def test_a_member_is_taken_from_any_place(place: int) -> None:
 )
 def test_what_is_no_object_of_objects_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        jsonc.put(text, TABLE, "n", ENTRY)
+        jsonc.set_entries(text, TABLE, {"n": ENTRY})
 
 
 @given(
@@ -102,9 +103,9 @@ def test_whatever_the_document_only_the_entry_comes_and_goes(
     data = {**others, **({} if servers is None else {"mcpServers": servers})}
     before = json.dumps(data, indent=indent)
 
-    after = jsonc.put(before, TABLE, "n", ENTRY)
+    after = jsonc.set_entries(before, TABLE, {"n": ENTRY})
 
     assert json.loads(after) == {**data, "mcpServers": {**(servers or {}), "n": ENTRY}}
-    assert json.loads(jsonc.take(after, TABLE, "n")) == {**data, "mcpServers": servers or {}}
+    assert json.loads(jsonc.remove_entry(after, TABLE, "n")) == {**data, "mcpServers": servers or {}}
     if servers:
-        assert jsonc.take(after, TABLE, "n") == before
+        assert jsonc.remove_entry(after, TABLE, "n") == before

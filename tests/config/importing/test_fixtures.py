@@ -49,7 +49,7 @@ def exported(host: str, servers: dict[str, dict[str, Any]]) -> str:
     client, text = find_client(host), ""
     for name, entry in servers.items():
         written = write_entry(host, client.title, client.dialect, name, entry)
-        text = client.syntax.put(text, client.table, name, written.entry)
+        text = client.syntax.set_entries(text, client.table, {name: written.entry})
     return text
 
 
@@ -123,7 +123,7 @@ def test_a_server_goes_through_any_other_host(
             written = write_entry(host, client.title, client.dialect, server, entry)
         except Inexpressible:
             continue
-        (tmp_path / "file").write_text(client.syntax.put("", client.table, server, written.entry))
+        (tmp_path / "file").write_text(client.syntax.set_entries("", client.table, {server: written.entry}))
         (back,) = taken_in(tmp_path / "file", knowledge, host).values()
         kinds = {parse_entry(server, entry).type, parse_entry(server, back).type}
         assert len(kinds) == 1

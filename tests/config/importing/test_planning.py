@@ -266,6 +266,28 @@ def test_texts_over_several_lines_are_read(knowledge: Any) -> None:
     assert one.entry["x-import"] == {"goose": {"description": "two\n\nlines # here"}}
 
 
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("inc: !include x\nextensions:\n  a:\n    cmd: !secret x\n  b:\n    cmd: y\n", "goose"),
+        ("[mcp_servers.a]\ncommand = 'x'\nsince = 2024-01-01\n[mcp_servers.b]\ncommand = 'y'\n", "codex"),
+    ],
+)
+def test_an_entry_with_more_than_plain_data_is_refused_and_the_others_are_read(text: str, host: str) -> None:
+    reading = read_words(text, Path("/x"), host)
+
+    assert [(one.name, one.entry["command"]) for one in reading.drafts] == [("b", "y")]
+    assert reading.refused == {"a": "its entry cannot be read"}
+
+
+def test_entries_that_share_values_by_aliases_are_read() -> None:
+    text = "x-env: &env {A: '1'}\nextensions:\n  a: {type: stdio, cmd: x, envs: *env}\n"
+
+    (draft,) = read_words(text, Path("/x"), "goose").drafts
+
+    assert draft.entry == {"command": "x", "env": {"A": "1"}}
+
+
 def test_what_would_run_inside_the_host_is_not_taken_in(knowledge: Any) -> None:
     entry = {"type": "inprocess", "module": "toolcrib.bundled.filesystem", "args": ["/"]}
     reading = read_words(json.dumps({"mcpServers": {"files": entry}}), Path("/x.json"))

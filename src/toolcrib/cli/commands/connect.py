@@ -104,6 +104,7 @@ def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, An
     from toolcrib.config.connecting.client import client_name, find_client
     from toolcrib.config.connecting.gateway import Address
     from toolcrib.config.connecting.places import find_places
+    from toolcrib.config.connecting.tables import snippet
 
     client = find_client(name).here(find_places())
     gateway = _gateway(surface, options)
@@ -118,7 +119,7 @@ def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, An
         entry_name=entry_name,
         file=file,
         entry=client.entry(entry_name, gateway),
-        snippet=client.syntax.snippet(client.table, entry_name, shown),
+        snippet=snippet(client, entry_name, shown),
         shown=shown,
     )
 

@@ -26,7 +26,7 @@ def _by_address(name: str, address: Address) -> Entry:
 
 def _questions(text: str) -> dict[str, Question]:
     """Its `inputs`: a text to type or a choice; what a command of the editor would answer is asked too."""
-    asked = jsonc.entries(text, ()).get("inputs")
+    asked = jsonc.read(text).get("inputs")
     known = [one for one in asked if isinstance(one, dict)] if isinstance(asked, list) else []
     return {one["id"]: _question(one) for one in known if isinstance(one.get("id"), str)}
 

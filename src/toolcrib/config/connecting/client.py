@@ -22,23 +22,24 @@ Table = tuple[str, ...]
 """The keys that lead to the entries."""
 
 
+@dataclass(frozen=True)
+class Opaque:
+    """A value of a file that is more than plain data, such as one with a tag: compared, never rewritten."""
+
+    source: str = field(repr=False)
+
+
 class Syntax(Protocol):
-    """A way to write files; every function takes the text of one ('' for none) and raises `ConfigError`."""
+    """A file format; every function takes the text of a file ('' for none) and raises `ConfigError`."""
 
-    def entries(self, text: str, table: Table) -> Mapping[str, Any]:
-        """The entries by name."""
+    def read(self, text: str) -> dict[str, Any]:
+        """The whole document."""
 
-    def rest(self, text: str, table: Table, name: str) -> Any:
-        """Everything but the entry `name`, comparable: an edit must leave it equal."""
+    def set_entries(self, text: str, table: Table, entries: Mapping[str, Entry]) -> str:
+        """The text with these entries; of one that is there, only what differs is changed."""
 
-    def put(self, text: str, table: Table, name: str, entry: Entry) -> str:
-        """The text with the entry; one that is there is changed where it differs."""
-
-    def take(self, text: str, table: Table, name: str) -> str:
+    def remove_entry(self, text: str, table: Table, name: str) -> str:
         """The text without the entry."""
-
-    def snippet(self, table: Table, name: str, entry: Entry) -> str:
-        """The entry alone, as a person would paste it into an empty file."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ entry alone. A file that changed while the person was thinking is left alone too
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from toolcrib.config.atomic import write_atomic
 from toolcrib.config.connecting.client import Client, Entry
 from toolcrib.config.connecting.gateway import NAME
+from toolcrib.config.connecting.tables import entries_in, without_entry
 from toolcrib.config.paths import make_private
 from toolcrib.errors import ConfigError
 
@@ -45,7 +46,7 @@ class Change:
 
 def read_entries(client: Client, file: Path) -> Mapping[str, Any]:
     """The servers that a client's file names; raises `ConfigError`."""
-    return client.syntax.entries(_decoded(_content(file) or b"", file)[0], client.table)
+    return _entries(client, _decoded(_content(file) or b"", file)[0])
 
 
 def read_text(file: Path) -> str | None:
@@ -64,44 +65,33 @@ def is_ours(name: str, entry: Any) -> bool:
 
 def plan_connection(client: Client, file: Path, name: str, entry: Entry) -> Change:
     """The file with the entry; keys that a person added to the one that is there are kept."""
-    target, before, text, shape = _opened(file)
-    old = client.syntax.entries(text, client.table).get(name)
-    wanted = _merged(old, entry, client.own_keys()) if isinstance(old, Mapping) else entry
-    if old == wanted:
-        return Change(file=target, before=before, after=before)
-    edited = client.syntax.put(text, client.table, name, wanted)
-    _check(client, text, edited, name, wanted)
-    return Change(file=target, before=before, after=shape.encoded(edited), replaces=old is not None)
+    return plan_entries(client, file, {name: entry}, client.own_keys())
 
 
 def plan_entries(client: Client, file: Path, wanted: Mapping[str, Entry], own: frozenset[str]) -> Change:
     """The file with all these entries; keys besides `own` that a person added to those there are kept."""
     target, before, text, shape = _opened(file)
-    known = client.syntax.entries(text, client.table)
-    replaces = False
-    edited = text
-    for name, entry in wanted.items():
-        old = known.get(name)
-        merged = _merged(old, entry, own) if isinstance(old, Mapping) else entry
-        if old == merged:
-            continue
-        previous, edited = edited, client.syntax.put(edited, client.table, name, merged)
-        _check(client, previous, edited, name, merged)
-        replaces = replaces or old is not None
-    after = before if edited == text else shape.encoded(edited)
-    return Change(file=target, before=before, after=after, replaces=replaces)
+    known = _entries(client, text)
+    merged = {name: _merged(known.get(name), entry, own) for name, entry in wanted.items()}
+    differing = {name: entry for name, entry in merged.items() if known.get(name) != entry}
+    if not differing:
+        return Change(file=target, before=before, after=before)
+    edited = client.syntax.set_entries(text, client.table, differing)
+    _check(client, text, edited, differing)
+    replaces = any(known.get(name) is not None for name in differing)
+    return Change(file=target, before=before, after=shape.encoded(edited), replaces=replaces)
 
 
 def plan_removal(client: Client, file: Path, name: str) -> Change:
     """The file without the entry, as it was before where that is still known."""
     target, before, text, shape = _opened(file)
-    known = client.syntax.entries(text, client.table)
+    known = _entries(client, text)
     if before is None or name not in known:
         return Change(file=target, before=before, after=before)
     undone = _undone(client, target, before, name, known[name])
     if undone is None:
-        edited = client.syntax.take(text, client.table, name)
-        _check(client, text, edited, name, None)
+        edited = client.syntax.remove_entry(text, client.table, name)
+        _check(client, text, edited, {name: None})
         undone = shape.encoded(edited)
     return Change(file=target, before=before, after=undone)
 
@@ -130,7 +120,13 @@ def backup_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.bak")
 
 
-def _merged(old: Mapping[str, Any], entry: Entry, own: frozenset[str]) -> Entry:
+def _entries(client: Client, text: str) -> dict[str, Any]:
+    return entries_in(client.syntax.read(text), client.table)
+
+
+def _merged(old: Any, entry: Entry, own: frozenset[str]) -> Entry:
+    if not isinstance(old, Mapping):
+        return entry
     kept = {key: entry.get(key, value) for key, value in old.items() if key in entry or key not in own}
     return {**kept, **entry}
 
@@ -142,26 +138,33 @@ def _undone(client: Client, file: Path, now: bytes, name: str, entry: Any) -> by
         if before is None:
             return None
         text, shape = _decoded(before, file)
-        if name in client.syntax.entries(text, client.table):
+        if name in _entries(client, text):
             return None
-        again = shape.encoded(client.syntax.put(text, client.table, name, entry))
+        again = shape.encoded(client.syntax.set_entries(text, client.table, {name: entry}))
     except ConfigError:
         return None
     return before if again == now else None
 
 
-def _check(client: Client, before: str, after: str, name: str, entry: Entry | None) -> None:
-    """Read again what would be written: the entry is as wanted, and nothing else has changed."""
+def _check(client: Client, before: str, after: str, wanted: Mapping[str, Entry | None]) -> None:
+    """Read again what would be written: the entries are as wanted, and nothing else has changed."""
     unsafe = ConfigError("The file is written in a way that cannot be changed safely.")
-    syntax, table = client.syntax, client.table
-    was = syntax.rest(before, table, name)
+    was = _rest(client, before, wanted)
     try:
-        found, now = syntax.entries(after, table).get(name), syntax.rest(after, table, name)
+        found, now = _entries(client, after), _rest(client, after, wanted)
     except ConfigError:
-        # Its words would be about a text that nobody has seen.
+        # Its message would be about a text that the user has never seen.
         raise unsafe from None
-    if found != entry or now != was:
+    if now != was or any(found.get(name) != entry for name, entry in wanted.items()):
         raise unsafe
+
+
+def _rest(client: Client, text: str, names: Iterable[str]) -> Any:
+    """Everything but these entries; a table without entries counts as none."""
+    data: Any = client.syntax.read(text)
+    for name in names:
+        data = without_entry(data, (*client.table, name))
+    return data
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from toolcrib.config.connecting.client import Entry, Table
+from toolcrib.config.connecting.tables import entries_in
 from toolcrib.config.parsing import KeyPath, Parser
 from toolcrib.errors import ConfigError
 
@@ -50,36 +52,22 @@ class _Text(Parser):
         return (indentation(self.text, self.offsets[first[0]]) if first else "") or UNIT
 
 
-def entries(text: str, table: Table) -> dict[str, Any]:
-    """The entries by name."""
-    found = _parse(text).data
-    for depth, key in enumerate(table):
-        found = found.get(key, {})
-        if not isinstance(found, dict):
-            raise ConfigError(f"{'.'.join(table[: depth + 1])!r} is no object.")
-    return dict(found)
+def read(text: str) -> dict[str, Any]:
+    """The document; a file without a value counts as an empty object."""
+    return dict(_parse(text).data)
 
 
-def rest(text: str, table: Table, name: str) -> Any:
-    """The data without the entry; a table that is empty counts as none."""
-    return _without(_parse(text).data, (*table, name))
+def set_entries(text: str, table: Table, entries: Mapping[str, Entry]) -> str:
+    """The text with the entries; of one that is there, only what differs is touched."""
+    for name, entry in entries.items():
+        text = _set_entry(text, table, name, entry)
+    return text
 
 
-def _without(data: Any, path: Table) -> Any:
-    """A copy without what stands at `path`, nor the objects that are empty then."""
-    key, *below = path
-    if not isinstance(data, dict) or key not in data:
-        return data
-    left = _without(data[key], tuple(below)) if below else {}
-    others = {one: value for one, value in data.items() if one != key}
-    return {**others, key: left} if left else others
-
-
-def put(text: str, table: Table, name: str, entry: Entry) -> str:
-    """The text with the entry; of one that is there, only what differs is touched."""
+def _set_entry(text: str, table: Table, name: str, entry: Entry) -> str:
     if _NOTHING.fullmatch(text):
-        return f"{text}{snippet(table, name, entry)}\n"
-    old = entries(text, table).get(name)
+        return f"{text}{_document(table, name, entry)}\n"
+    old = entries_in(read(text), table).get(name)
     if not isinstance(old, dict) or not old:
         return _set(text, (*table, name), entry)
     for key in [key for key in old if key not in entry]:
@@ -90,13 +78,12 @@ def put(text: str, table: Table, name: str, entry: Entry) -> str:
     return text
 
 
-def take(text: str, table: Table, name: str) -> str:
+def remove_entry(text: str, table: Table, name: str) -> str:
     """The text without the entry."""
     return _delete(text, (*table, name))
 
 
-def snippet(table: Table, name: str, entry: Entry) -> str:
-    """The entry alone, as a whole document."""
+def _document(table: Table, name: str, entry: Entry) -> str:
     value: Any = {name: entry}
     for key in reversed(table):
         value = {key: value}

@@ -1,175 +1,207 @@
-"""TOML changed in place, statement by statement: comments and everything else stay.
+"""Edits TOML files with tomlkit, which keeps comments, order and spacing; the standard library reads them.
 
-The standard library reads TOML and cannot write it. So a statement is the fewest lines that it can read; what
-stands in strings over several lines is never taken for a table.
+tomlkit is imported with the first edit.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.config.connecting.client import Entry, Table
+from toolcrib.config.connecting.tables import entries_in
 from toolcrib.errors import ConfigError
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+if TYPE_CHECKING:
+    import tomlkit
+    from tomlkit.container import Container
+
+REMOVED = "\0\n"
+"""A line that marks where a table was; TOML allows this character nowhere."""
+_REMOVED = re.compile(f"(?:^[ \t]*\n)?{REMOVED}", re.MULTILINE)
+"""With the empty line that separated the table from what is before it."""
 
 
-@dataclass(frozen=True)
-class _Statement:
-    """A line or several: a table's header, a key and its value, or neither."""
-
-    text: str
-    header: tuple[str, ...] | None = None
-    key: str = ""
-
-    @property
-    def is_blank(self) -> bool:
-        return self.header is None and not self.key
-
-
-def entries(text: str, table: Table) -> dict[str, Any]:
-    """The entries by name."""
-    found: Any = _load(text)
-    for key in table:
-        found = found.get(key, {})
-        if not isinstance(found, dict):
-            raise ConfigError(f"{key!r} is no table.")
-    return dict(found)
-
-
-def rest(text: str, table: Table, name: str) -> Any:
-    """The data without the entry; a table that is empty counts as none."""
-    data = _load(text)
-    chain: list[Any] = [data]
-    for key in table:
-        chain.append(chain[-1].get(key, {}))
-    chain[-1].pop(name, None)
-    for depth in range(len(table) - 1, -1, -1):
-        if chain[depth].get(table[depth]) == {}:
-            del chain[depth][table[depth]]
-    return data
-
-
-def put(text: str, table: Table, name: str, entry: Entry) -> str:
-    """The text with the entry: at the end, or changed where it stands."""
-    old = entries(text, table).get(name)
-    if old is None:
-        ended = text if not text or text.endswith("\n") else f"{text}\n"
-        return f"{ended}{chr(10) if ended.strip() else ''}{snippet(table, name, entry)}\n"
-    changed = {key for key in {*old, *entry} if key not in old or key not in entry or old[key] != entry[key]}
-    return _change(_statements(text), (*table, name), entry, changed) if changed else text
-
-
-def _change(statements: list[_Statement], path: Table, entry: Entry, changed: set[str]) -> str:
-    result: list[str] = []
-    section: tuple[str, ...] = ()
-    known = False
-    for statement in statements:
-        section = statement.header if statement.header is not None else section
-        depth = len(path)
-        below = section[:depth] == path and len(section) > depth and section[depth] in changed
-        if (below or (section == path and statement.key in changed)) and not statement.is_blank:
-            continue
-        result.append(statement.text)
-        if statement.header == path:
-            known = True
-            if not statement.text.endswith("\n"):
-                result.append("\n")
-            result += [f"{_key(key)} = {_value(entry[key])}\n" for key in entry if key in changed]
-    if not known:
-        raise ConfigError(f"[{'.'.join(path)}] is not written as a table of its own.")
-    return "".join(result)
-
-
-def take(text: str, table: Table, name: str) -> str:
-    """The text without the entry and its tables; comments before the next table stay."""
-    path = (*table, name)
-    result: list[_Statement] = []
-    held: list[_Statement] = []
-    inside = False
-    for statement in _statements(text):
-        if statement.header is not None:
-            was, inside = inside, statement.header[: len(path)] == path
-            if inside and not was:
-                _drop_blank_line(result)
-            if not inside:
-                result += held
-            held = []
-        if not inside:
-            result.append(statement)
-        elif statement.is_blank:
-            held.append(statement)
-        else:
-            held = []
-    return "".join(statement.text for statement in [*result, *held])
-
-
-def snippet(table: Table, name: str, entry: Entry) -> str:
-    """The table alone."""
-    header = ".".join(_key(key) for key in (*table, name))
-    return "\n".join([f"[{header}]", *(f"{_key(key)} = {_value(value)}" for key, value in entry.items())])
-
-
-def _drop_blank_line(statements: list[_Statement]) -> None:
-    """The empty line that parted the table from what is before."""
-    if statements and not statements[-1].text.strip():
-        statements.pop()
-
-
-def _load(text: str) -> dict[str, Any]:
+def read(text: str) -> dict[str, Any]:
+    """The document; raises `ConfigError`."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # Its message names line and column, and no value.
+        # The message names line and column, and no value.
         raise ConfigError(f"The file is no TOML: {error}.") from None
+    except RecursionError:
+        raise ConfigError("The file is nested too deeply.") from None
 
 
-def _statements(text: str) -> list[_Statement]:
-    _load(text)
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    statements, first = [], 0
-    while first < len(lines):
-        statement, first = _next(lines, first)
-        statements.append(statement)
-    return statements
+def set_entries(text: str, table: Table, entries: Mapping[str, Entry]) -> str:
+    """The text with the entries: new ones are tables at its end, others change where they are."""
+    known = entries_in(read(text), table)
+    for name, entry in entries.items():
+        if name in known:
+            text = _changed(text, (*table, name), known[name], entry)
+    for name, entry in entries.items():
+        if name not in known:
+            text = _appended(text, (*table, name), entry)
+    return text
 
 
-def _next(lines: list[str], first: int) -> tuple[_Statement, int]:
-    for last in range(first + 1, len(lines) + 1):
-        piece = "".join(lines[first:last])
-        try:
-            data = tomllib.loads(piece)
-        except tomllib.TOMLDecodeError:
+def remove_entry(text: str, table: Table, name: str) -> str:
+    """The text without the entry and its tables; comments before the next table stay."""
+    document = _document(text)
+    _take_out(document, [(*table, name)])
+    return _text(document)
+
+
+def _appended(text: str, path: Table, entry: Entry) -> str:
+    ended = text if not text or text.endswith("\n") else f"{text}\n"
+    separator = "\n" if ended.strip() else ""
+    return f"{ended}{separator}{_table_text(path, entry)}"
+
+
+def _changed(text: str, path: Table, old: Any, entry: Entry) -> str:
+    if old == entry:
+        return text
+    if not isinstance(old, dict):
+        raise ConfigError(f"{'.'.join(path)!r} is not a table.")
+    gone = [key for key in old if key not in entry]
+    new = [key for key in entry if key not in old or old[key] != entry[key]]
+    document = _document(text)
+    if _take_out(document, [(*path, key) for key in (*gone, *new)]):
+        document = _document(_text(document))
+    table = _own_table(document, path)
+    for key in gone:
+        _remove_value(table, key)
+    for key in new:
+        _set_value(table, key, _item(entry[key]))
+    return document.as_string()
+
+
+def _remove_value(table: Any, key: str) -> None:
+    """Remove a value; one with dotted keys may be written on several lines."""
+    while key in table:
+        table.remove(key)
+
+
+def _set_value(table: Any, key: str, item: Any) -> None:
+    """Set a value; a new one follows the last one, before the comments that lead to the next table."""
+    from tomlkit.items import AoT, Comment, InlineTable, Null, Whitespace
+    from tomlkit.items import Table as TomlTable
+
+    old = table.get(key)
+    if old is not None and (isinstance(old, InlineTable) or not isinstance(old, dict)):
+        table[key] = item
+        return
+    _remove_value(table, key)
+    body = table.value.body
+    end = next((place for place, (_, one) in enumerate(body) if isinstance(one, TomlTable | AoT)), len(body))
+    while end and isinstance(body[end - 1][1], Comment | Whitespace | Null):
+        end -= 1
+    later = body[end:]
+    del body[end:]
+    table.append(key, item)
+    body.extend(later)
+
+
+def _take_out(document: tomlkit.TOMLDocument, paths: list[Table]) -> bool:
+    """Mark the tables of these paths as removed, with those below; values of these paths stay."""
+    from tomlkit.items import Whitespace
+
+    found = [place for path in paths for place in _tables(document, path)]
+    for container, place in found:
+        tail = _tail(container.body[place][1])
+        container.body[place] = (None, Whitespace(f"{REMOVED}{tail}", fixed=True))
+    return bool(found)
+
+
+def _text(document: tomlkit.TOMLDocument) -> str:
+    return _REMOVED.sub("", document.as_string())
+
+
+def _tail(item: Any) -> str:
+    """The empty lines and comments at the end of a table, which lead to the next one."""
+    from tomlkit.items import AoT, Comment, Whitespace
+    from tomlkit.items import Table as TomlTable
+
+    tail = ""
+    body = item.body[-1].value.body if isinstance(item, AoT) else item.value.body
+    for _, one in reversed(body):
+        if isinstance(one, TomlTable | AoT):
+            return f"{_tail(one)}{tail}"
+        if not isinstance(one, Comment | Whitespace):
+            break
+        tail = f"{one.as_string()}{tail}"
+    return tail
+
+
+def _tables(container: Container, path: Table) -> Iterator[tuple[Container, int]]:
+    """Where tables of this path are written; TOML allows parts of a table in several places."""
+    from tomlkit.items import AoT
+    from tomlkit.items import Table as TomlTable
+
+    for place, (key, item) in enumerate(container.body):
+        if key is None or key.key != path[0] or key.is_dotted() or not isinstance(item, TomlTable | AoT):
             continue
-        if piece.lstrip().startswith("["):
-            return _Statement(piece, header=tuple(_path(data))), last
-        return _Statement(piece, key=next(iter(data), "")), last
-    raise ConfigError(f"Line {first + 1} of the file cannot be understood alone.")
+        if len(path) == 1:
+            yield container, place
+        elif isinstance(item, TomlTable):
+            yield from _tables(item.value, path[1:])
 
 
-def _path(data: Any) -> Iterable[str]:
-    while data:
-        if isinstance(data, list):
-            data = data[0]
-            continue
-        key = next(iter(data))
-        yield key
-        data = data[key]
+def _own_table(document: tomlkit.TOMLDocument, path: Table) -> Any:
+    """The table with a header of its own; raises `ConfigError`."""
+    found: list[Any] = [container.body[place][1] for container, place in _tables(document, path)]
+    table = next((one for one in found if not one.is_super_table()), None)
+    if table is None:
+        raise ConfigError(f"[{'.'.join(path)}] is not written as a table of its own.")
+    return table
 
 
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+def _document(text: str) -> tomlkit.TOMLDocument:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    read(text)
+    try:
+        document = tomlkit.parse(text)
+    except (TOMLKitError, RecursionError):
+        raise ConfigError("The file is written in a way that cannot be changed safely.") from None
+    if document.as_string() != text:
+        raise ConfigError("The file is written in a way that cannot be changed safely.")
+    return document
 
 
-def _value(value: Any) -> str:
-    """Text as JSON writes it, which TOML reads alike; lists and tables on one line."""
+def _table_text(path: Table, entry: Entry) -> str:
+    import tomlkit
+
+    table = tomlkit.table()
+    for key, value in entry.items():
+        table.append(key, _item(value))
+    for key in reversed(path[1:]):
+        parent = tomlkit.table(is_super_table=True)
+        parent.append(key, table)
+        table = parent
+    document = tomlkit.document()
+    document.append(path[0], table)
+    return document.as_string()
+
+
+def _item(value: Any) -> Any:
+    """The value on one line."""
+    import tomlkit
+
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(one)}' for key, one in value.items())} }}"
+        table = tomlkit.inline_table()
+        for key, one in value.items():
+            table.append(key, _item(one))
+        return table
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_value(one) for one in value)}]"
-    return json.dumps(value, ensure_ascii=False)
+        array = tomlkit.array()
+        for one in value:
+            array.append(_item(one))
+        return array
+    try:
+        return tomlkit.item(value)
+    except (TypeError, ValueError):
+        raise ConfigError("A value of the entry cannot be written as TOML.") from None

@@ -1,235 +1,258 @@
-"""YAML changed in place, by whole lines below one top-level key; comments and everything else stay.
+"""Edits YAML files: ruamel.yaml says where an entry is, and only those characters are replaced.
 
-Only indentation is trusted to say what belongs together, as YAML itself does; a file that is written in
-another way (one flow mapping, several documents, tabs) is refused.
+Its own writer is not used: it normalizes spacing, quotes and line breaks of the whole file.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.config.connecting.client import Entry, Table
-from toolcrib.config.connecting.yaml_reading import Unreadable, read_block, read_inline, read_key
+from toolcrib.config.connecting.yaml_nodes import Node, is_mapping, parse, value_of
 from toolcrib.errors import ConfigError
 
 STEP = "  "
-_OPEN_QUOTE = re.compile(r"""\s*(?:-\s+)*(?:[^\s#'"][^'"#]*?:\s+)?(?:"(?:[^"\\]|\\.)*|'(?:[^']|'')*)$""")
+_PLAIN_KEY = re.compile(r"(?!(?:yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_./-]*", re.IGNORECASE)
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+"""JSON allows these unescaped; YAML does not, or reads a line break."""
+_COLON = re.compile(r"[ \t]*:")
 
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
-
-
-@dataclass
-class _Group:
-    """A line with a key, and the lines that belong to it; or lines before the first key."""
-
-    key: str | None
-    lines: list[str]
-
-    @property
-    def value(self) -> str:
-        """What stands after the colon."""
-        found = read_key(self.lines[0].strip())
-        return found[1] if found and not found[1].startswith("#") else ""
+Field = tuple[Node, Node]
+"""A key and its value."""
+Edit = tuple[int, int, str]
+"""From where to where the text is replaced, and by what."""
 
 
-def entries(text: str, table: Table) -> dict[str, Any]:
-    """The entries by name; None for one that is written in more YAML than we read."""
-    section = _find(_groups(text, 0), table[0])
-    return {child.key: _read(child) for child in _children(section) if child.key} if section else {}
+def read(text: str) -> dict[str, Any]:
+    """The document; raises `ConfigError`."""
+    root = parse(text)
+    if root is None:
+        return {}
+    found = value_of(text, root)
+    if not isinstance(found, dict):
+        raise ConfigError("The file has a key twice, or keys that are not texts.")
+    return found
 
 
-def rest(text: str, table: Table, name: str) -> Any:
-    """The lines of everything else, by key; empty lines do not count, an empty table is none."""
-    groups = _groups(text, 0)
-    section = _find(groups, table[0])
-    others = [(one.key, _told(one.lines)) for one in groups if one is not section and _told(one.lines)]
-    if section is None:
-        return others, []
-    return others, [(one.key, _told(one.lines)) for one in _children(section) if one.key not in (name, None)]
-
-
-def put(text: str, table: Table, name: str, entry: Entry) -> str:
-    """The text with the entry: last of its section, or changed where it stands."""
-    groups = _groups(text, 0)
-    section = _find(groups, table[0])
-    if section is None:
-        ended = text if not text or text.endswith("\n") else f"{text}\n"
-        return f"{ended}{snippet(table, name, entry)}\n"
-    children = _children(section)
-    child = _find(children, name)
-    if child is not None:
-        _change(child, entry)
-    else:
-        _append(section, children, name, entry)
-    return _joined([*groups[: groups.index(section)], *children, *groups[groups.index(section) + 1 :]])
-
-
-def take(text: str, table: Table, name: str) -> str:
-    """The text without the entry; a section that would hold nothing more goes with it."""
-    groups = _groups(text, 0)
-    section = _find(groups, table[0])
-    children = _children(section) if section else []
-    child = _find(children, name)
-    if section is None or child is None:
+def set_entries(text: str, table: Table, entries: Mapping[str, Entry]) -> str:
+    """The text with the entries: new ones are the last of their section, others change where they are."""
+    if not entries:
         return text
-    child.lines = child.lines[_content_end(child.lines, _indent(child.lines[0])) :]
-    left = [one for one in children if one.key and one is not child]
-    if not left:
-        children[0].lines = [line for line in children[0].lines[1:] if line.strip()]
-    return _joined([*groups[: groups.index(section)], *children, *groups[groups.index(section) + 1 :]])
+    read(text)
+    (name,) = table
+    root = parse(text)
+    if root is not None and root.flow_style:
+        raise ConfigError("The file does not have its keys on lines of their own.")
+    section = _find(root, name)
+    if section is None:
+        lead = " " * root.start_mark.column if root is not None and root.value else ""
+        return _applied(text, [_insertion(text, len(text), _section_lines(name, entries, lead))])
+    return _applied(text, _section_edits(text, section, entries))
 
 
-def snippet(table: Table, name: str, entry: Entry) -> str:
-    """The section with the entry alone."""
-    return "".join([f"{table[0]}:\n", *_render(name, entry, STEP, STEP)]).rstrip("\n")
+def remove_entry(text: str, table: Table, name: str) -> str:
+    """The text without the entry; a section that would be empty is removed with it."""
+    read(text)
+    section = _find(parse(text), table[0])
+    if section is None or _is_empty(section[1]):
+        return text
+    children = _block(section)
+    child = _find(children, name)
+    if child is None:
+        return text
+    edits = [_deletion(text, child)]
+    if len(children.value) == 1:
+        start = _line_start(text, section[0].start_mark.index)
+        edits.append((start, _line_end(text, start), ""))
+    return _applied(text, edits)
 
 
-def _append(section: _Group, children: list[_Group], name: str, entry: Entry) -> None:
-    """Behind the last child, before the empty lines and comments that lead on to the next section."""
-    first = next((child for child in children if child.key), None)
-    indent = _indent(first.lines[0]) if first else len(STEP)
-    head = children[0]
-    if first is None:
-        head.lines[0] = re.sub(r":\s*(\{\s*\}|null|~)?(?=\s*(#.*)?\n?$)", ":", head.lines[0], count=1)
-    last = children[-1]
-    end = _content_end(last.lines, indent)
-    if not last.lines[end - 1].endswith("\n"):
-        last.lines[end - 1] += "\n"
-    last.lines[end:end] = _render(name, entry, " " * indent, STEP)
+def _section_edits(text: str, section: Field, entries: Mapping[str, Entry]) -> list[Edit]:
+    if _is_empty(section[1]):
+        lead = " " * section[0].start_mark.column + STEP
+        return _opened(text, section, _lines(entries, lead))
+    children = _block(section)
+    lead = " " * children.start_mark.column
+    edits = []
+    added = {}
+    for name, entry in entries.items():
+        child = _find(children, name)
+        if child is None:
+            added[name] = entry
+        else:
+            edits += _entry_edits(text, child, entry)
+    if added:
+        edits.append(_insertion(text, _content_end(text, children.value[-1]), _lines(added, lead)))
+    return edits
 
 
-def _change(child: _Group, entry: Entry) -> None:
-    """Put in what differs; lines of other keys, and comments on lines of their own, stay."""
-    old = _read(child)
-    if not isinstance(old, dict):
-        raise ConfigError(f"The entry {child.key!r} is written in a way that cannot be changed safely.")
-    changed = {key for key in {*old, *entry} if key not in old or key not in entry or old[key] != entry[key]}
-    if not changed:
-        return
-    indent = _indent(child.lines[0])
-    if child.value:
-        end = _content_end(child.lines, indent)
-        child.lines[:end] = _render(str(child.key), entry, " " * indent, STEP)
-        return
-    fields = _split(child.lines[1:], _first_indent(child.lines[1:]))
-    lead = " " * _first_indent(child.lines[1:])
-    new = [_field(key, entry[key], lead) for key in entry if key in changed]
-    kept = [line for field in fields for line in _kept(field, changed)]
-    child.lines = [child.lines[0], *new, *kept]
-
-
-def _kept(field: _Group, changed: set[str]) -> list[str]:
-    """A field that stays; of one that goes, the comments after it."""
-    if field.key not in changed:
-        return field.lines
-    return field.lines[_content_end(field.lines, _indent(field.lines[0])) :]
-
-
-def _render(name: str, entry: Entry, lead: str, step: str) -> list[str]:
-    return [f"{lead}{_key(name)}:\n", *(_field(key, value, lead + step) for key, value in entry.items())]
-
-
-def _field(key: str, value: Any, lead: str) -> str:
-    # JSON on one line is YAML; characters are not escaped, since YAML knows no halves of pairs.
-    return f"{lead}{_key(key)}: {json.dumps(value, ensure_ascii=False)}\n"
-
-
-def _key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
-
-
-def _groups(text: str, indent: int) -> list[_Group]:
-    """The file by its top-level keys."""
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    if any(re.match(r"(\.\.\.|%)", line) or re.match(r" *\t+ *[^\s#]", line) for line in lines):
-        raise ConfigError("The file uses more of YAML than can be edited safely.")
-    starts = [number for number, line in enumerate(lines) if line.startswith("---")]
-    if len(starts) > 1 or (starts and (_told(lines[: starts[0]]) or lines[starts[0]].rstrip() != "---")):
-        raise ConfigError("The file holds more than one document.")
-    if any(_OPEN_QUOTE.match(line) for line in lines):
-        # Its next lines may stand anywhere, and look like keys.
-        raise ConfigError("The file holds a quoted text over several lines.")
-    groups = _split(lines, indent)
-    if _told(groups[0].lines):
-        raise ConfigError("The file is no mapping of keys to values.")
-    return groups
-
-
-def _split(lines: list[str], indent: int) -> list[_Group]:
-    groups = [_Group(None, [])]
-    for line in lines:
-        stripped = line.strip()
-        structural = bool(stripped) and not stripped.startswith("#") and _indent(line) <= indent
-        if not structural or stripped.startswith(("---", "- ")) or stripped == "-":
-            groups[-1].lines.append(line)
-            continue
-        found = read_key(stripped) if _indent(line) == indent else None
-        if found is None or any(group.key == found[0] for group in groups):
-            raise ConfigError("The file is not written as plain lines of keys and values.")
-        groups.append(_Group(found[0], [line]))
-    return groups
-
-
-def _children(section: _Group) -> list[_Group]:
-    """The section's own line and what stands before its first key, then its keys."""
-    inside = section.lines[1:]
-    if section.value and (_told(inside) or section.value.split("#")[0].strip() not in ("{}", "null", "~")):
-        raise ConfigError(f"{section.key!r} is not written as lines of its own.")
-    if not _told(inside):
-        return [_Group(None, section.lines)]
-    indent = _first_indent(inside)
-    if indent == 0 or inside[0].strip().startswith("- "):
-        raise ConfigError(f"{section.key!r} is a list.")
-    head, *children = _split(inside, indent)
-    if _told(head.lines):
-        raise ConfigError(f"{section.key!r} is no mapping.")
-    return [_Group(None, [section.lines[0], *head.lines]), *children]
-
-
-def _read(child: _Group) -> Any:
-    try:
-        if child.value:
-            return read_inline(child.value) if not _told(child.lines[1:]) else None
-        return read_block(child.lines[1:])
-    except Unreadable:
-        return None
-
-
-def _find(groups: list[_Group], key: str) -> _Group | None:
-    return next((group for group in groups if group.key == key), None)
-
-
-def _told(lines: list[str]) -> list[str]:
-    """The lines that say something: no empty ones, no comments, no beginning of a document."""
-    return [
-        line.rstrip()
-        for line in lines
-        if line.strip() and not line.strip().startswith("#") and line[:3] != "---"
+def _entry_edits(text: str, child: Field, entry: Entry) -> list[Edit]:
+    """Replace what differs; other keys and the comments stay."""
+    key, node = child
+    old = {} if _is_empty(node) else value_of(text, node)
+    if not isinstance(old, dict) or node.anchor:
+        raise ConfigError(f"The entry {key.value!r} is written in a way that cannot be changed safely.")
+    changed = [
+        one for one in {**old, **entry} if one not in old or one not in entry or old[one] != entry[one]
     ]
+    if not changed:
+        return []
+    lead = " " * key.start_mark.column + STEP
+    if node.id != "mapping" or node.flow_style:
+        return _opened(text, child, _fields(entry, lead)) if entry else _emptied(child)
+    edits = [_field_edits(text, node, one, entry) for one in changed if _find(node, one)]
+    added = {one: entry[one] for one in changed if one in entry and not _find(node, one)}
+    if added:
+        lines = _fields(added, " " * node.start_mark.column)
+        edits.append([_insertion(text, _content_end(text, node.value[-1]), lines)])
+    if not entry:
+        edits.append([(_colon(text, key), _colon(text, key), " {}")])
+    return [edit for several in edits for edit in several]
 
 
-def _content_end(lines: list[str], indent: int) -> int:
-    """Where the trailing empty lines and comments begin; a deeper `#` may be part of a text."""
-    end = len(lines)
-    while end > 1:
-        line = lines[end - 1]
-        if line.strip() and not (line.strip().startswith("#") and _indent(line) <= indent):
+def _field_edits(text: str, node: Node, name: str, entry: Entry) -> list[Edit]:
+    field = _find(node, name)
+    assert field is not None
+    if name not in entry:
+        return [_deletion(text, field)]
+    key, value = field
+    rendered = _value(entry[name])
+    if _is_blank(value):
+        return [(_colon(text, key), _colon(text, key), f" {rendered}")]
+    if value.anchor:
+        raise ConfigError(f"{name!r} has an anchor or an alias, and cannot be changed safely.")
+    if _is_inline(value):
+        return [(value.start_mark.index, value.end_mark.index, rendered)]
+    # A block: the value goes to the line of its key, and the lines below that line go.
+    start = _colon(text, key)
+    below = _line_end(text, start)
+    end = start if value.id != "scalar" else len(text[:below].rstrip("\n"))
+    return [(start, end, f" {rendered}"), (below, _content_end(text, field), "")]
+
+
+def _opened(text: str, field: Field, lines: str) -> list[Edit]:
+    """Lines below a key instead of the value beside it; a comment there stays."""
+    key, value = field
+    start = _colon(text, key)
+    if _is_blank(value):
+        return [_insertion(text, _line_end(text, start), lines)]
+    end = value.end_mark.index
+    return [(start, end, ""), _insertion(text, _line_end(text, end), lines)]
+
+
+def _emptied(field: Field) -> list[Edit]:
+    return [(field[1].start_mark.index, field[1].end_mark.index, "{}")]
+
+
+def _deletion(text: str, field: Field) -> Edit:
+    key = field[0].start_mark.index
+    start = _line_start(text, key)
+    if text[start:key].strip():
+        raise ConfigError(f"{field[0].value!r} does not begin a line of its own.")
+    return start, _content_end(text, field), ""
+
+
+def _insertion(text: str, place: int, lines: str) -> Edit:
+    ended = place == 0 or text[place - 1] == "\n"
+    return place, place, lines if ended else f"\n{lines}"
+
+
+def _applied(text: str, edits: list[Edit]) -> str:
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return text
+
+
+def _find(node: Node | None, name: str) -> Field | None:
+    return next((field for field in node.value if field[0].value == name), None) if node is not None else None
+
+
+def _block(section: Field) -> Node:
+    """The children of a section that has them on lines of their own; raises `ConfigError`."""
+    key, node = section
+    if not is_mapping(node) or node.flow_style or node.anchor:
+        raise ConfigError(f"{key.value!r} does not have its entries on lines of their own.")
+    return node
+
+
+def _is_empty(node: Node) -> bool:
+    """Null, or `{}`; with an anchor it means something elsewhere too."""
+    if node.anchor:
+        return False
+    return node.tag.endswith(":null") if node.id == "scalar" else not node.value and is_mapping(node)
+
+
+def _is_blank(node: Node) -> bool:
+    """Null by writing nothing; its marks are those of the next key."""
+    return bool(node.id == "scalar" and not node.value and not node.style and not node.anchor)
+
+
+def _is_inline(node: Node) -> bool:
+    return bool(node.style not in ("|", ">") if node.id == "scalar" else node.flow_style)
+
+
+def _colon(text: str, key: Node) -> int:
+    found = _COLON.match(text, key.end_mark.index)
+    if found is None:
+        raise ConfigError(f"{key.value!r} is not followed by a colon.")
+    return found.end()
+
+
+def _content_end(text: str, field: Field) -> int:
+    """Where the lines of a field end, before empty lines and comments that are no deeper than its key."""
+    key, value = field
+    first = _colon(text, key)
+    # The marks of an alias are those of its anchor, those of a blank value are those of the next key.
+    elsewhere = value.start_mark.index < first or _is_blank(value)
+    end = first if elsewhere else value.end_mark.index
+    start = _line_start(text, end)
+    end = start if not text[start:end].strip() else _line_end(text, end)
+    while (start := _line_start(text, end - 1)) > first:
+        line = text[start:end]
+        indent = len(line) - len(line.lstrip(" "))
+        if line.strip() and not (line.lstrip().startswith("#") and indent <= key.start_mark.column):
             break
-        end -= 1
+        end = start
     return end
 
 
-def _first_indent(lines: list[str]) -> int:
-    told = _told(lines)
-    return _indent(told[0]) if told else len(STEP)
+def _line_start(text: str, place: int) -> int:
+    return text.rfind("\n", 0, place) + 1
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+def _line_end(text: str, place: int) -> int:
+    """After the line's end, or the end of the text."""
+    found = text.find("\n", place)
+    return len(text) if found < 0 else found + 1
 
 
-def _joined(groups: list[_Group]) -> str:
-    return "".join(line for group in groups for line in group.lines)
+def _section_lines(name: str, entries: Mapping[str, Entry], lead: str) -> str:
+    return f"{lead}{_key(name)}:\n{_lines(entries, lead + STEP)}"
+
+
+def _lines(entries: Mapping[str, Entry], lead: str) -> str:
+    return "".join(f"{lead}{_key(name)}:{_below(entry, lead)}" for name, entry in entries.items())
+
+
+def _below(entry: Entry, lead: str) -> str:
+    return f"\n{_fields(entry, lead + STEP)}" if entry else " {}\n"
+
+
+def _fields(entry: Entry, lead: str) -> str:
+    return "".join(f"{lead}{_key(key)}: {_value(value)}\n" for key, value in entry.items())
+
+
+def _key(key: str) -> str:
+    return key if _PLAIN_KEY.fullmatch(key) else _value(key)
+
+
+def _value(value: Any) -> str:
+    """JSON on one line, which is YAML too."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except TypeError:
+        raise ConfigError("A value of the entry cannot be written anew.") from None
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, Table, client_name, client_names, find_client
 from toolcrib.config.connecting.places import Places
+from toolcrib.config.connecting.tables import entries_in
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
 
@@ -125,7 +126,7 @@ def _older_table(text: str) -> Table | None:
     """Where the servers stand in the `settings.json` of VS Code, which older versions keep them in."""
     if not text.lstrip("\ufeff \t\r\n").startswith(("{", "//", "/*")):
         return None
-    return next((table for table in _IN_SETTINGS if jsonc.entries(text, table)), None)
+    return next((table for table in _IN_SETTINGS if entries_in(jsonc.read(text), table)), None)
 
 
 def _top_keys(text: str) -> tuple[str, ...]:

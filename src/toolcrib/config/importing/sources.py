@@ -10,9 +10,10 @@ from typing import Any, cast
 
 from toolcrib import plugins
 from toolcrib.config.aliases import IN_PROCESS, type_of
-from toolcrib.config.connecting import jsonc, yaml_text
+from toolcrib.config.connecting import jsonc
 from toolcrib.config.connecting.client import Client, find_client
 from toolcrib.config.connecting.editing import is_ours, read_text
+from toolcrib.config.connecting.tables import entries_in, is_plain
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.described import Format
 from toolcrib.config.importing.dialect import Dialect, NotAServer
@@ -20,7 +21,6 @@ from toolcrib.config.importing.finding import PLAIN, Source, as_object, source_o
 from toolcrib.config.importing.questions import Question
 from toolcrib.config.importing.reading import Draft, read_entry
 from toolcrib.config.importing.references import Surroundings, map_texts, to_ours
-from toolcrib.config.importing.yaml_blocks import fold_blocks, read_table
 from toolcrib.errors import ConfigError, NotFound
 
 FORMATS = "toolcrib.config.importing.formats"
@@ -126,19 +126,17 @@ def _read(source: Source, text: str) -> Reading:
 
 
 def _entries(client: Client, source: Source, text: str) -> Mapping[str, Any]:
-    if client.syntax is not yaml_text:
-        return client.syntax.entries(text, source.table)
-    whole = read_table(text, source.table)
-    # Where another part of the file is more YAML than we read, the table may still be plain.
-    return whole if whole is not None else client.syntax.entries(fold_blocks(text), source.table)
+    """The entries of a client's file; None for one with values that are more than plain data."""
+    found = entries_in(client.syntax.read(text), source.table)
+    return {name: entry if is_plain(entry) else None for name, entry in found.items()}
 
 
 def _plain_entries(text: str) -> Mapping[str, Any]:
     """The table of a config file; or a table alone, or one entry alone, as people paste them."""
+    data = jsonc.read(text)
     for table in ("mcpServers", "servers"):
-        if found := jsonc.entries(text, (table,)):
+        if found := entries_in(data, (table,)):
             return found
-    data = jsonc.entries(text, ())
     if any(isinstance(data.get(key), str) for key in REACHES):
         return {"": data}
     return {name: one for name, one in data.items() if isinstance(one, Mapping) and _reaches(one)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcrib.config.connecting.tables import snippet
 from toolcrib.control.answers.connecting import ClientEntry
 from toolcrib.control.connecting import ENTRY, ClientParams, wanted_entry
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
@@ -29,7 +30,7 @@ async def run(host: Host, params: Params, emit: Emit) -> ClientEntry:
         "form": params.form,
         "command": wanted.command,
         "file": str(wanted.file),
-        "snippet": client.syntax.snippet(client.table, ENTRY, wanted.entry),
+        "snippet": snippet(client, ENTRY, wanted.entry),
         "afterwards": client.afterwards,
         "needs_token": wanted.needs_token,
     }

@@ -50,9 +50,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Exported:
     client = find_client(params.host).here(find_places())
     written, left_out = _write_entries(host, params, client)
     entries = {one.name: one.entry for one in written}
-    document = ""
-    for name, entry in entries.items():
-        document = client.syntax.put(document, client.table, name, entry)
+    document = client.syntax.set_entries("", client.table, entries)
     file = Path(params.file) if params.file else client.file(find_places())
     change = await asyncio.to_thread(plan_entries, client, file, entries, client.dialect.keys())
     if params.write:
