@@ -19,9 +19,9 @@ import numpy as np
 
 from toolcrib.retrieval.embedders.builtin import BuiltIn
 from toolcrib.retrieval.evidence import COLUMNS
-from toolcrib.retrieval.ordering import DENSE_ONLY, WITH_TOKENS
 from toolcrib.retrieval.passages import passage
 from toolcrib.retrieval.question import read_question
+from toolcrib.retrieval.ranking import DENSE_ONLY, WITH_TOKENS
 from training.material import FOLDS, fold_of, read_lines
 from training.ordering import Ranked, fit, look, measure
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Crib
+from toolcrib.agent.chat_session import MOST_QUESTIONS
 from toolcrib.agent.events import Asking
-from toolcrib.agent.visit import MOST_QUESTIONS
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.testing.model import ScriptedModel, calls
 

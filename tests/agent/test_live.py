@@ -143,7 +143,7 @@ async def test_when_stop_has_returned_nothing_is_left_running(crib: Crib, tmp_pa
         "All right.",
     )
     async with crib.open(gate=AllowAll()) as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         await host.ready()
         agent = host.agent(model, project=str(tmp_path))
         turn = await host.turns.start(agent, "work")
@@ -188,7 +188,7 @@ async def test_a_tool_is_run_again_by_hand_under_the_gate(crib: Crib) -> None:
             return a + b
 
         model = ScriptedModel("hello")
-        agent = host.agent(model, person=host.desk.questions)
+        agent = host.agent(model, person=host.client_requests.questions)
         chat = (await host.turns.start(agent, "hi")).chat
         await host.turns.of(chat).result()  # type: ignore[union-attr]
         turn = await host.turns.call(agent, await host.chats.load(chat), "add", {"a": 1, "b": 2})
@@ -196,7 +196,7 @@ async def test_a_tool_is_run_again_by_hand_under_the_gate(crib: Crib) -> None:
             async for _, event in turn.follow():
                 if isinstance(event, Asking):
                     assert event.chat == chat == event.detail["session"]
-                    host.desk.questions.decide(event.id, {"action": "accept"})
+                    host.client_requests.questions.decide(event.id, {"action": "accept"})
 
         events = [event for _, event in await told(turn)]
         kept = await host.chats.load(chat)

@@ -60,7 +60,7 @@ async def test_stop_in_the_middle_of_three_tools_leaves_nothing(crib: Crib, tmp_
         "All right.",
     )
     async with crib.open(gate=AllowAll()) as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         await host.ready()
         agent = host.agent(model, project=str(project))
         async with asyncio.timeout(DEADLINE):
@@ -126,7 +126,7 @@ async def test_a_call_stopped_at_its_question_has_not_run_even_in_a_fork(crib: C
     model = ScriptedModel(calls(("box__echo", {"text": "hi"})))
     async with crib.open() as host:
         await host.ready()
-        agent = host.agent(model, person=host.desk.questions, mode="always")
+        agent = host.agent(model, person=host.client_requests.questions, mode="always")
         async with asyncio.timeout(DEADLINE), aclosing(agent.run("say hi")) as events:
             async for event in events:
                 if isinstance(event, Asking):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from toolcrib.approvals.matching import check_examples, fits
 from toolcrib.approvals.places import Ground, ThisDisk
 from toolcrib.approvals.rule import Examples, Pattern, Rule, read_rule
+from toolcrib.approvals.rule_match import check_examples, fits
 
 GROUND = Ground(ThisDisk())
 

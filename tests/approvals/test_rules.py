@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from tests.approvals.people import Tools
-from toolcrib.approvals.matching import check_examples, fits, speaks_of
 from toolcrib.approvals.proposal import exact_rule
 from toolcrib.approvals.rule import Examples, Pattern, Rule, read_rule
+from toolcrib.approvals.rule_match import check_examples, fits, speaks_of
 from toolcrib.errors import UsageError
 
 

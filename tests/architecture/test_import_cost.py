@@ -79,7 +79,7 @@ def test_what_stands_low_in_the_tree_is_light(package: str) -> None:
 def test_what_starts_the_servers_is_loaded_before_the_rest() -> None:
     """The first process of a host waits for all of this; what is not needed for it is loaded beside it."""
     loaded = modules_after(
-        "import toolcrib.cli.serving, toolcrib.cli.hosting, toolcrib.servers.transports.stdio"
+        "import toolcrib.cli.gateway_process, toolcrib.cli.host_process, toolcrib.servers.transports.stdio"
     )
 
     assert not packages(loaded) & HEAVY
@@ -89,20 +89,21 @@ def test_what_starts_the_servers_is_loaded_before_the_rest() -> None:
 
 def test_a_gateway_that_only_lends_tools_needs_neither_models_nor_chats() -> None:
     loaded = modules_after(
-        "import toolcrib.cli.serving, toolcrib.host.furnishing, toolcrib.control.server\n"
+        "import toolcrib.cli.gateway_process, toolcrib.host.assembly, toolcrib.control.server\n"
         "import toolcrib.gateway.http.serving, toolcrib.servers.transports.stdio"
     )
 
     assert not packages(loaded) & (HEAVY - {"jsonschema_rs"})
-    unused = ("agent.events", "control.dispatch", "host.parlour", "llm", "retrieval", "store.chats", "web")
+    chats = ("agent.events", "host.chat_services", "store.chats")
+    unused = (*chats, "control.dispatch", "llm", "retrieval", "web")
     assert not loaded & {f"toolcrib.{module}" for module in unused}
 
 
 CLIENT_FILES = """
 from pathlib import Path
-from toolcrib.config.connecting.client import client_names, find_client
-from toolcrib.config.connecting.editing import plan_connection, plan_removal, read_entries
-from toolcrib.config.connecting.gateway import Program
+from toolcrib.config.client_files.client import client_names, find_client
+from toolcrib.config.client_files.editing import plan_connection, plan_removal, read_entries
+from toolcrib.config.client_files.gateway import Program
 from toolcrib.config.importing.sources import read_words
 
 def edit(name, text):

@@ -8,8 +8,8 @@ import pytest
 
 from toolcrib.catalog.listing import Listed, by_name, search, servers
 from toolcrib.config.entries import check_name
-from toolcrib.config.pasting.pasted import Install
-from toolcrib.config.pasting.understanding import understand
+from toolcrib.config.paste.pasted import Install
+from toolcrib.config.paste.understanding import understand
 
 REFERENCE = {"everything", "filesystem", "memory", "sequential-thinking", "fetch", "git", "time"}
 

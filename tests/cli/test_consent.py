@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.approvals.people import AGENT, Person, Tools, gate_with
-from toolcrib.agent.asking import read_answer
+from toolcrib.agent.approval_prompt import read_answer
 from toolcrib.approvals.question import Answer, Question
 from toolcrib.approvals.rule import Rule
 from toolcrib.cli.consent import consent

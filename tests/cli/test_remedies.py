@@ -14,10 +14,14 @@ from tests.servers.installers.packages import wheel
 @pytest.fixture
 def outdated(toolcrib: CommandLine, tmp_path: Path) -> str:
     """A server that needs what `mcp` had before its version 2."""
-    shelf = tmp_path / "shelf"
-    wheel(shelf, "1.9.0", name="mcp", before="OLD_NAME = 1")
-    wheel(shelf, "2.3.0", name="mcp")
-    toolcrib.extra |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf)}
+    tool_catalog = tmp_path / "shelf"
+    wheel(tool_catalog, "1.9.0", name="mcp", before="OLD_NAME = 1")
+    wheel(tool_catalog, "2.3.0", name="mcp")
+    toolcrib.extra |= {
+        "PIP_CONFIG_FILE": "/dev/null",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(tool_catalog),
+    }
     return str(wheel(tmp_path / "mine", requires="mcp", before="from mcp import OLD_NAME"))
 
 

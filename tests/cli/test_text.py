@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolcrib.cli.call_arguments import read_words
 from toolcrib.cli.output import as_json
 from toolcrib.cli.safe_text import cut, one_line, revealed, stripped, width
 from toolcrib.cli.times import duration, parse_since, size, until
-from toolcrib.cli.words import read_words
 from toolcrib.errors import UsageError
 
 

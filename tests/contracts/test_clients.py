@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.connecting.client import CLIENTS, Client
+from toolcrib.config.client_files.client import CLIENTS, Client
 from toolcrib.config.importing.dialect import EXPRESSIBLE
 
 

@@ -1,4 +1,4 @@
-"""Every launcher of `config/pasting/launchers` names its programs, and no two of them the same one."""
+"""Every launcher of `config/paste/launchers` names its programs, and no two of them the same one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.pasting.pasted import CommandLine
-from toolcrib.config.pasting.understanding import LAUNCHERS
+from toolcrib.config.paste.pasted import CommandLine
+from toolcrib.config.paste.understanding import LAUNCHERS
 
 NAMES = plugins.names(LAUNCHERS)
 

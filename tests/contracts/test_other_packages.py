@@ -260,7 +260,8 @@ def test_a_check_of_another_package_is_part_of_the_doctor(folder: Path) -> None:
 
 def test_an_operation_of_another_package_runs_and_is_not_offered_to_pages(folder: Path) -> None:
     program = (
-        "from toolcrib.control.dispatch import perform; from toolcrib.web.offered import offered_operations; "
+        "from toolcrib.control.dispatch import perform; "
+        "from toolcrib.web.page_operations import offered_operations; "
         "import json; found = await perform(host, 'counting', dict(to=3), None); "
         "print(json.dumps([found, 'counting' in offered_operations()]))"
     )
@@ -269,7 +270,7 @@ def test_an_operation_of_another_package_runs_and_is_not_offered_to_pages(folder
 
 
 def test_a_gateway_method_of_another_package_has_a_handler(folder: Path) -> None:
-    program = "from toolcrib.gateway.front import _handlers; print('flights/list' in _handlers(True))"
+    program = "from toolcrib.gateway.client import _handlers; print('flights/list' in _handlers(True))"
 
     assert run(folder, "-c", program).strip() == "True"
 

@@ -9,7 +9,7 @@ import pytest
 from toolcrib import plugins
 from toolcrib.errors import ModelKeyRefused
 from toolcrib.llm.context import ModelContext, Vendor, key_hint
-from toolcrib.llm.opening import PROVIDERS, find_provider, variables
+from toolcrib.llm.models import PROVIDERS, find_provider, variables
 
 NAMES = plugins.names(PROVIDERS)
 

@@ -12,7 +12,7 @@ import pytest
 from toolcrib.control.dispatch import perform
 from toolcrib.control.server_notes import note_newest
 from toolcrib.host import Host, open_host
-from toolcrib.servers import pace
+from toolcrib.servers import latency
 
 
 @pytest.fixture
@@ -111,15 +111,15 @@ async def test_a_server_that_answers_slowly_is_called_slow(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await host.ready()
-    monkeypatch.setattr(pace, "LONG", -1.0)  # So that no test has to wait.
-    for _ in range(pace.KEPT):
+    monkeypatch.setattr(latency, "LONG", -1.0)  # So that no test has to wait.
+    for _ in range(latency.KEPT):
         await host.call("demo__add", {"a": 1, "b": 2})
 
     found = await glance(host, "demo")
 
     assert (found["state"], found["reason"]) == ("degraded", "10 of the last 10 answers took over -1 s.")
-    monkeypatch.setattr(pace, "LONG", 60.0)
-    for _ in range(pace.KEPT):
+    monkeypatch.setattr(latency, "LONG", 60.0)
+    for _ in range(latency.KEPT):
         await host.call("demo__add", {"a": 1, "b": 2})
     assert (await glance(host, "demo"))["state"] == "ready"
 

@@ -107,7 +107,7 @@ async def test_a_tool_is_switched_off_and_on_while_its_server_runs_on(host: Host
 
 
 async def test_a_tool_of_our_own_cannot_be_switched_off(host: Host) -> None:
-    host.open_workbench()
+    host.open_workspace_tools()
     with pytest.raises(UsageError, match="always there"):
         await run(host, "tool_set", name="grep", enabled=False)
 

@@ -29,7 +29,7 @@ async def run(host: Host, principal: Principal, command: str) -> str:
 async def test_an_agent_reads_unasked_and_is_asked_for_the_rest(tmp_path: Path) -> None:
     person = Person(ALWAYS, NO)
     async with open_host(tmp_path / "home") as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         async with host.session(mode="on_miss", asker=person, project=str(tmp_path)) as agent:
             assert str(tmp_path) in await run(host, agent, "pwd")
             assert "made" in await run(host, agent, "echo made > x; cat x")
@@ -49,7 +49,7 @@ async def test_an_agent_reads_unasked_and_is_asked_for_the_rest(tmp_path: Path) 
 
 async def test_a_call_by_hand_is_not_asked_about(tmp_path: Path) -> None:
     async with open_host(tmp_path / "home") as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         assert "4" in text(await host.call("python", {"code": "print(2 + 2)"}))
         assert "hi" in text(await host.call(RUN, {"command": "sh -c 'echo hi'", "cwd": "/usr"}))
 
@@ -57,7 +57,7 @@ async def test_a_call_by_hand_is_not_asked_about(tmp_path: Path) -> None:
 async def test_a_client_of_the_gateway_cannot_run_what_nobody_was_asked_about(tmp_path: Path) -> None:
     client = Principal(name="gateway:some")
     async with open_host(tmp_path / "home") as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         assert "[exit code 0]" in await run(host, client, "ls")
         for name, arguments in ((RUN, {"command": "make"}), ("python", {"code": "1"})):
             with pytest.raises(Denied, match="Nobody is there"):
@@ -70,7 +70,7 @@ async def test_the_native_tools_work_in_the_project_of_their_session(tmp_path: P
         folder.mkdir()
         (folder / "name.txt").write_text(folder.name)
     async with open_host(tmp_path / "home") as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         async with host.session(project=str(one)) as first, host.session(project=str(two)) as second:
             assert text(await host.call("read_file", {"path": "name.txt"}, principal=first)) == "one"
             assert text(await host.call("read_file", {"path": "name.txt"}, principal=second)) == "two"
@@ -114,7 +114,7 @@ async def test_stopping_three_parallel_calls_leaves_nothing(tmp_path: Path) -> N
         f"nohup setsid env -i sleep {seconds} & wait",
     ]
     async with open_host(tmp_path / "home") as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         async with host.session(asker=Person(YES)) as agent:
             calls = [asyncio.create_task(run(host, agent, command)) for command in commands]
             await until(lambda: len(carrying(f"sleep\0{seconds}")) >= 5)
@@ -129,7 +129,7 @@ async def test_stopping_three_parallel_calls_leaves_nothing(tmp_path: Path) -> N
 async def test_background_commands_end_with_their_session(tmp_path: Path) -> None:
     seconds = f"{6000 + secrets.randbelow(1000)}.{secrets.randbelow(10**9)}"
     async with open_host(tmp_path / "home") as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         async with host.session() as agent:
             arguments = {"command": f"setsid sleep {seconds} & sleep {seconds}", "background": True}
             await host.call(RUN, arguments, principal=agent)

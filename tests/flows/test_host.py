@@ -146,7 +146,7 @@ async def test_a_host_whose_servers_need_no_process_starts_none(crib):
     async with crib.open() as host:
         await host.ready()
         assert host.servers.status("inside").state is ServerState.READY
-        assert host.workshop.guard._watchdog is None
+        assert host.connector.guard._watchdog is None
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from toolcrib.gateway.kept import KeptLists
+from toolcrib.gateway.list_cache import KeptLists
 from toolcrib.schema.servers import ServerState
 
 pytestmark = pytest.mark.usefixtures("patient")

@@ -20,13 +20,13 @@ from toolcrib.agent.results import show_error
 from toolcrib.errors import InvalidArguments, ModelError
 from toolcrib.llm.acceptable import acceptable
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.gathering import read_arguments
 from toolcrib.llm.model import Finished, Request
 from toolcrib.llm.providers import anthropic as anthropic_provider
 from toolcrib.llm.providers import gemini as gemini_provider
 from toolcrib.llm.providers import ollama as ollama_provider
 from toolcrib.llm.providers import openai as openai_provider
 from toolcrib.llm.providers import openai_responses as responses_provider
+from toolcrib.llm.stream_reader import read_arguments
 from toolcrib.llm.valid_json import encode, is_valid, made_valid
 from toolcrib.schema.message_json import message_json
 from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Message, Text, ToolAnswer

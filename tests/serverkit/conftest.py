@@ -93,7 +93,7 @@ async def _launched(*command: str, **options: Any) -> AsyncIterator[RawClient]:
 
 
 @pytest.fixture
-async def workbench() -> AsyncIterator[Callable[..., Awaitable[RawClient]]]:
+async def workspace_tools() -> AsyncIterator[Callable[..., Awaitable[RawClient]]]:
     """Starts the test server of `programs/workbench.py`."""
     async with AsyncExitStack() as stack:
 

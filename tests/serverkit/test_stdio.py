@@ -31,8 +31,8 @@ def progressed(message: dict[str, Any]) -> bool:
 
 
 @LOOPS
-async def test_a_legacy_client_opens_lists_and_calls(workbench: Any, loop: tuple[str, ...]) -> None:
-    client = await workbench(*loop)
+async def test_a_legacy_client_opens_lists_and_calls(workspace_tools: Any, loop: tuple[str, ...]) -> None:
+    client = await workspace_tools(*loop)
     opened = await client.open_legacy()
     assert opened["result"]["protocolVersion"] == "2025-06-18"
     listed = await client.answer(client.ask("tools/list"))
@@ -41,8 +41,8 @@ async def test_a_legacy_client_opens_lists_and_calls(workbench: Any, loop: tuple
     assert text_of(await client.call("echo", {"text": "hällo"})) == "hällo"
 
 
-async def test_a_modern_client_needs_no_opening(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_modern_client_needs_no_opening(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     result = await client.call("echo", {"text": "hi"}, **MODERN)
     assert result["resultType"] == "complete"
     assert result["_meta"]["io.modelcontextprotocol/serverInfo"] == {"name": "workbench", "version": "1.0"}
@@ -50,9 +50,9 @@ async def test_a_modern_client_needs_no_opening(workbench: Any) -> None:
 
 @LOOPS
 async def test_rubbish_is_refused_and_the_next_message_is_answered(
-    workbench: Any, loop: tuple[str, ...]
+    workspace_tools: Any, loop: tuple[str, ...]
 ) -> None:
-    client = await workbench(*loop)
+    client = await workspace_tools(*loop)
     for line in (
         b"rubbish",
         b"{",
@@ -71,16 +71,16 @@ async def test_rubbish_is_refused_and_the_next_message_is_answered(
     assert all("id" not in message for message in client.stray)
 
 
-async def test_a_byte_order_mark_is_no_hindrance(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_byte_order_mark_is_no_hindrance(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     params = {"name": "echo", "arguments": {"text": "x"}, "_meta": MODERN}
     message = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params}
     client.write(b"\xef\xbb\xbf" + json.dumps(message).encode() + b"\r")
     assert (await client.hear())["id"] == "a"
 
 
-async def test_a_line_beyond_the_limit_is_dropped_and_the_next_is_answered(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_line_beyond_the_limit_is_dropped_and_the_next_is_answered(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     for _ in range(65):
         client.process.stdin.write(b"x" * 1024 * 1024)
         await client.process.stdin.drain()
@@ -90,15 +90,17 @@ async def test_a_line_beyond_the_limit_is_dropped_and_the_next_is_answered(workb
     assert text_of(await client.call("echo", {"text": "x"}, **MODERN)) == "x"
 
 
-async def test_a_message_of_many_megabytes_passes(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_message_of_many_megabytes_passes(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     text = "ä" * 8_000_000
     assert text_of(await client.call("echo", {"text": text}, **MODERN)) == text
 
 
 @LOOPS
-async def test_a_client_that_is_slow_to_read_gets_every_answer(workbench: Any, loop: tuple[str, ...]) -> None:
-    client = await workbench(*loop)
+async def test_a_client_that_is_slow_to_read_gets_every_answer(
+    workspace_tools: Any, loop: tuple[str, ...]
+) -> None:
+    client = await workspace_tools(*loop)
     output = client.process._transport.get_pipe_transport(1)
     output.pause_reading()
     text = "x" * 1_000_000
@@ -122,29 +124,29 @@ async def until_full(pipe: int) -> None:
 
 
 @LOOPS
-async def test_what_a_tool_prints_goes_to_stderr(workbench: Any, loop: tuple[str, ...]) -> None:
-    client = await workbench(*loop)
+async def test_what_a_tool_prints_goes_to_stderr(workspace_tools: Any, loop: tuple[str, ...]) -> None:
+    client = await workspace_tools(*loop)
     assert text_of(await client.call("chatter", {}, **MODERN)) == "done"
     assert client.stray == []
     assert await client.ended() == 0
     assert b"this is not a message" in await client.process.stderr.read()
 
 
-async def test_a_tool_that_reads_stdin_finds_nothing(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_tool_that_reads_stdin_finds_nothing(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     assert text_of(await client.call("ask_for_input", {}, **MODERN)) == "''"
 
 
-async def test_calls_run_side_by_side(workbench: Any) -> None:
-    client = await workbench()
+async def test_calls_run_side_by_side(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     for tool in ("hang", "wait_for_ever"):
         client.ask("tools/call", {"name": tool, "arguments": {}, "_meta": {**MODERN, "progressToken": tool}})
         await client.hear_until(progressed)
     assert text_of(await client.call("echo", {"text": "not blocked"}, **MODERN)) == "not blocked"
 
 
-async def test_progress_carries_the_callers_token_and_only_grows(workbench: Any) -> None:
-    client = await workbench()
+async def test_progress_carries_the_callers_token_and_only_grows(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     await client.call("steps", {"count": 3}, **MODERN, progressToken="mine")
     params = [message["params"] for message in client.stray]
     assert [(each["progressToken"], each["progress"], each["total"]) for each in params] == [
@@ -154,22 +156,22 @@ async def test_progress_carries_the_callers_token_and_only_grows(workbench: Any)
     ]
 
 
-async def test_no_progress_is_sent_to_who_did_not_ask(workbench: Any) -> None:
-    client = await workbench()
+async def test_no_progress_is_sent_to_who_did_not_ask(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     await client.call("steps", {"count": 3}, **MODERN)
     assert client.stray == []
 
 
-async def test_a_modern_client_hears_logs_only_from_the_level_it_asked_for(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_modern_client_hears_logs_only_from_the_level_it_asked_for(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     await client.call("logs", {}, **MODERN)
     assert client.stray == []
     await client.call("logs", {}, **MODERN, **{"io.modelcontextprotocol/logLevel": "error"})
     assert [message["params"]["data"] for message in client.stray] == ["loud"]
 
 
-async def test_a_legacy_client_sets_its_log_level_once(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_legacy_client_sets_its_log_level_once(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     await client.open_legacy()
     await client.call("logs", {})
     assert [message["params"]["level"] for message in client.stray] == ["info", "error"]
@@ -181,9 +183,9 @@ async def test_a_legacy_client_sets_its_log_level_once(workbench: Any) -> None:
 
 @LOOPS
 async def test_a_cancelled_call_stops_and_is_never_answered(
-    workbench: Any, tmp_path: Path, loop: tuple[str, ...]
+    workspace_tools: Any, tmp_path: Path, loop: tuple[str, ...]
 ) -> None:
-    client = await workbench(*loop)
+    client = await workspace_tools(*loop)
     mark = tmp_path / "mark"
     params = {"name": "wait_for_ever", "arguments": {"mark": str(mark)}}
     cancelled = client.ask("tools/call", {**params, "_meta": {**MODERN, "progressToken": 1}})
@@ -199,9 +201,9 @@ async def test_a_cancelled_call_stops_and_is_never_answered(
 
 @pytest.mark.parametrize("tool", ["hang", "stubborn"])
 async def test_even_a_tool_that_cannot_be_stopped_is_given_up_when_cancelled(
-    workbench: Any, tool: str
+    workspace_tools: Any, tool: str
 ) -> None:
-    client = await workbench()
+    client = await workspace_tools()
     meta = {**MODERN, "progressToken": 1}
     cancelled = client.ask("tools/call", {"name": tool, "arguments": {}, "_meta": meta})
     await client.hear_until(progressed)
@@ -214,17 +216,17 @@ async def test_even_a_tool_that_cannot_be_stopped_is_given_up_when_cancelled(
     [("fail", "It is broken.\nMend it."), ("crash", "ValueError: unexpected"), ("leave", "SystemExit: 3")],
 )
 async def test_a_tool_that_fails_answers_with_an_error_and_the_server_lives(
-    workbench: Any, tool: str, told: str
+    workspace_tools: Any, tool: str, told: str
 ) -> None:
-    client = await workbench()
+    client = await workspace_tools()
     result = await client.call(tool, {}, **MODERN)
     assert result["isError"] is True
     assert told in text_of(result)
     assert text_of(await client.call("echo", {"text": "x"}, **MODERN)) == "x"
 
 
-async def test_a_batch_is_answered_in_the_one_version_that_has_batches(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_batch_is_answered_in_the_one_version_that_has_batches(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     await client.open_legacy("2025-03-26")
     client.say(
         [{"jsonrpc": "2.0", "id": "a", "method": "ping"}, {"jsonrpc": "2.0", "id": "b", "method": "ping"}]
@@ -236,9 +238,9 @@ async def test_a_batch_is_answered_in_the_one_version_that_has_batches(workbench
 @pytest.mark.parametrize("busy_with", [None, "hang", "stubborn", "wait_for_ever"])
 @LOOPS
 async def test_the_process_ends_with_its_input_whatever_its_tools_do(
-    workbench: Any, busy_with: str | None, loop: tuple[str, ...]
+    workspace_tools: Any, busy_with: str | None, loop: tuple[str, ...]
 ) -> None:
-    client = await workbench(*loop)
+    client = await workspace_tools(*loop)
     if busy_with:
         meta = {**MODERN, "progressToken": 1}
         client.ask("tools/call", {"name": busy_with, "arguments": {}, "_meta": meta})
@@ -292,8 +294,8 @@ async def test_sockets_serve_as_streams_too(loop: tuple[str, ...]) -> None:
             await process.wait()
 
 
-async def test_a_client_that_stops_reading_ends_the_server(workbench: Any) -> None:
-    client = await workbench()
+async def test_a_client_that_stops_reading_ends_the_server(workspace_tools: Any) -> None:
+    client = await workspace_tools()
     client.ask("server/discover", {"_meta": MODERN})
     await client.hear()
     client.process._transport.get_pipe_transport(1).close()
@@ -306,9 +308,9 @@ async def test_a_client_that_stops_reading_ends_the_server(workbench: Any) -> No
 @LOOPS
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_a_shutdown_as_of_a_language_server_is_answered_and_exit_ends_the_process(
-    workbench: Any, loop: tuple[str, ...], era: str
+    workspace_tools: Any, loop: tuple[str, ...], era: str
 ) -> None:
-    client = await workbench(*loop)
+    client = await workspace_tools(*loop)
     if era == "legacy":
         await client.open_legacy()
 

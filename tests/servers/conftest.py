@@ -15,7 +15,7 @@ import uvloop
 
 from tests.servers.puppets import Puppet, Reaction, open_puppet
 from tests.servers.stage import PromptWire, Stage, Wire
-from toolcrib.servers.processes import ending as processes
+from toolcrib.servers.processes import termination as processes
 
 OpenPuppet = Callable[[Mapping[str, Reaction]], AbstractAsyncContextManager[Puppet]]
 

@@ -15,7 +15,7 @@ from toolcrib.clock import SystemClock
 from toolcrib.errors import ConfigError
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState
 from toolcrib.servers.pool import Pool
-from toolcrib.servers.ports import Circumstances, quietly
+from toolcrib.servers.ports import SupervisorContext, quietly
 from toolcrib.servers.starts import StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
@@ -57,10 +57,10 @@ class Yard:
     def __init__(self, *known: str) -> None:
         self.begun: list[str] = []
         slots = StartSlots(1, patience=3600, to_spare=lambda: False)
-        told = Circumstances(clock=SystemClock(), slots=slots, audience=None)  # type: ignore[arg-type]
+        told = SupervisorContext(clock=SystemClock(), slots=slots, listener=None)  # type: ignore[arg-type]
         self.pool = Pool(
             connector=lambda entry: partial(self._connect, entry.name),
-            circumstances=quietly(told),
+            context=quietly(told),
             cache=Lists(*known),
         )
 
@@ -71,8 +71,8 @@ class Yard:
         raise ConfigError("It is of no use.")
         yield
 
-    async def lead(self, entries: list[ServerEntry] = ENTRIES, *, switched_on: bool = True) -> None:
-        await self.pool.lead(entries, FINGERPRINTS, switched_on=switched_on)
+    async def start_first(self, entries: list[ServerEntry] = ENTRIES, *, switched_on: bool = True) -> None:
+        await self.pool.start_first(entries, FINGERPRINTS, switched_on=switched_on)
 
     async def apply(self) -> None:
         await self.pool.apply(ENTRIES, FINGERPRINTS, {})
@@ -104,7 +104,7 @@ async def test_in_whatever_order_they_start_they_are_listed_in_that_of_the_file(
 
 async def test_one_leads_and_the_others_follow():
     yard = Yard("server7")
-    await yard.lead()
+    await yard.start_first()
     assert yard.begun == yard.pool.names() == ["server7"]
     leader = yard.pool["server7"]
 
@@ -118,8 +118,8 @@ async def test_one_leads_and_the_others_follow():
 
 async def test_nothing_leads_that_may_not_start():
     yard = Yard()
-    await yard.lead([replace(entry, enabled=False) for entry in ENTRIES])
-    await yard.lead(switched_on=False)
-    await yard.lead([])
+    await yard.start_first([replace(entry, enabled=False) for entry in ENTRIES])
+    await yard.start_first(switched_on=False)
+    await yard.start_first([])
     assert yard.begun == yard.pool.names() == []
     await yard.pool.close()

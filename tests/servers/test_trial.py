@@ -14,7 +14,7 @@ from tests.servers.children import misbehaving
 from tests.servers.conftest import LoopClock
 from tests.servers.puppets import LEGACY, MODERN, TOOL, Message, Puppet, Refusal
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.connecting import Workshop
+from toolcrib.servers.connector import Connector
 from toolcrib.servers.processes.guard import guard_processes
 from toolcrib.servers.processes.orphans import marked
 from toolcrib.servers.sessions.handlers import Handlers
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.usefixtures("tidy")
 
 
 @pytest.fixture
-async def workshop(tmp_path: Path) -> AsyncIterator[Workshop]:
+async def connector(tmp_path: Path) -> AsyncIterator[Connector]:
     async with guard_processes(tmp_path / "run") as guard:
-        yield Workshop(
+        yield Connector(
             guard=guard,
             environ={"PATH": "/bin:/usr/bin"},
             secret={"TOKEN": "s3cret-value"}.get,
@@ -57,10 +57,10 @@ GOOD = [("resolve", True), ("spawn", True), ("handshake", True), ("list", True)]
     [(LEGACY, "puppet 1.2, protocol 2025-11-25"), (MODERN, "puppet 1.2, protocol 2026-07-28")],
     ids=["legacy", "modern"],
 )
-async def test_a_good_server_passes_every_step(workshop: Workshop, puppet, script, who: str):
+async def test_a_good_server_passes_every_step(connector: Connector, puppet, script, who: str):
     told: list[Step] = []
     async with puppet(script) as server:
-        trial = await try_server(workshop, played_by(server), told.append)
+        trial = await try_server(connector, played_by(server), told.append)
         assert trial.ok
         assert outline(trial) == GOOD
         assert told == trial.steps
@@ -73,45 +73,45 @@ async def test_a_good_server_passes_every_step(workshop: Workshop, puppet, scrip
     assert all(step.ms >= 0 and not step.hint for step in trial.steps)
 
 
-async def test_a_server_that_does_not_say_who_it_is_passes_too(workshop: Workshop, puppet):
+async def test_a_server_that_does_not_say_who_it_is_passes_too(connector: Connector, puppet):
     script = {**LEGACY, "initialize": {**LEGACY["initialize"], "serverInfo": None}}
     async with puppet(script) as server:
-        trial = await try_server(workshop, played_by(server))
+        trial = await try_server(connector, played_by(server))
     assert trial.steps[2].detail == "unnamed, protocol 2025-11-25"
 
 
 async def test_a_server_that_dies_on_the_probe_passes_as_it_will_under_supervision(
-    workshop: Workshop, puppet
+    connector: Connector, puppet
 ):
     def die(server: Puppet, message: Message) -> None:
         server.hang_up()
 
     async with puppet({**LEGACY, "server/discover": die}) as server:
-        trial = await try_server(workshop, played_by(server))
+        trial = await try_server(connector, played_by(server))
         assert outline(trial) == GOOD
         assert trial.steps[2].detail == "puppet 1.2, protocol 2025-11-25"
         assert len(server.all("server/discover")) == 1
 
 
-async def test_what_is_shown_of_the_entry_has_no_secrets_filled_in(workshop: Workshop, puppet):
+async def test_what_is_shown_of_the_entry_has_no_secrets_filled_in(connector: Connector, puppet):
     async with puppet(LEGACY) as server:
         command, *arguments = server.command
-        trial = await try_server(workshop, entry(command=command, args=[*arguments, "${secret:TOKEN}"]))
+        trial = await try_server(connector, entry(command=command, args=[*arguments, "${secret:TOKEN}"]))
     assert trial.ok
     assert "${secret:TOKEN}" in trial.steps[0].detail
     assert not any("s3cret" in step.detail for step in trial.steps)
 
 
-async def test_a_missing_secret_fails_the_first_step(workshop: Workshop):
-    trial = await try_server(workshop, entry(command="x", args=["${secret:NONE}"]))
+async def test_a_missing_secret_fails_the_first_step(connector: Connector):
+    trial = await try_server(connector, entry(command="x", args=["${secret:NONE}"]))
     assert not trial.ok
     assert outline(trial) == [("resolve", False)]
     assert "NONE" in trial.steps[0].detail
     assert "toolcrib secret set NONE" in trial.steps[0].hint
 
 
-async def test_a_command_that_is_not_there_fails_the_second(workshop: Workshop):
-    without_node = replace(workshop, environ={"PATH": "/nowhere"})
+async def test_a_command_that_is_not_there_fails_the_second(connector: Connector):
+    without_node = replace(connector, environ={"PATH": "/nowhere"})
     trial = await try_server(without_node, entry(command="npx", args=["-y", "p"]))
     assert outline(trial) == [("resolve", True), ("spawn", False)]
     assert trial.steps[0].detail == "npx -y p"
@@ -119,73 +119,73 @@ async def test_a_command_that_is_not_there_fails_the_second(workshop: Workshop):
     assert "Node.js" in trial.steps[1].hint
 
 
-async def test_a_package_that_is_not_installed_fails_the_second(workshop: Workshop):
-    trial = await try_server(workshop, entry(type="npm", package="@scope/p"))
+async def test_a_package_that_is_not_installed_fails_the_second(connector: Connector):
+    trial = await try_server(connector, entry(type="npm", package="@scope/p"))
     assert outline(trial) == [("resolve", True), ("spawn", False)]
     assert trial.steps[0].detail == "@scope/p"
     assert "not installed" in trial.steps[1].detail
 
 
-async def test_a_server_that_exits_fails_the_handshake_with_its_last_words(workshop: Workshop):
+async def test_a_server_that_exits_fails_the_handshake_with_its_last_words(connector: Connector):
     spec = misbehaving("end", 3, "fatal: no key")
-    trial = await try_server(workshop, entry(command=spec.command, args=list(spec.args)))
+    trial = await try_server(connector, entry(command=spec.command, args=list(spec.args)))
     assert outline(trial) == [("resolve", True), ("spawn", True), ("handshake", False)]
     assert trial.steps[2].detail == "srv exited with code 3. It said: fatal: no key"
     assert trial.steps[2].hint == "`toolcrib logs srv` shows what it wrote before."
 
 
-async def test_a_silent_server_fails_with_the_deadline(workshop: Workshop, puppet):
+async def test_a_silent_server_fails_with_the_deadline(connector: Connector, puppet):
     async with puppet({}) as server:
-        trial = await try_server(workshop, played_by(server, timeout=0.5))
+        trial = await try_server(connector, played_by(server, timeout=0.5))
     assert outline(trial) == [("resolve", True), ("spawn", True), ("handshake", False)]
     assert trial.steps[2].detail == "No answer within 0.5 s."
     assert "timeouts.start" in trial.steps[2].hint
 
 
-async def test_a_server_that_refuses_the_handshake_is_quoted(workshop: Workshop, puppet):
+async def test_a_server_that_refuses_the_handshake_is_quoted(connector: Connector, puppet):
     async with puppet({**LEGACY, "initialize": Refusal(-32603, "database is down")}) as server:
-        trial = await try_server(workshop, played_by(server))
+        trial = await try_server(connector, played_by(server))
     assert trial.steps[-1].detail == "srv refused the handshake: database is down"
 
 
-async def test_a_server_that_refuses_to_list_fails_the_last(workshop: Workshop, puppet):
+async def test_a_server_that_refuses_to_list_fails_the_last(connector: Connector, puppet):
     refusal = Refusal(-32603, "database is down")
     async with puppet({**LEGACY, "tools/list": refusal}) as server:
-        trial = await try_server(workshop, played_by(server))
+        trial = await try_server(connector, played_by(server))
     assert outline(trial) == [*GOOD[:3], ("list", False)]
     assert "database is down" in trial.steps[3].detail
     assert trial.definitions == []
 
 
-async def test_a_server_that_never_lists_fails_the_last(workshop: Workshop, puppet, clock: LoopClock):
+async def test_a_server_that_never_lists_fails_the_last(connector: Connector, puppet, clock: LoopClock):
     async def let_it_pass(server: Puppet, request: Message) -> None:
         await clock.passes(30)
 
     async with puppet({**LEGACY, "tools/list": let_it_pass}) as server:
-        trial = await try_server(workshop, played_by(server))
+        trial = await try_server(connector, played_by(server))
     assert outline(trial) == [*GOOD[:3], ("list", False)]
     assert "No answer" in trial.steps[3].detail
     assert trial.definitions == []
 
 
-async def test_a_bad_tool_is_for_the_review_and_no_failure(workshop: Workshop, puppet):
+async def test_a_bad_tool_is_for_the_review_and_no_failure(connector: Connector, puppet):
     listed = [TOOL, {"description": "nameless"}]
     async with puppet({**LEGACY, "tools/list": {"tools": listed}}) as server:
-        trial = await try_server(workshop, played_by(server))
+        trial = await try_server(connector, played_by(server))
     assert trial.ok
     assert trial.definitions == listed
 
 
-async def test_a_trial_cancelled_half_way_leaves_nothing(workshop: Workshop, puppet):
+async def test_a_trial_cancelled_half_way_leaves_nothing(connector: Connector, puppet):
     async with puppet({}) as server:
-        trying = asyncio.ensure_future(try_server(workshop, played_by(server)))
+        trying = asyncio.ensure_future(try_server(connector, played_by(server)))
         await server.expect("server/discover")
         trying.cancel()
         with pytest.raises(asyncio.CancelledError):
             await trying
 
 
-async def test_the_server_may_ask_for_what_the_host_offers(workshop: Workshop, puppet):
+async def test_the_server_may_ask_for_what_the_host_offers(connector: Connector, puppet):
     async def roots(server: str, params: dict[str, Any]) -> dict[str, Any]:
         return {"roots": []}
 
@@ -195,5 +195,5 @@ async def test_the_server_may_ask_for_what_the_host_offers(workshop: Workshop, p
         await server.reply(message, LEGACY["tools/list"])
 
     async with puppet({**LEGACY, "tools/list": ask_first}) as server:
-        equipped = replace(workshop, handlers=Handlers(roots=roots))
+        equipped = replace(connector, handlers=Handlers(roots=roots))
         assert (await try_server(equipped, played_by(server))).ok

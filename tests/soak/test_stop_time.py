@@ -35,7 +35,7 @@ async def test_a_stop_takes_less_than_a_second(crib: Crib, tmp_path: Path, kind:
     )
     taken: list[float] = []
     async with crib.open(gate=AllowAll()) as host:
-        host.open_workbench()
+        host.open_workspace_tools()
         await host.ready()
         for _ in range(TIMES):
             turn = await host.turns.start(host.agent(ScriptedModel(work), project=str(tmp_path)), "work")

@@ -9,10 +9,10 @@ import pytest
 
 from tests.approvals.people import Tools, gate_with, is_ours
 from tests.store.records import Noon
+from toolcrib.approvals.durable_questions import DurableAsker
 from toolcrib.approvals.gate import Gate
 from toolcrib.approvals.question import Answer
 from toolcrib.approvals.rule import Rule
-from toolcrib.approvals.waiting import DurableAsker
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
 from toolcrib.store.database import Database, open_database
 

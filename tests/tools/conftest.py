@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import pytest
-
-from tests.tools.workshop import Workshop
+from tests.tools.connector import Connector
 
 
 @pytest.fixture
-def workshop() -> Workshop:
+def connector() -> Connector:
     """A door with an empty inline server behind it."""
-    return Workshop()
+    return Connector()

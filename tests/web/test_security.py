@@ -13,7 +13,7 @@ import pytest
 
 from tests.web.raw import Raw, request, send
 from tests.web.running import Crib
-from toolcrib.web.offered import offered_operations
+from toolcrib.web.page_operations import offered_operations
 
 EVIL = "http://evil.test"
 JSON = "Content-Type: application/json"

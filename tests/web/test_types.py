@@ -13,8 +13,8 @@ from toolcrib import plugins
 from toolcrib.control.dispatch import OPERATIONS
 from toolcrib.control.needs import Operation
 from toolcrib.web.contract import contract
-from toolcrib.web.offered import is_offered, offered_operations
 from toolcrib.web.openapi import document
+from toolcrib.web.page_operations import is_offered, offered_operations
 from toolcrib.web.typescript import typescript
 
 TYPES = Path(__file__).parents[2] / "frontend" / "src" / "api" / "types.ts"

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, aclosing, contextmanager, nullcon
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolcrib.agent.asking import ChatAsker, TurnGate
+from toolcrib.agent.approval_prompt import ChatAsker, TurnGate
 from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Continued, Entry, Remark, Said
+from toolcrib.agent.context import Scene, agent_principal, past_calls
 from toolcrib.agent.events import AgentEvent, TurnBegan, TurnEnded
-from toolcrib.agent.offering import Forms
 from toolcrib.agent.ports import Chats, Door, Person, Room
-from toolcrib.agent.scene import Scene, agent_principal, past_calls
+from toolcrib.agent.tool_offer import Forms
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import ToolcribError, UsageError

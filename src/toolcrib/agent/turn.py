@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolcrib.agent.call_ids import with_new_ids
-from toolcrib.agent.calling import Calling
 from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Entry, Offer, Remark, Said, Took, interrupted
 from toolcrib.agent.compaction import (
     FULL,
@@ -38,8 +37,9 @@ from toolcrib.agent.events import (
     ToolsOffered,
     TurnEnded,
 )
-from toolcrib.agent.offering import Offering
 from toolcrib.agent.prompt import instructions
+from toolcrib.agent.tool_calls import Calling
+from toolcrib.agent.tool_offer import Offering
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import AnswerCut, ContextTooLong, ModelError, ToolcribError
 from toolcrib.llm.acceptable import without_pictures

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.approvals.facts import Facts, PastCall, shell_argument_named
-from toolcrib.approvals.judging import conclude
-from toolcrib.approvals.matching import speaks_of
 from toolcrib.approvals.places import Disk, Ground, ThisDisk
 from toolcrib.approvals.ports import RulesInMemory, RuleStore
 from toolcrib.approvals.question import Answer, Asker, Question
 from toolcrib.approvals.reach import brings_outside, brings_private, source_of
+from toolcrib.approvals.rule_match import speaks_of
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import Session, Sessions
+from toolcrib.approvals.verdict import conclude
 from toolcrib.config.settings import ApprovalSettings
 from toolcrib.schema.approvals import LIFTS, SCOPES, Effect, Finding, Judgement, Lift, Mode, Scope
 from toolcrib.schema.tools import Principal, Tool, ToolCall

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.approvals.facts import code_argument, shell_argument
-from toolcrib.approvals.matching import INERT
 from toolcrib.approvals.places import Ground, at_home, below, lies_in, place_of
 from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.approvals.rule_match import INERT
 from toolcrib.schema.tools import ToolCall
 from toolcrib.serverkit.confined.protected import protected_part
 

@@ -12,7 +12,7 @@ from toolcrib.cli.tables import show_table
 
 def show_clients(surface: Surface) -> None:
     """List them; a file that cannot be read is told of, and harms nothing."""
-    from toolcrib.config.connecting.state import client_states
+    from toolcrib.config.client_files.state import client_states
 
     found = [{**asdict(one), "file": str(one.file), "names": list(one.names)} for one in client_states()]
     if surface.answer(found):

@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 
 from toolcrib import __version__
-from toolcrib.cli.declaring import shared_options
-from toolcrib.cli.failing import BROKEN_PIPE, OutputClosed, report
+from toolcrib.cli.declare import shared_options
+from toolcrib.cli.error_report import BROKEN_PIPE, OutputClosed, report
 from toolcrib.cli.group import FolderGroup
 from toolcrib.cli.output import mute, prepare_streams
 

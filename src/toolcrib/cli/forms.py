@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from toolcrib import plugins
-from toolcrib.cli.declaring import Command
+from toolcrib.cli.declare import Command
 
 FOLDER = "toolcrib.cli.commands"
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from toolcrib import plugins
-from toolcrib.cli.declaring import SECTIONS, shared_options
+from toolcrib.cli.declare import SECTIONS, shared_options
 from toolcrib.cli.outline import Outline, read_outline
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean

@@ -1,4 +1,4 @@
-"""The running host on a terminal: a table of the servers that follows their fortunes, and what to type next.
+"""The running host on a terminal: a live table of the servers, and what to type next.
 
 The terminal is left as it was found, however the host ends.
 """
@@ -22,9 +22,9 @@ from rich.text import Text
 from toolcrib import __version__
 from toolcrib.cli.colours import of_state
 from toolcrib.cli.commands.servers import reason
-from toolcrib.cli.ending import Ending
 from toolcrib.cli.output import mute
 from toolcrib.cli.safe_text import one_line
+from toolcrib.cli.shutdown import Ending
 from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
 from toolcrib.schema.events import ConfigChanged, Event

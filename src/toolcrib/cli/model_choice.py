@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toolcrib.cli.line_input import Prompt
 from toolcrib.cli.output import note
-from toolcrib.cli.prompting import Prompt
 
 DEMO = "demo"
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib.cli.installing import ARCHIVES, is_reference
+from toolcrib.cli.install_view import ARCHIVES, is_reference
 
 if TYPE_CHECKING:
-    from toolcrib.config.pasting.pasted import Pasted
+    from toolcrib.config.paste.pasted import Pasted
 
 DOCUMENTS = (".json", ".jsonc", ".toml", ".yaml", ".yml", *ARCHIVES, ".gz", ".zip")
 _DASHES = "toolcrib.words_after_dashes"
@@ -20,7 +20,7 @@ _DASHES = "toolcrib.words_after_dashes"
 
 def find_dashes(command: click.Command, args: list[str]) -> list[str]:
     """The words with `--` before a pasted command line: its options are not ours, whatever they look like."""
-    from toolcrib.config.pasting.understanding import begins_command
+    from toolcrib.config.paste.understanding import begins_command
 
     if "--" in args:
         return args
@@ -48,7 +48,7 @@ def note_dashes(context: click.Context, args: list[str]) -> None:
 
 def parted(first: str, rest: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The name, or '', and what is to be added."""
-    from toolcrib.config.pasting.understanding import is_beginning
+    from toolcrib.config.paste.understanding import is_beginning
 
     after = click.get_current_context().meta.get(_DASHES)
     words = (first, *rest)
@@ -62,8 +62,8 @@ def parted(first: str, rest: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 def understood(name: str, what: Sequence[str], *, as_is: bool = False) -> Pasted | None:
     """What was pasted; None for a plain command, whose words are taken as they are."""
-    from toolcrib.config.pasting.pasted import Entries, Install
-    from toolcrib.config.pasting.understanding import as_command, understand
+    from toolcrib.config.paste.pasted import Entries, Install
+    from toolcrib.config.paste.understanding import as_command, understand
 
     here = Path.cwd()
     if name and len(what) == 1 and _is_program(what[0], here, as_is=as_is):
@@ -77,7 +77,7 @@ def understood(name: str, what: Sequence[str], *, as_is: bool = False) -> Pasted
 
 def _is_program(word: str, here: Path, *, as_is: bool) -> bool:
     """Whether one word after a name is a command, rather than a file, a package or an address."""
-    from toolcrib.config.pasting.understanding import is_beginning
+    from toolcrib.config.paste.understanding import is_beginning
 
     path = here / Path(word).expanduser()
     if path.is_dir():
@@ -98,7 +98,7 @@ def _is_verbatim(found: Any, what: Sequence[str]) -> bool:
 
 def entry_of(found: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
     """An entry, tied to this folder when a word of it names a file here."""
-    from toolcrib.config.pasting.entry_forms import needed_folder
+    from toolcrib.config.paste.entry_forms import needed_folder
 
     folder = found.get("cwd") or needed_folder(words)
     return {**found, "cwd": folder} if folder else found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from toolcrib.cli.output import label
-from toolcrib.config.connecting.gateway import Address, Program
+from toolcrib.config.client_files.gateway import Address, Program
 from toolcrib.config.paths import Paths
 from toolcrib.config.profiles import unknown_profile
 from toolcrib.config.settings import Settings

@@ -42,7 +42,7 @@ def make_entry(
             "Nothing says how to reach the server.",
             hint="Give a command or an address: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
         )
-    from toolcrib.config.pasting.entry_forms import needed_folder
+    from toolcrib.config.paste.entry_forms import needed_folder
 
     remote = _traits(kind).remote if kind else len(target) == 1 and _URL.match(target[0]) is not None
     entry = _remote(target, kind, headers) if remote else _local(target, kind, headers)
@@ -62,7 +62,7 @@ def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str
             f"A server of type {kind or ADDRESS_TYPE} wants one address.",
             hint="Such as https://example.com/mcp.",
         )
-    from toolcrib.config.pasting.checking import check_address
+    from toolcrib.config.paste.checking import check_address
 
     check_address(target[0])
     entry: dict[str, Any] = {"type": kind, "url": target[0]} if kind else {"url": target[0]}

@@ -32,7 +32,7 @@ async def try_and_repair(surface: Surface, crib: Crib, name: str) -> None:
         return
     if not confirm(f"Install {name} again with {', '.join(remedy['values'])}?", default=True):
         return
-    from toolcrib.cli.installing import end_line, progress_line
+    from toolcrib.cli.install_view import end_line, progress_line
 
     await crib.run("install", {"name": name, remedy["option"]: remedy["values"]}, on_event=progress_line())
     end_line()

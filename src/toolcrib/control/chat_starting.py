@@ -15,7 +15,7 @@ from toolcrib.control.shapes import moment
 from toolcrib.errors import NoModel
 from toolcrib.host import Host
 from toolcrib.llm.advice import no_model
-from toolcrib.llm.patience import hearing_of_waits
+from toolcrib.llm.retry import hearing_of_waits
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.messages import Image
 
@@ -28,13 +28,13 @@ async def agent_for(
 ) -> Agent:
     """An agent whose person is asked by events; raises `NoModel` with what could be done."""
     if not host.lent:
-        host.open_workbench()
+        host.open_workspace_tools()
     name = model or (chat.info.model if chat is not None else None)
     try:
         chosen = host.models.choose(name)
     except NoModel:
         raise await no_model(host.models) from None
-    person = host.chat_news.person(host.desk.questions)
+    person = host.chat_news.person(host.client_requests.questions)
     return host.agent(chosen, person=person, mode=mode, project=project or default_project(host))
 
 

@@ -6,9 +6,9 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.config.connecting.client import Client, find_client
-from toolcrib.config.connecting.gateway import HIDDEN_TOKEN, Address, Program, find_program, make_address
-from toolcrib.config.connecting.places import find_places
+from toolcrib.config.client_files.client import Client, find_client
+from toolcrib.config.client_files.gateway import HIDDEN_TOKEN, Address, Program, find_program, make_address
+from toolcrib.config.client_files.places import find_places
 from toolcrib.config.profiles import unknown_profile
 from toolcrib.control.answers.connecting import EntryForm
 from toolcrib.control.dispatch import OperationParams

@@ -23,14 +23,14 @@ OURS = ("type", "package", "module", "version", "command", "sourcePath", "tarbal
 
 def installations_of(host: Host) -> Installations:
     """The installed servers of this host; what is started to install ends with the host, however it ends."""
-    guard = host.workshop.guard
+    guard = host.connector.guard
     runner = Runner(
-        environ=host.workshop.environ,
+        environ=host.connector.environ,
         marker=guard.new_marker,
         spawned=guard.spawned,
         exited=guard.exited,
     )
-    return Installations(installs=host.workshop.installs, cache=host.paths.cache, runner=runner)
+    return Installations(installs=host.connector.installs, cache=host.paths.cache, runner=runner)
 
 
 def plan_json(plan: Plan) -> InstallPlan:

@@ -54,7 +54,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
         "url": shown(without_secrets(str(raw.get("url") or ""))),
         "headers": sorted(raw.get("headers") or {}),
         "touches": [one["text"] for one in arguments if one["outside"]],
-        "inherits": sorted(entry_environment(entry, host.workshop.environ)) if words else [],
+        "inherits": sorted(entry_environment(entry, host.connector.environ)) if words else [],
         "sets": _variables(raw, installed),
         "scripts": _scripts(plan),
         "fetches": [*plan.fetches, *plan.runtimes] if plan else [],

@@ -57,7 +57,7 @@ def needed_variables(
 
 def known_to(host: Host) -> Callable[[str], bool]:
     """Whether a variable is set, or stored as a secret of the same name."""
-    return lambda name: name in host.workshop.environ or name in host.secrets.names()
+    return lambda name: name in host.connector.environ or name in host.secrets.names()
 
 
 def _reference(value: object) -> str:

@@ -19,7 +19,7 @@ async def find_kind(host: Host, name: str, entry: Mapping[str, Any]) -> str | No
     """The type under which the address answers; None when it answers under none."""
     for kind in probed_types():
         wanted = {**entry, "type": kind, "timeouts": {"start": PATIENCE}, "sseFallback": False}
-        trial = await try_server(host.workshop, parse_entry(name, wanted))
+        trial = await try_server(host.connector, parse_entry(name, wanted))
         # Whoever asks for a sign-in has understood the question.
         if trial.ok or isinstance(trial.error, AuthRequired):
             return kind

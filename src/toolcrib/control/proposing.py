@@ -14,7 +14,7 @@ from toolcrib.config.aliases import ADDRESS_TYPE
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.hiding import Hiding
 from toolcrib.config.importing.questions import Filling
-from toolcrib.config.pasting.pasted import Install, short_name
+from toolcrib.config.paste.pasted import Install, short_name
 from toolcrib.config.secret_marks import looks_secret
 from toolcrib.control.answers.adding import Needed
 from toolcrib.control.dispatch import OperationParams
@@ -33,7 +33,7 @@ from toolcrib.control.reading_pastes import Paste, at_home, package_of, single
 from toolcrib.errors import MissingSecret, UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.connecting import find_transport
+from toolcrib.servers.connector import find_transport
 from toolcrib.servers.installing.answers import fill
 from toolcrib.servers.installing.plan import Options, Plan
 from toolcrib.servers.installing.progress import Progress, unheard

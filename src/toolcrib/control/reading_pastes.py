@@ -11,10 +11,10 @@ from typing import Any
 
 from toolcrib.config.importing.questions import Question, asked_in, unnamed
 from toolcrib.config.importing.sources import Reading, read_words
-from toolcrib.config.pasting.entry_forms import as_install, named, needed_folder
-from toolcrib.config.pasting.links import is_link
-from toolcrib.config.pasting.pasted import Address, Document, Entries, Install, Pasted
-from toolcrib.config.pasting.understanding import as_command, understand
+from toolcrib.config.paste.entry_forms import as_install, named, needed_folder
+from toolcrib.config.paste.links import is_link
+from toolcrib.config.paste.pasted import Address, Document, Entries, Install, Pasted
+from toolcrib.config.paste.understanding import as_command, understand
 from toolcrib.control.answers.adding import PasteKind
 from toolcrib.control.taking_in import check_readable
 from toolcrib.errors import UsageError

@@ -20,7 +20,7 @@ from toolcrib.control.answers.servers import Trial, TrialStep
 from toolcrib.control.dispatch import perform
 from toolcrib.control.installing import installations_of
 from toolcrib.host import Host
-from toolcrib.host.setups import Setup
+from toolcrib.host.installs import Setup
 from toolcrib.schema.setups import SetupKind, SetupStatus, SetupStep, StepKey
 from toolcrib.servers.installing.files import folder_size
 from toolcrib.servers.transport import traits_of

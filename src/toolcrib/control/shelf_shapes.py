@@ -64,7 +64,7 @@ def standing_of(host: Host, tool: Tool) -> tuple[Standing, str]:
 def is_always_on(host: Host, tool: Tool) -> bool:
     """Whether a model is offered it for every question."""
     patterns = host.settings.retrieval.always_on
-    return any(fnmatchcase(tool.name, pattern) for pattern in patterns) or host.workbench.owns(tool)
+    return any(fnmatchcase(tool.name, pattern) for pattern in patterns) or host.workspace_tools.owns(tool)
 
 
 def would_say(host: Host, tool: Tool, principal: Principal) -> Judgement:

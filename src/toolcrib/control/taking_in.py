@@ -8,7 +8,7 @@ from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toolcrib.config.connecting.places import find_places
+from toolcrib.config.client_files.places import find_places
 from toolcrib.config.importing.finding import Source, find_sources
 from toolcrib.config.importing.planning import Action, Choice, Knowledge, Planned, plan
 from toolcrib.config.importing.sources import Reading, read_file, read_source, read_words

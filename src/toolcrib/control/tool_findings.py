@@ -8,7 +8,7 @@ from toolcrib.schema.tools import Tool
 
 def found_in(host: Host, tool: Tool) -> list[str]:
     """What is suspicious in a tool's definition, one sentence each."""
-    from toolcrib.tools.scanning import scan
+    from toolcrib.tools.scanner import scan
 
     beside = host.registry.snapshot.by_server.get(tool.server, ())
     own = {one.definition.name for one in beside} | {one.name for one in beside}

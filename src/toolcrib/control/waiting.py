@@ -21,7 +21,7 @@ _ABOUT: dict[str, WaitingKind] = {"call": "call", "sampling": "sampling", "elici
 async def gather_waiting(host: Host) -> list[WaitingItem]:
     """What waits now."""
     questions = [_kept(one) for one in await host.questions.requests.waiting()]
-    questions += [_open(one) for one in host.desk.questions.waiting()]
+    questions += [_open(one) for one in host.client_requests.questions.waiting()]
     others = [
         _server(host, status, kind)
         for status in host.servers.statuses()
@@ -96,7 +96,7 @@ def _open(one: Open) -> WaitingItem:
 
 
 def _server(host: Host, status: ServerStatus, kind: WaitingKind) -> WaitingItem:
-    since = host.fortunes.since(status.name)
+    since = host.server_events.since(status.name)
     return _item(
         kind, server=status.name, reason=status.reason, since=moment(since) if since is not None else None
     )

@@ -25,11 +25,11 @@ from toolcrib.serverkit.protocol import (
     PROTOCOL_VERSION,
     Request,
 )
-from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers, Hook
+from toolcrib.servers.sessions.relayed_client import behalf
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
 
 MAX_PARKED = 256
 PARKED_FOR = 600.0

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.errors import AuthRequired, ConnectionLost, PeerError, ToolcribError
-from toolcrib.gateway.kept import KeptLists
 from toolcrib.gateway.kinds import CAPABILITIES, KINDS, RESOURCES, TEMPLATES, Definition, Kind, by_identity
+from toolcrib.gateway.list_cache import KeptLists
 from toolcrib.gateway.names import PlainNames
 from toolcrib.gateway.profile import Profile
 from toolcrib.gateway.templates import literal_length, matches

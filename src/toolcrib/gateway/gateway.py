@@ -17,12 +17,12 @@ from toolcrib import __version__
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.gateway.bridge import Parking
 from toolcrib.gateway.catalog import Catalog
-from toolcrib.gateway.kept import KeptLists
 from toolcrib.gateway.kinds import Definition, Kind
-from toolcrib.gateway.listing import Listing
+from toolcrib.gateway.list_cache import KeptLists
 from toolcrib.gateway.logs import Logs
 from toolcrib.gateway.names import PlainNames
 from toolcrib.gateway.profile import Profile
+from toolcrib.gateway.tool_list import Listing
 from toolcrib.gateway.watches import UPDATED, Watches
 from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
@@ -111,7 +111,7 @@ class Gateway:
 
     def _lends(self, tool: Tool) -> bool:
         """False for the terminal of whoever works at the host, unless the settings lend it out."""
-        return self.host.settings.terminal.enabled or not self.host.workbench.owns(tool)
+        return self.host.settings.terminal.enabled or not self.host.workspace_tools.owns(tool)
 
     def missing(self, name: str) -> ToolcribError:
         """Why a client finds no tool of this name: held, its server offers none yet, or there is no such."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.gateway.front import Front
+from toolcrib.gateway.client import Front
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.host.opening import open_host
+from toolcrib.host.lifecycle import open_host
 
 if TYPE_CHECKING:
     from toolcrib.host.host import Host

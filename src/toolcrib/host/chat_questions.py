@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.approvals.facts import code_argument, shell_argument
-from toolcrib.approvals.judging import NO_RULE
 from toolcrib.approvals.rule import Rule, read_rule
 from toolcrib.approvals.rule_words import HASH_SHOWN, rule_place, rule_words
-from toolcrib.host.exhibits import Exhibit, exhibit
+from toolcrib.approvals.verdict import NO_RULE
+from toolcrib.host.call_preview import Exhibit, exhibit
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.naming import BORDER
 

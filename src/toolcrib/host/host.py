@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from toolcrib.agent.desk import Desk
+from toolcrib.agent.client_requests import ClientRequests
+from toolcrib.approvals.durable_questions import DurableAsker
 from toolcrib.approvals.gate import Gate as ApprovalGate
 from toolcrib.approvals.question import Asker
-from toolcrib.approvals.waiting import DurableAsker
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
@@ -22,20 +22,20 @@ from toolcrib.config.settings import Settings
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
-from toolcrib.host.fortunes import Fortunes
-from toolcrib.host.foundation import Foundation
+from toolcrib.host.core import HostCore
+from toolcrib.host.installs import Setups
 from toolcrib.host.removals import Removals
-from toolcrib.host.searching import Searching
-from toolcrib.host.setups import Setups
-from toolcrib.host.shelf import Shelf
-from toolcrib.host.workbench import Workbench
+from toolcrib.host.server_events import ServerEvents
+from toolcrib.host.tool_catalog import ToolCatalog
+from toolcrib.host.tool_search import Searching
+from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.tools import Principal, Tool, ToolResult
-from toolcrib.servers.connecting import Workshop
+from toolcrib.servers.connector import Connector
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import OnProgress
-from toolcrib.servers.signin.keeping import CredentialStore
+from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.page_keys import PageKeys
 from toolcrib.store.tool_pins import ToolPins
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
     from toolcrib.agent.live import Turns
     from toolcrib.agent.ports import Person
     from toolcrib.host.chat_news import ChatNews
+    from toolcrib.host.chat_services import ChatServices
     from toolcrib.host.chat_words import ChatWords
-    from toolcrib.host.parlour import Parlour
     from toolcrib.llm.model import Model
-    from toolcrib.llm.opening import Models
+    from toolcrib.llm.models import Models
     from toolcrib.retrieval import Finder, Index, Meaning
     from toolcrib.servers.trial import Step, Trial
     from toolcrib.store.chat_rows import ChatRows
@@ -71,7 +71,7 @@ LOG_READ_BYTES = 256 * 1024
 class Host:
     """A running tool room. `open_host` makes one; it lives as long as that block."""
 
-    foundation: Foundation = field(repr=False)
+    core: HostCore = field(repr=False)
     """What the servers rest on."""
     paths: Paths
     config_store: ConfigStore
@@ -86,7 +86,7 @@ class Host:
     """The gate of the settings and of the person's rules; the same, unless another one was given."""
     questions: DurableAsker
     """Where questions wait that nobody was there to answer."""
-    workbench: Workbench
+    workspace_tools: WorkspaceTools
     """The terminal and the tools for a project's folder."""
     servers: Pool
     """The MCP servers and how they are doing."""
@@ -103,13 +103,13 @@ class Host:
     """Servers that were removed and can still come back."""
     setups: Setups = field(repr=False)
     """Servers that are being added, installed or tried out."""
-    desk: Desk = field(repr=False)
+    client_requests: ClientRequests = field(repr=False)
     """Answers what servers ask while they work for a chat."""
     credentials: CredentialStore = field(repr=False)
     """What sign-ins to remote servers left behind."""
     searching: Searching = field(repr=False)
-    workshop: Workshop = field(repr=False)
-    fortunes: Fortunes = field(repr=False)
+    connector: Connector = field(repr=False)
+    server_events: ServerEvents = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file, as it stands, is not what is in force; None when it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
@@ -133,56 +133,56 @@ class Host:
         return self.finder.index
 
     @cached_property
-    def shelf(self) -> Shelf:
+    def tool_catalog(self) -> ToolCatalog:
         """Every tool that is known, those that cannot be called now too."""
-        return Shelf(self.registry, self.fortunes.last_known, self.meaning)
+        return ToolCatalog(self.registry, self.server_events.last_known, self.meaning)
 
     @cached_property
-    def parlour(self) -> Parlour:
+    def chat_services(self) -> ChatServices:
         """Where chats are held."""
-        from toolcrib.host.parlour import open_parlour
+        from toolcrib.host.chat_services import open_chat_services
 
-        return open_parlour(self.foundation, self.workbench, lambda: len(self.tools()))
+        return open_chat_services(self.core, self.workspace_tools, lambda: len(self.tools()))
 
-    async def close_parlour(self) -> None:
+    async def close_chat_services(self) -> None:
         """End its chats, if it ever had any."""
-        if "parlour" in self.__dict__:
-            await self.parlour.close()
+        if "chat_services" in self.__dict__:
+            await self.chat_services.close()
 
     @property
     def models(self) -> Models:
         """The language models that can be asked."""
-        return self.parlour.models
+        return self.chat_services.models
 
     @property
     def chats(self) -> Chats:
         """What was asked and answered."""
-        return self.parlour.chats
+        return self.chat_services.chats
 
     @property
     def chat_rows(self) -> ChatRows:
         """The same as a page shows it."""
-        return self.parlour.rows
+        return self.chat_services.rows
 
     @property
     def chat_words(self) -> ChatWords:
         """What surfaces are told of turns, in words."""
-        return self.parlour.words
+        return self.chat_services.words
 
     @property
     def chat_news(self) -> ChatNews:
         """Tells surfaces what turns are doing."""
-        return self.parlour.news
+        return self.chat_services.news
 
     @property
     def turns(self) -> Turns:
         """Questions that are being answered by themselves, for whoever follows."""
-        return self.parlour.turns
+        return self.chat_services.turns
 
     @property
     def config(self) -> Config:
         """What the config file said when it was last good."""
-        return self.foundation.config
+        return self.core.config
 
     @property
     def settings(self) -> Settings:
@@ -247,8 +247,8 @@ class Host:
         when, as the settings do otherwise. `project` is the folder the person works in. Raises `NoModel`.
         """
         from toolcrib.agent import Agent
-        from toolcrib.agent.asking import TurnGate
-        from toolcrib.host.room import ToolRoom
+        from toolcrib.agent.approval_prompt import TurnGate
+        from toolcrib.host.tool_selector import ToolSelector
 
         settings = self.settings.agent
         if max_rounds is not None:
@@ -256,17 +256,19 @@ class Host:
         return Agent(
             model=self._model(model),
             door=self.caller,
-            room=ToolRoom(self.tools, self.finder, lambda: self.settings.retrieval, self.workbench.owns),
+            room=ToolSelector(
+                self.tools, self.finder, lambda: self.settings.retrieval, self.workspace_tools.owns
+            ),
             chats=self.chats,
             settings=settings,
-            forms=self.parlour.forms,
+            forms=self.chat_services.forms,
             clock=self.models.context.clock,
             person=person,
             mode=mode,
             project=project,
             gate=self.gate if isinstance(self.gate, TurnGate) else None,
-            watch=self.desk.watch,
-            stop=self.workbench.stop,
+            watch=self.client_requests.watch,
+            stop=self.workspace_tools.stop,
         )
 
     def _model(self, model: str | Model | None) -> Model:
@@ -274,9 +276,9 @@ class Host:
             return self.models.get(self.models.choose(model))
         return model
 
-    def open_workbench(self) -> None:
+    def open_workspace_tools(self) -> None:
         """Put the terminal and the tools for a project's folder among the others."""
-        self.workbench.open(self.registry, self.native, self.inline)
+        self.workspace_tools.open(self.registry, self.native, self.inline)
 
     @asynccontextmanager
     async def session(
@@ -307,7 +309,7 @@ class Host:
 
     async def rest_session(self, principal: Principal) -> None:
         """A session may go on later: what ran for it alone ends, but the gate knows what it has read."""
-        await self.workbench.stop(principal.session)
+        await self.workspace_tools.stop(principal.session)
         await self.servers.end_session(principal.session or "")
 
     async def ready(self) -> None:
@@ -327,7 +329,7 @@ class Host:
         distrust = self.trust.distrust(entry)
         if distrust is not None:
             raise distrust
-        trial = await try_server(self.workshop, entry, on_step)
+        trial = await try_server(self.connector, entry, on_step)
         return trial, review(name, trial.definitions, others=self.names_beside(name))
 
     def names_beside(self, server: str) -> frozenset[str]:
@@ -348,7 +350,7 @@ class Host:
         tools = self.registry.snapshot.by_server.get(name, ())
         if any(tool.held for tool in tools):
             self.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
-            self.fortunes.list_again(name)
+            self.server_events.list_again(name)
         await self.apply(self.config)
 
     async def reload(self) -> tuple[str, ...]:
@@ -371,13 +373,13 @@ class Host:
         """Bring the servers in line with a configuration; returns the names of those that were touched."""
         self.caller.settings = config.settings
         self.approvals.adopt(config.settings.approvals)
-        if "parlour" in self.__dict__:
+        if "chat_services" in self.__dict__:
             self.models.settings = config.settings.agent
-        self.workbench.adopt(config.settings.terminal)
+        self.workspace_tools.adopt(config.settings.terminal)
         if config.settings.terminal.enabled:
-            self.open_workbench()
+            self.open_workspace_tools()
         before = set(self.servers.names())
-        changed = await self.foundation.apply(config)
+        changed = await self.core.apply(config)
         for name in before - set(self.servers.names()):
             self.caller.counts.forget(name)
         return changed

@@ -8,8 +8,8 @@ from typing import Literal
 
 from toolcrib.errors import NoModel
 from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.models import Models
 from toolcrib.llm.ollama_host import address_of, find_models
-from toolcrib.llm.opening import Models
 
 Place = Literal["environment", "secret"]
 LOCAL = "ollama"

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 from toolcrib.errors import AnswerCut, ModelBusy, ModelError, ModelUnreachable
 from toolcrib.llm.acceptable import Limits, acceptable, fingerprint, has_pictures, pictures_in
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.gathering import Gathering
+from toolcrib.llm.http import Outgoing, Sender
 from toolcrib.llm.model import CallMade, ModelEvent, Noticed, Request, Traits
-from toolcrib.llm.patience import Patience
 from toolcrib.llm.refusals import PicturesRefused
-from toolcrib.llm.sending import Outgoing, Sender
+from toolcrib.llm.retry import Patience
+from toolcrib.llm.stream_reader import Gathering
 from toolcrib.schema.messages import Message
 
 

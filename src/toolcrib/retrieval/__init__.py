@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from toolcrib.retrieval.embedding import Chosen, Embedder, open_embedder
 from toolcrib.retrieval.finder import Finder
-from toolcrib.retrieval.following import follow
 from toolcrib.retrieval.index import Index
-from toolcrib.retrieval.meaning import Meaning
+from toolcrib.retrieval.index_updates import follow
 from toolcrib.retrieval.selection import Pick, Reason, Selection
+from toolcrib.retrieval.vector_index import Meaning
 from toolcrib.schema.tools import Tool
 
 __all__ = [

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from toolcrib.retrieval import ordering
+from toolcrib.retrieval import ranking
 from toolcrib.retrieval.evidence import Evidence, gather
-from toolcrib.retrieval.following import follow
 from toolcrib.retrieval.index import CONTEXT_SHARE, Index
-from toolcrib.retrieval.meaning import Meaning
+from toolcrib.retrieval.index_updates import follow
 from toolcrib.retrieval.passages import passage
 from toolcrib.retrieval.question import Question, read_question
 from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
 from toolcrib.retrieval.vector_cache import key_of
+from toolcrib.retrieval.vector_index import Meaning
 from toolcrib.retrieval.vectors import Vectors
 from toolcrib.schema.tools import Tool
 
@@ -111,8 +111,8 @@ class Finder:
 
     def _weighed(self, evidence: Evidence) -> dict[str, Fit]:
         embedder = self._meaning.embedder if self._meaning else None
-        kind = ordering.WITH_TOKENS if embedder is not None and embedder.token_width else ordering.DENSE_ONLY
-        likely, share = ordering.likelihood(evidence, kind), ordering.share_of_meaning(evidence, kind)
+        kind = ranking.WITH_TOKENS if embedder is not None and embedder.token_width else ranking.DENSE_ONLY
+        likely, share = ranking.likelihood(evidence, kind), ranking.share_of_meaning(evidence, kind)
         fits = zip(likely.tolist(), share.tolist(), strict=True)
         # By name, because rows may change while the next vectors are waited for.
         return dict(zip(map(self.index.name, evidence.rows.tolist()), fits, strict=True))

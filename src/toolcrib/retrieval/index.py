@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.retrieval.documents import term_weights
-from toolcrib.retrieval.explaining import reasons
+from toolcrib.retrieval.explanation import reasons
 from toolcrib.retrieval.postings import Postings
 from toolcrib.retrieval.question import Question, read_question
 from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble

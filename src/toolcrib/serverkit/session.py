@@ -32,7 +32,7 @@ from toolcrib.serverkit.protocol import (
     refuse,
     reply,
 )
-from toolcrib.serverkit.running import Running
+from toolcrib.serverkit.requests import Running
 
 if TYPE_CHECKING:
     from toolcrib.serverkit.server import ToolServer

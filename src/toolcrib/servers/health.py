@@ -8,7 +8,7 @@ from collections.abc import Callable
 from toolcrib.clock import Clock
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ToolcribError
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.processes.ending import memory_of_group
+from toolcrib.servers.processes.termination import memory_of_group
 from toolcrib.servers.sessions.session import Session
 
 CHECK_TIMEOUT = 10.0

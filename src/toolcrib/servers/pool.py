@@ -11,9 +11,9 @@ from typing import Any
 from toolcrib.errors import ConfigError, NotTrusted, UnknownServer
 from toolcrib.schema.servers import RestartPolicy, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.listed import DefinitionCheck
-from toolcrib.servers.ports import Circumstances, Connector, ToolCache, overheard, quietly
-from toolcrib.servers.sessions.behalf import behalf
+from toolcrib.servers.ports import OpenSession, SupervisorContext, ToolCache, overheard, quietly
 from toolcrib.servers.sessions.peer import OnProgress
+from toolcrib.servers.sessions.relayed_client import behalf
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor
 from toolcrib.servers.transport import traits_of
@@ -29,15 +29,15 @@ class Pool:
     def __init__(
         self,
         *,
-        connector: Callable[[ServerEntry], Connector],
-        circumstances: Circumstances,
+        connector: Callable[[ServerEntry], OpenSession],
+        context: SupervisorContext,
         cache: ToolCache,
         lazy: bool = False,
         distrust: Callable[[ServerEntry], NotTrusted | None] = lambda entry: None,
     ) -> None:
         self._distrust = distrust
         self._connector = connector
-        self._with = circumstances
+        self._with = context
         self._cache = cache
         self._lazy = lazy
         self._supervisors: dict[str, Supervisor] = {}
@@ -72,7 +72,7 @@ class Pool:
     def __contains__(self, name: object) -> bool:
         return name in self._supervisors or name in self._broken
 
-    async def lead(
+    async def start_first(
         self, entries: Iterable[ServerEntry], fingerprints: dict[str, str], *, switched_on: bool
     ) -> None:
         """Start the one that is likely to be up first, and wait for its process; `apply` brings the others.
@@ -203,7 +203,7 @@ class Pool:
         mine = [key for key in self._isolated if key[0] == name]
         instances = [self._supervisors[name], *(self._isolated.pop(key) for key in mine)]
         await asyncio.gather(*(instance.close() for instance in instances))
-        self._with.audience.withdrawn(name)
+        self._with.listener.withdrawn(name)
         if entry is None:
             del self._supervisors[name]
         else:
@@ -215,7 +215,7 @@ class Pool:
         self._broken = {name: _broken_status(name, error) for name, error in broken.items()}
         news = [name for name, status in self._broken.items() if before.get(name) != status]
         for name in news:
-            self._with.audience.changed(self._broken[name])
+            self._with.listener.changed(self._broken[name])
         return news
 
     def _needs_twin(self, supervisor: Supervisor) -> bool:

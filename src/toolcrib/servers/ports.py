@@ -14,7 +14,7 @@ from toolcrib.servers.sessions.session import OnNotice, Session
 from toolcrib.servers.starts import StartSlots
 
 
-class Connector(Protocol):
+class OpenSession(Protocol):
     """Opens a server's session; built by the pool, which knows transports and settings."""
 
     def __call__(
@@ -29,7 +29,7 @@ class Connector(Protocol):
 
 
 class Audience(Protocol):
-    """Who hears of a server's fortunes."""
+    """Receives what happens to a server."""
 
     def changed(self, status: ServerStatus) -> None:
         """The state is another one."""
@@ -64,12 +64,12 @@ class ToolCache(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Circumstances:
+class SupervisorContext:
     """What every supervisor of a host works with."""
 
     clock: Clock
     slots: StartSlots
-    audience: Audience
+    listener: Audience
     call_wait: float = 5.0
     """Seconds a call waits for a server that is restarting."""
     liveness_interval: float = 30.0
@@ -98,8 +98,8 @@ class _Nobody:
 class _Overheard(_Nobody):
     """An audience that hears only what the server says of its own accord."""
 
-    def __init__(self, audience: Audience) -> None:
-        self._audience = audience
+    def __init__(self, listener: Audience) -> None:
+        self._audience = listener
 
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
         """Logs and the like; what changed, the other connection tells too."""
@@ -107,11 +107,11 @@ class _Overheard(_Nobody):
             self._audience.noticed(server, method, params)
 
 
-def overheard(circumstances: Circumstances) -> Circumstances:
+def overheard(context: SupervisorContext) -> SupervisorContext:
     """The same, for a second connection to a server whose state and tools are known by the first."""
-    return replace(circumstances, audience=_Overheard(circumstances.audience))
+    return replace(context, listener=_Overheard(context.listener))
 
 
-def quietly(circumstances: Circumstances) -> Circumstances:
+def quietly(context: SupervisorContext) -> SupervisorContext:
     """The same, for an instance that only one session uses: its tools are those of the shared one."""
-    return replace(circumstances, audience=_Nobody())
+    return replace(context, listener=_Nobody())

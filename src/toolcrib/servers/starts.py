@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from toolcrib.servers.processes.working import Workload, processor_to_spare
+from toolcrib.servers.processes.cpu import Workload, processor_to_spare
 
 PATIENCE = 0.5
 BUSY_FACTOR = 4

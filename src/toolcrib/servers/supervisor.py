@@ -23,10 +23,10 @@ from toolcrib.errors import (
 )
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.budget import RestartBudget
-from toolcrib.servers.life import Life
+from toolcrib.servers.connection import Life
+from toolcrib.servers.latency import Pace, Stopwatch
 from toolcrib.servers.listed import DefinitionCheck, Listed
-from toolcrib.servers.pace import Pace, Stopwatch
-from toolcrib.servers.ports import Circumstances, Connector
+from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.refusals import HOPELESS as HOPELESS
 from toolcrib.servers.refusals import not_ready
 from toolcrib.servers.sessions.negotiation import Era, era_of
@@ -54,8 +54,8 @@ class Supervisor:
     def __init__(
         self,
         entry: ServerEntry,
-        connector: Connector,
-        circumstances: Circumstances,
+        connector: OpenSession,
+        context: SupervisorContext,
         *,
         cached: CachedTools | None = None,
         distrust: NotTrusted | None = None,
@@ -67,7 +67,7 @@ class Supervisor:
             name=entry.name, type=entry.type, enabled=entry.enabled, state=ServerState.DISABLED
         )
         self._connector = connector
-        self._with = circumstances
+        self._with = context
         self._budget = RestartBudget(entry.restart)
         self.cached = cached
         self._era: Era | None = entry.era or (era_of(cached.protocol) if cached is not None else None)
@@ -336,13 +336,13 @@ class Supervisor:
     def ending(self, error: ToolcribError) -> None:
         """It is over; nobody should be sent there while the rest is cleared away."""
         self._session = None
-        self._with.audience.staled(self.entry.name)
+        self._with.listener.staled(self.entry.name)
         self._set(ServerState.BACKOFF, reason=error.message, hint=error.hint, stale_tools=self._offered)
 
     def relisted(self, definitions: list[Any]) -> None:
         """The server's tools changed."""
         self._offer(definitions)
-        self._with.audience.changed(self.status)
+        self._with.listener.changed(self.status)
 
     def rated(self, complaint: str | None) -> None:
         """Health speaks; None is well."""
@@ -366,7 +366,7 @@ class Supervisor:
         self._offered = True
         if not stale:
             self.listed.take(definitions)
-        count = self._with.audience.listed(self.entry.name, definitions, stale=stale)
+        count = self._with.listener.listed(self.entry.name, definitions, stale=stale)
         self.status = replace(self.status, tools=count)
 
     def _offer_cached(self) -> None:
@@ -380,7 +380,7 @@ class Supervisor:
     def _withdraw(self) -> None:
         if self._offered:
             self._offered = False
-            self._with.audience.withdrawn(self.entry.name)
+            self._with.listener.withdrawn(self.entry.name)
         self.status = replace(self.status, tools=0, stale_tools=False)
 
     def _rouse(self) -> None:
@@ -396,4 +396,4 @@ class Supervisor:
         self.status = replace(self.status, state=state, **{**cleared, **details})
         previous, self._changed = self._changed, asyncio.Event()
         previous.set()
-        self._with.audience.changed(self.status)
+        self._with.listener.changed(self.status)

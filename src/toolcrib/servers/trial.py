@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from toolcrib.config.address_secrets import without_secrets
 from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.connecting import Workshop
+from toolcrib.servers.connector import Connector
 from toolcrib.servers.sessions.session import Session, connect, converse, new_peer
 from toolcrib.servers.transport import traits_of
 
@@ -45,30 +45,30 @@ class Trial:
 
 
 async def try_server(
-    workshop: Workshop, entry: ServerEntry, on_step: Callable[[Step], None] = lambda step: None
+    connector: Connector, entry: ServerEntry, on_step: Callable[[Step], None] = lambda step: None
 ) -> Trial:
     """Go through the steps; the first that fails ends the trial. Nothing of the server is left afterwards."""
     trial = Trial()
     try:
-        await _steps(workshop, entry, _Stopwatch(trial, entry, on_step))
+        await _steps(connector, entry, _Stopwatch(trial, entry, on_step))
     except ToolcribError as error:
         trial.error = error
     return trial
 
 
-async def _steps(workshop: Workshop, entry: ServerEntry, step: _Stopwatch) -> None:
+async def _steps(connector: Connector, entry: ServerEntry, step: _Stopwatch) -> None:
     async with AsyncExitStack() as stack:
-        open_link = await step.take("resolve", workshop.resolve(entry), lambda _: _what(entry))
-        peer = new_peer(entry.name, workshop.handlers)
+        open_link = await step.take("resolve", connector.resolve(entry), lambda _: _what(entry))
+        peer = new_peer(entry.name, connector.handlers)
         opening = "spawn" if traits_of(entry.type).spawns else "connect"
         link = await step.take(
             opening,
             stack.enter_async_context(open_link(peer)),
             lambda link: f"process {link.pid}" if link.pid else "",
         )
-        conversation = converse(entry.name, peer, link, workshop.handlers, timeout=entry.start_timeout)
+        conversation = converse(entry.name, peer, link, connector.handlers, timeout=entry.start_timeout)
         again = connect(
-            entry.name, open_link, handlers=workshop.handlers, era="legacy", timeout=entry.start_timeout
+            entry.name, open_link, handlers=connector.handlers, era="legacy", timeout=entry.start_timeout
         )
         session = await step.take("handshake", _shake_hands(stack, conversation, again), _who)
         definitions = await step.take(

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.approvals.matching import check_examples
 from toolcrib.approvals.ports import BrokenRule, Waiting
 from toolcrib.approvals.question import Answer, Question, read_lift
+from toolcrib.approvals.rule_match import check_examples
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
 from toolcrib.store.database import Database, transact

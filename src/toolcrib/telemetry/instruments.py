@@ -18,7 +18,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import Outcome, Principal, Tool
-from toolcrib.telemetry.passing import Trace, carried
+from toolcrib.telemetry.propagation import Trace, carried
 
 METHOD: Final = "tools/call"
 OPERATION: Final = "execute_tool"

@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.model import ModelEvent, Request, TextDelta, Traits
+from toolcrib.llm.stream_reader import Gathering
 from toolcrib.schema.messages import Usage
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolcrib.tools.complaints import Complaint, describe
+from toolcrib.tools.argument_errors import Complaint, describe
 
 _MAX_COMPLAINTS = 5
 _MANY_VALUES = 500

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from toolcrib.errors import CallTimeout
 from toolcrib.schema.tools import ToolCall, ToolResult
-from toolcrib.serverkit import behalf
+from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.tools.ports import OnProgress
@@ -32,11 +32,11 @@ async def run_function(function: FunctionTool, call: ToolCall, on_progress: OnPr
     """The function's result; raises `CallTimeout` when it takes too long."""
     context = _SILENT if on_progress is None else ToolContext(on_progress=on_progress)
     if call.principal.session is not None:
-        token = behalf.session.set(call.principal.session)
+        token = caller_context.session.set(call.principal.session)
         try:
             return await _run(function, call, context)
         finally:
-            behalf.session.reset(token)
+            caller_context.session.reset(token)
     return await _run(function, call, context)
 
 

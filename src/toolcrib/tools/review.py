@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.tools.definitions import ReadDefinition, read_definitions
 from toolcrib.tools.naming import public_name
-from toolcrib.tools.scanning import scan
+from toolcrib.tools.scanner import scan
 from toolcrib.tools.tokens import estimate_tokens
 
 MANY_TOOLS = 50

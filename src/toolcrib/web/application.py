@@ -18,14 +18,14 @@ from starlette.routing import Route
 from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
 from toolcrib.host import Host
 from toolcrib.store.page_keys import PageKey
+from toolcrib.web.access import Door
 from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
-from toolcrib.web.door import Door
+from toolcrib.web.event_hub import Hub
+from toolcrib.web.event_stream import EventStream
 from toolcrib.web.files import PageFiles
 from toolcrib.web.headers import NEVER_KEPT, SECURITY
-from toolcrib.web.hub import Hub
-from toolcrib.web.operating import answer, failed, operate, read_body
-from toolcrib.web.signing import SignInParams
-from toolcrib.web.streaming import EventStream
+from toolcrib.web.operations import answer, failed, operate, read_body
+from toolcrib.web.sign_in import SignInParams
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

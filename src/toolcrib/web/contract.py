@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, create_model
 from toolcrib import plugins
 from toolcrib.control.answers.failures import Failure
 from toolcrib.control.needs import Operation
-from toolcrib.web.offered import offered_operations
-from toolcrib.web.signing import SignedIn, SignedOut, SignInParams, SignOutParams
+from toolcrib.web.page_operations import offered_operations
+from toolcrib.web.sign_in import SignedIn, SignedOut, SignInParams, SignOutParams
 
 Schema = dict[str, Any]
 ANSWERS = "toolcrib.control.answers"

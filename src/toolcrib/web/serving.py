@@ -10,9 +10,9 @@ from pathlib import Path
 from toolcrib.errors import UsageError
 from toolcrib.gateway.http.serving import serve_http
 from toolcrib.host import Host
+from toolcrib.web.access import Door
 from toolcrib.web.bridge import AsgiApplication, AsgiBeside
-from toolcrib.web.door import Door
-from toolcrib.web.hub import Hub
+from toolcrib.web.event_hub import Hub
 
 STATIC = Path(__file__).with_name("static")
 PORT = 4180

@@ -14,7 +14,7 @@ from tests.bundled.terminal.processes import DEADLINE, carrying, until
 from toolcrib.bundled.terminal.sessions import Sessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
-from toolcrib.serverkit import behalf
+from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.failure import ToolFailure
 
 ESCAPES = [
@@ -191,7 +191,7 @@ async def test_who_stops_a_command_hears_how_many_processes_ended(
 ) -> None:
     tools = TerminalTools(confined(), Sessions())
     seconds, heard = mark(), list[int]()
-    behalf.ended.set(heard.append)
+    caller_context.ended.set(heard.append)
     running = asyncio.create_task(tools.run_command(f"sleep {seconds} & sleep {seconds} & wait"))
     await until(lambda: len(carrying(f"sleep\0{seconds}")) == 2)
 

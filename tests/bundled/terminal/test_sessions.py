@@ -9,7 +9,7 @@ import pytest
 from tests.bundled.terminal.processes import DEADLINE, carrying, until
 from tests.bundled.terminal.test_running import mark, text
 from toolcrib.bundled.terminal.tools import TerminalTools
-from toolcrib.serverkit import behalf
+from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.failure import ToolFailure
 
 
@@ -74,23 +74,23 @@ async def test_a_program_with_a_terminal_can_be_interrupted_by_its_key(terminal:
 async def test_one_session_cannot_reach_anothers(terminal: TerminalTools) -> None:
     started = await terminal.run_command("sleep 600", background=True)
     session_id = started["structuredContent"]["session_id"]
-    token = behalf.session.set("another")
+    token = caller_context.session.set("another")
     try:
         for attempt in (terminal.read_output, terminal.kill_process):
             with pytest.raises(ToolFailure, match="no background session"):
                 await attempt(session_id)
     finally:
-        behalf.session.reset(token)
+        caller_context.session.reset(token)
 
 
 async def test_all_of_a_session_can_be_ended_at_once(terminal: TerminalTools) -> None:
     seconds = mark()
-    token = behalf.session.set("chat")
+    token = caller_context.session.set("chat")
     try:
         for _ in range(3):
             await terminal.run_command(f"sleep {seconds}", background=True)
     finally:
-        behalf.session.reset(token)
+        caller_context.session.reset(token)
     await terminal.run_command(f"sleep {seconds}", background=True)
     await until(lambda: len(carrying(f"sleep\0{seconds}")) == 4)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config.connecting.client import find_client
-from toolcrib.config.connecting.editing import plan_connection, plan_removal, read_entries, write_change
-from toolcrib.config.connecting.gateway import Program
+from toolcrib.config.client_files.client import find_client
+from toolcrib.config.client_files.editing import plan_connection, plan_removal, read_entries, write_change
+from toolcrib.config.client_files.gateway import Program
 from toolcrib.errors import ConfigError
 
 CURSOR = find_client("cursor")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.config.clients.samples import BROKEN, FILES
-from toolcrib.config.connecting.client import Client, client_names, find_client
-from toolcrib.config.connecting.editing import (
+from toolcrib.config.client_files.client import Client, client_names, find_client
+from toolcrib.config.client_files.editing import (
     Change,
     backup_of,
     is_ours,
@@ -18,8 +18,8 @@ from toolcrib.config.connecting.editing import (
     read_entries,
     write_change,
 )
-from toolcrib.config.connecting.gateway import Address, Program
-from toolcrib.config.connecting.tables import snippet
+from toolcrib.config.client_files.gateway import Address, Program
+from toolcrib.config.client_files.tables import snippet
 from toolcrib.errors import ConfigError, NotFound, UsageError
 
 PROGRAM = Program(command="/opt/tool crib/bin/toolcrib", args=("serve", "--stdio", "--home", 'C:\\a "b" ü'))

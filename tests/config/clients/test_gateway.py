@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config.connecting.gateway import Program, find_program, make_address
+from toolcrib.config.client_files.gateway import Program, find_program, make_address
 from toolcrib.errors import UsageError
 
 
@@ -50,7 +50,7 @@ def test_a_program_in_a_cache_is_known_to_pass() -> None:
 
 def test_finding_clients_loads_nothing_heavy() -> None:
     code = (
-        "from toolcrib.config.connecting.client import *\n"
+        "from toolcrib.config.client_files.client import *\n"
         "[find_client(one) for one in client_names()]\n"
         "import sys; print(*sys.modules)"
     )

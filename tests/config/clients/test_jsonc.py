@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.config.connecting import jsonc
-from toolcrib.config.connecting.tables import without_entry
+from toolcrib.config.client_files import jsonc
+from toolcrib.config.client_files.tables import without_entry
 from toolcrib.errors import ConfigError
 
 TABLE = ("mcpServers",)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config.connecting.client import find_client
-from toolcrib.config.connecting.gateway import Address
-from toolcrib.config.connecting.places import Places
+from toolcrib.config.client_files.client import find_client
+from toolcrib.config.client_files.gateway import Address
+from toolcrib.config.client_files.places import Places
 
 HOME = Path("/home/ada")
 SUPPORT = "Library/Application Support"

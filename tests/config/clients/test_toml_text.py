@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.config.connecting import toml_text
+from toolcrib.config.client_files import toml_text
 from toolcrib.errors import ConfigError
 
 TABLE = ("mcp_servers",)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.config.connecting import yaml_text
-from toolcrib.config.connecting.client import Opaque
-from toolcrib.config.connecting.tables import without_entry
-from toolcrib.config.connecting.yaml_nodes import MAX_CHARACTERS
+from toolcrib.config.client_files import yaml_text
+from toolcrib.config.client_files.client import Opaque
+from toolcrib.config.client_files.tables import without_entry
+from toolcrib.config.client_files.yaml_nodes import MAX_CHARACTERS
 from toolcrib.errors import ConfigError
 
 TABLE = ("extensions",)

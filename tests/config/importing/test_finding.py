@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config.connecting.client import client_names, find_client
-from toolcrib.config.connecting.places import Places
+from toolcrib.config.client_files.client import client_names, find_client
+from toolcrib.config.client_files.places import Places
 from toolcrib.config.importing.finding import find_sources, known_host
 from toolcrib.config.importing.sources import read_file, read_source
 from toolcrib.errors import NotFound

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.config.clients.samples import FILES
-from toolcrib.config.connecting.client import client_names, find_client
+from toolcrib.config.client_files.client import client_names, find_client
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.dialect import Inexpressible
 from toolcrib.config.importing.planning import plan

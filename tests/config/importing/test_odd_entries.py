@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolcrib.config.connecting.client import client_names, find_client
+from toolcrib.config.client_files.client import client_names, find_client
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.dialect import Inexpressible, NotAServer
 from toolcrib.config.importing.reading import read_entry

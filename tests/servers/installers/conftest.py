@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers.installers.packages import environment
 from toolcrib.config.entries import parse_entry
-from toolcrib.servers.connecting import Workshop
+from toolcrib.servers.connector import Connector
 from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.running import Runner
 from toolcrib.servers.processes.guard import guard_processes
@@ -35,7 +35,7 @@ def installations(tmp_path: Path, environ: dict[str, str]) -> Installations:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, environ: dict[str, str]) -> Path:
+def tool_catalog(tmp_path: Path, environ: dict[str, str]) -> Path:
     """The only place where packages come from: named in pip's words, as people do."""
     folder = tmp_path / "shelf"
     folder.mkdir()
@@ -52,14 +52,14 @@ def tell(installations: Installations, tmp_path: Path) -> Tell:
 
     async def call(name: str, entry: dict[str, Any], tool: str = "tell") -> dict[str, Any]:
         async with guard_processes(tmp_path / "hosts") as guard:
-            workshop = Workshop(
+            connector = Connector(
                 guard=guard,
                 environ={"PATH": "/usr/bin:/bin"},
                 secret=lambda secret: f"value of {secret}",
                 log_path=lambda server: tmp_path / f"{server}.log",
                 installs=installations.installs,
             )
-            async with workshop.open_session(parse_entry(name, entry)) as session:
+            async with connector.open_session(parse_entry(name, entry)) as session:
                 result = await session.call_tool(tool, {}, timeout=30)
         found: dict[str, Any] = json.loads(result["content"][0]["text"])
         return found

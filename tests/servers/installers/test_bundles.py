@@ -132,9 +132,9 @@ async def test_a_hostile_bundle_leaves_nothing_behind(installations: Installatio
 async def test_a_bundle_that_wants_packages_gets_them_beforehand(
     installations: Installations, tell: Tell, environ: dict[str, str], tmp_path: Path
 ) -> None:
-    shelf = tmp_path / "shelf"
-    wheel(shelf, name="other-part")
-    environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf)}
+    tool_catalog = tmp_path / "shelf"
+    wheel(tool_catalog, name="other-part")
+    environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tool_catalog)}
     server = {
         "type": "uv",
         "entry_point": "server/main.py",
@@ -180,9 +180,9 @@ def server_json(**package: Any) -> str:
 async def test_a_registry_entry_names_a_package_and_what_it_needs(
     installations: Installations, tell: Tell, environ: dict[str, str], tmp_path: Path
 ) -> None:
-    shelf = tmp_path / "shelf"
-    wheel(shelf)
-    environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf)}
+    tool_catalog = tmp_path / "shelf"
+    wheel(tool_catalog)
+    environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tool_catalog)}
     file = tmp_path / "server.json"
     file.write_text(
         server_json(

@@ -10,7 +10,7 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import wheel
 from toolcrib.errors import InstallFailed, NotFound
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.interpreters import Range, find_python, ranges_in
 from toolcrib.servers.installing.plan import Options
@@ -55,10 +55,10 @@ def test_a_range_accepts_the_versions_in_it(
 
 
 async def test_a_package_that_needs_another_python_gets_it(
-    installations: Installations, tell: Tell, environ: dict[str, str], shelf: Path, tmp_path: Path
+    installations: Installations, tell: Tell, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:
-    wheel(shelf, python=f">={NEXT}")
-    bench = Bench(runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ))
+    wheel(tool_catalog, python=f">={NEXT}")
+    bench = InstallContext(runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ))
     here = await find_python(bench, Range(f">={NEXT}"))
 
     plan = await installations.plan("pypi:tiny-server", "tiny")
@@ -76,10 +76,10 @@ async def test_a_package_that_needs_another_python_gets_it(
     assert list(installed.folder.glob(f"venv/lib/python{version}"))
 
 
-async def test_the_python_is_kept_for_an_update(installations: Installations, shelf: Path) -> None:
-    wheel(shelf, python=f">={NEXT}")
+async def test_the_python_is_kept_for_an_update(installations: Installations, tool_catalog: Path) -> None:
+    wheel(tool_catalog, python=f">={NEXT}")
     first = await installations.plan("pypi:tiny-server", "tiny")
-    wheel(shelf, "1.1.0", python=f">={NEXT}")
+    wheel(tool_catalog, "1.1.0", python=f">={NEXT}")
 
     again = await installations.plan("pypi:tiny-server", "tiny", first.options)
 
@@ -87,9 +87,9 @@ async def test_the_python_is_kept_for_an_update(installations: Installations, sh
 
 
 async def test_without_a_fitting_python_the_error_names_it_and_how_to_get_it(
-    installations: Installations, environ: dict[str, str], shelf: Path
+    installations: Installations, environ: dict[str, str], tool_catalog: Path
 ) -> None:
-    wheel(shelf, python=">=3.29")
+    wheel(tool_catalog, python=">=3.29")
     environ["UV_PYTHON_DOWNLOADS"] = "never"
 
     with pytest.raises(InstallFailed, match=r"needs Python >=3\.29") as caught:
@@ -98,15 +98,17 @@ async def test_without_a_fitting_python_the_error_names_it_and_how_to_get_it(
     assert "uv python install 3.29" in caught.value.hint
 
 
-async def test_a_python_that_was_chosen_is_not_replaced(installations: Installations, shelf: Path) -> None:
-    wheel(shelf, python=">=3.29")
+async def test_a_python_that_was_chosen_is_not_replaced(
+    installations: Installations, tool_catalog: Path
+) -> None:
+    wheel(tool_catalog, python=">=3.29")
 
     with pytest.raises(InstallFailed, match=r"needs another Python \(>=3\.29\)"):
         await installations.plan("pypi:tiny-server", "tiny", Options(python=sys.executable))
 
 
 async def test_a_project_of_ones_own_gets_the_python_that_it_requires(
-    installations: Installations, environ: dict[str, str], shelf: Path, tmp_path: Path
+    installations: Installations, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:
     project = tmp_path / "mine"
     project.mkdir()
@@ -119,9 +121,9 @@ async def test_a_project_of_ones_own_gets_the_python_that_it_requires(
 
 
 async def test_a_package_whose_versions_were_all_yanked_is_called_yanked(
-    installations: Installations, environ: dict[str, str], shelf: Path, tmp_path: Path
+    installations: Installations, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:
-    file = wheel(shelf)
+    file = wheel(tool_catalog)
     page = tmp_path / "index" / "tiny-server" / "index.html"
     page.parent.mkdir(parents=True)
     page.write_text(f'<a href="{file.as_uri()}" data-yanked="broken">{file.name}</a>')

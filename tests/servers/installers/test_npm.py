@@ -17,7 +17,7 @@ from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import npm_package, npm_tarball
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installing import node
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.installations import Installations
 from toolcrib.servers.installing.plan import Options
 from toolcrib.servers.installing.running import Runner
@@ -241,7 +241,9 @@ async def test_node_is_fetched_where_there_is_none_and_its_real_binary_called(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
     runtimes = tmp_path / "runtimes"
-    bench = Bench(runtimes=runtimes, cache=tmp_path, place=tmp_path / "place", runner=Runner(environ=environ))
+    bench = InstallContext(
+        runtimes=runtimes, cache=tmp_path, place=tmp_path / "place", runner=Runner(environ=environ)
+    )
 
     fetched = await node._fetch(bench, 20)
 

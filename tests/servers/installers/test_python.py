@@ -34,10 +34,10 @@ def sdist(folder: Path, mark: Path, name: str = "evil") -> Path:
 
 
 async def test_a_package_gets_an_environment_of_its_own_and_is_compiled(
-    installations: Installations, tell: Tell, shelf: Path
+    installations: Installations, tell: Tell, tool_catalog: Path
 ) -> None:
-    wheel(shelf)
-    wheel(shelf, "1.1.0")
+    wheel(tool_catalog)
+    wheel(tool_catalog, "1.1.0")
 
     plan = await installations.plan("pypi:tiny-server", "tiny", args=["--fast"])
     installed = await installations.apply(plan)
@@ -52,9 +52,9 @@ async def test_a_package_gets_an_environment_of_its_own_and_is_compiled(
 
 
 async def test_a_wheel_is_installed_with_what_it_needs(
-    installations: Installations, tell: Tell, shelf: Path, tmp_path: Path
+    installations: Installations, tell: Tell, tool_catalog: Path, tmp_path: Path
 ) -> None:
-    wheel(shelf, name="other-part")
+    wheel(tool_catalog, name="other-part")
     own = wheel(tmp_path / "mine", requires="other-part")
 
     plan = await installations.plan(str(own), "tiny")
@@ -66,11 +66,11 @@ async def test_a_wheel_is_installed_with_what_it_needs(
 
 
 async def test_a_source_distribution_is_not_built_unless_allowed_by_name(
-    installations: Installations, shelf: Path, tmp_path: Path
+    installations: Installations, tool_catalog: Path, tmp_path: Path
 ) -> None:
     mark = tmp_path / "ran"
-    sdist(shelf, mark)
-    wheel(shelf, requires="evil")
+    sdist(tool_catalog, mark)
+    wheel(tool_catalog, requires="evil")
 
     with pytest.raises(InstallFailed) as caught:
         await installations.plan("pypi:tiny-server", "tiny")
@@ -80,11 +80,11 @@ async def test_a_source_distribution_is_not_built_unless_allowed_by_name(
 
 
 async def test_an_allowed_build_is_named_in_the_plan(
-    installations: Installations, tell: Tell, environ: dict[str, str], shelf: Path, tmp_path: Path
+    installations: Installations, tell: Tell, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:
     mark = tmp_path / "ran"
-    sdist(shelf, mark)
-    wheel(shelf, requires="evil")
+    sdist(tool_catalog, mark)
+    wheel(tool_catalog, requires="evil")
     # The build system comes from the index that the machine has.
     for name in ("PIP_CONFIG_FILE", "PIP_NO_INDEX"):
         del environ[name]
@@ -98,11 +98,11 @@ async def test_an_allowed_build_is_named_in_the_plan(
 
 
 async def test_a_requirement_that_the_package_forgot_can_be_added(
-    installations: Installations, shelf: Path
+    installations: Installations, tool_catalog: Path
 ) -> None:
-    wheel(shelf, requires="other-part")
+    wheel(tool_catalog, requires="other-part")
     for version in ("1.5.0", "2.5.0"):
-        wheel(shelf, version, name="other-part")
+        wheel(tool_catalog, version, name="other-part")
 
     plan = await installations.plan("pypi:tiny-server", "tiny", Options(also=("other-part<2",)))
 
@@ -112,16 +112,18 @@ async def test_a_requirement_that_the_package_forgot_can_be_added(
             await installations.plan("pypi:tiny-server", "tiny", Options(also=(bad,)))
 
 
-async def test_a_look_alike_is_shown_as_one(installations: Installations, shelf: Path) -> None:
-    wheel(shelf, name="mcp-sever-git")
+async def test_a_look_alike_is_shown_as_one(installations: Installations, tool_catalog: Path) -> None:
+    wheel(tool_catalog, name="mcp-sever-git")
 
     plan = await installations.plan("pypi:mcp-sever-git", "git")
 
     assert "mcp-sever-git looks like the well-known mcp-server-git, and is another package." in plan.remarks
 
 
-async def test_an_unknown_package_or_version_is_not_found(installations: Installations, shelf: Path) -> None:
-    wheel(shelf)
+async def test_an_unknown_package_or_version_is_not_found(
+    installations: Installations, tool_catalog: Path
+) -> None:
+    wheel(tool_catalog)
 
     for reference in ("pypi:no-such-package", "pypi:tiny-server==9"):
         with pytest.raises((NotFound, InstallFailed)):
@@ -129,7 +131,7 @@ async def test_an_unknown_package_or_version_is_not_found(installations: Install
 
 
 async def test_a_wheel_that_changed_after_it_was_shown_is_not_installed(
-    installations: Installations, shelf: Path, tmp_path: Path
+    installations: Installations, tool_catalog: Path, tmp_path: Path
 ) -> None:
     own = wheel(tmp_path / "mine")
     plan = await installations.plan(str(own), "tiny")
@@ -139,8 +141,10 @@ async def test_a_wheel_that_changed_after_it_was_shown_is_not_installed(
         await installations.apply(plan)
 
 
-async def test_another_python_that_is_not_there_is_said_so(installations: Installations, shelf: Path) -> None:
-    wheel(shelf)
+async def test_another_python_that_is_not_there_is_said_so(
+    installations: Installations, tool_catalog: Path
+) -> None:
+    wheel(tool_catalog)
 
     with pytest.raises(InstallFailed):
         await installations.plan("pypi:tiny-server", "tiny", Options(python="9.9"))

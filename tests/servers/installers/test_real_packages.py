@@ -166,7 +166,7 @@ def installed_version(host: toolcrib.Host) -> str:
     pid = host.servers.status("srv").pid
     assert pid is not None
     command = Path(f"/proc/{pid}/cmdline").read_bytes().decode()
-    current = (host.workshop.installs / "srv" / "current").resolve()
+    current = (host.connector.installs / "srv" / "current").resolve()
     assert str(current) in command
     assert stat_of(pid) is not None
     version = host.config.servers["srv"].raw["version"]
@@ -212,6 +212,6 @@ async def test_a_real_package_is_installed_called_updated_rolled_back_and_uninst
     gone = await ask(host, "uninstall", name="srv")
     assert sorted(gone["versions"]) == sorted([old, package.new])
     assert "srv" not in host.config.servers
-    assert list(host.workshop.installs.iterdir()) == []
+    assert list(host.connector.installs.iterdir()) == []
     with pytest.raises(UnknownServer):
         await ask(host, "uninstall", name="srv")

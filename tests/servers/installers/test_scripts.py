@@ -64,10 +64,10 @@ async def test_a_folder_with_a_plain_server_py_is_a_server(
 
 
 async def test_the_packages_of_a_requirements_file_are_installed_with_it(
-    installations: Installations, tell: Tell, shelf: Path, tmp_path: Path
+    installations: Installations, tell: Tell, tool_catalog: Path, tmp_path: Path
 ) -> None:
-    wheel(shelf, "1.5.0", name="other-part")
-    wheel(shelf, "2.5.0", name="other-part")
+    wheel(tool_catalog, "1.5.0", name="other-part")
+    wheel(tool_catalog, "2.5.0", name="other-part")
     listed = "# what it needs\n-r more.txt\n"
     folder = folder_of(
         tmp_path / "mine", main__py=USES_OTHER, requirements__txt=listed, more__txt="other-part<2 # old\n"
@@ -82,10 +82,10 @@ async def test_the_packages_of_a_requirements_file_are_installed_with_it(
 
 
 async def test_inline_metadata_names_the_packages_of_a_single_script(
-    installations: Installations, tell: Tell, shelf: Path, tmp_path: Path
+    installations: Installations, tell: Tell, tool_catalog: Path, tmp_path: Path
 ) -> None:
-    wheel(shelf, "1.5.0", name="other-part")
-    wheel(shelf, "2.5.0", name="other-part")
+    wheel(tool_catalog, "1.5.0", name="other-part")
+    wheel(tool_catalog, "2.5.0", name="other-part")
     folder = folder_of(tmp_path / "many", weather__py=INLINE + USES_OTHER, unrelated__txt="x")
 
     plan = await installations.plan(str(folder / "weather.py"), "weather")
@@ -109,9 +109,9 @@ async def test_a_script_that_imports_its_neighbour_is_copied_with_its_folder(
 
 
 async def test_a_project_that_is_no_package_is_run_by_its_script(
-    installations: Installations, tell: Tell, shelf: Path, tmp_path: Path
+    installations: Installations, tell: Tell, tool_catalog: Path, tmp_path: Path
 ) -> None:
-    wheel(shelf, name="other-part")
+    wheel(tool_catalog, name="other-part")
     project = '[project]\nname = "weather"\nversion = "0.1.0"\ndependencies = ["other-part"]\n'
     folder = folder_of(tmp_path / "weather", weather__py=USES_OTHER, pyproject__toml=project)
 
@@ -193,9 +193,9 @@ def test_packages_are_guessed_from_imports(
 
 
 async def test_the_plan_says_what_was_guessed(
-    installations: Installations, shelf: Path, tmp_path: Path
+    installations: Installations, tool_catalog: Path, tmp_path: Path
 ) -> None:
-    wheel(shelf, name="fastmcp")
+    wheel(tool_catalog, name="fastmcp")
     folder = folder_of(tmp_path / "mine", server__py="import fastmcp, strange_one")
 
     plan = await installations.plan(str(folder), "mine")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.servers.children import Ear, misbehaving
 from toolcrib.servers.link import LinkContext
-from toolcrib.servers.processes import ending as processes
+from toolcrib.servers.processes import termination as processes
 from toolcrib.servers.processes.guard import guard_processes
 from toolcrib.servers.transports import stdio
 

@@ -9,8 +9,8 @@ tool of others reads, a person has to vouch for by a rule.
 from __future__ import annotations
 
 from toolcrib.approvals.facts import Facts
-from toolcrib.approvals.judging import FLOW
 from toolcrib.approvals.reach import reach_of, source_of
+from toolcrib.approvals.verdict import FLOW
 from toolcrib.schema.approvals import Finding
 from toolcrib.schema.tools import ToolCall
 

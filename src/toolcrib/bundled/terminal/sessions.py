@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 
 from toolcrib.bundled.terminal.running import Running
-from toolcrib.serverkit import behalf
+from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.failure import ToolFailure
 
 MOST = 32
@@ -34,7 +34,7 @@ class Sessions:
 
     def add(self, command: str, running: Running) -> Background:
         """Let it go on."""
-        one = Background(secrets.token_hex(4), command, running, behalf.session.get())
+        one = Background(secrets.token_hex(4), command, running, caller_context.session.get())
         self._known[one.id] = one
         ended = [each.id for each in self._known.values() if not each.running.alive]
         for old in ended[: max(0, len(ended) - _KEPT)]:
@@ -43,7 +43,7 @@ class Sessions:
 
     def check_room(self) -> None:
         """Raise `ToolFailure` when this session has too many."""
-        owner = behalf.session.get()
+        owner = caller_context.session.get()
         mine = [one for one in self._known.values() if one.owner == owner and one.running.alive]
         if len(mine) >= MOST:
             raise ToolFailure(
@@ -53,9 +53,9 @@ class Sessions:
     def find(self, session_id: str) -> Background:
         """The caller's own of this id; raises `ToolFailure`."""
         one = self._known.get(session_id)
-        if one is not None and one.owner == behalf.session.get():
+        if one is not None and one.owner == caller_context.session.get():
             return one
-        mine = [each.id for each in self._known.values() if each.owner == behalf.session.get()]
+        mine = [each.id for each in self._known.values() if each.owner == caller_context.session.get()]
         hint = f"Known: {', '.join(mine)}." if mine else "Start one with run_command and background=true."
         raise ToolFailure(f"There is no background session {session_id!r}.", hint)
 

@@ -11,7 +11,7 @@ from toolcrib.bundled.terminal.guards import guard
 from toolcrib.bundled.terminal.running import Running
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.surroundings import SHELL, environment
-from toolcrib.serverkit import behalf
+from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.failure import ToolFailure
 from toolcrib.serverkit.own_places import is_home, is_store, own_holding
 
@@ -97,7 +97,7 @@ async def finished(running: Running, seconds: float) -> bool:
         try:
             await _stopped(running)
         finally:
-            if (tell := behalf.ended.get()) is not None:
+            if (tell := caller_context.ended.get()) is not None:
                 tell(running.ended)
         raise
     return True

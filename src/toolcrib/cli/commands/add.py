@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib.cli import installing, paste
-from toolcrib.cli.adding import check_here, extra_keys, read_document, understood
+from toolcrib.cli import install_view, paste
+from toolcrib.cli.add_target import check_here, extra_keys, read_document, understood
 from toolcrib.cli.commands.servers import describe as describe_server
-from toolcrib.cli.declaring import Command, Seconds, declare
+from toolcrib.cli.declare import Command, Seconds, declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
@@ -20,7 +20,7 @@ from toolcrib.cli.transport_types import RemoteTransport, TransportType
 from toolcrib.cli.trial import try_and_repair
 
 if TYPE_CHECKING:
-    from toolcrib.config.pasting.pasted import Install
+    from toolcrib.config.paste.pasted import Install
     from toolcrib.control.needs import Crib
 
 _SECRET_REFERENCE = re.compile(r"\$\{secret:[^}]*\}")
@@ -73,7 +73,7 @@ class AddCommand(Command):
 @click.option("--python", metavar="VERSION", help="Which Python a package gets.")
 @click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
 @click.option("--set", "answers", multiple=True, metavar="KEY=VALUE", help="An answer to what it asks.")
-@installing.options
+@install_view.options
 @click.option("--test/--no-test", "test", default=None, help="Try it afterwards; the default on a terminal.")
 async def command(surface: Surface, name: str, test: bool | None, replace: bool, **given: Any) -> None:
     """Add the server NAME: a command, an address, or a package to install.
@@ -88,7 +88,7 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
     from toolcrib.config.aliases import ADDRESS_TYPE
-    from toolcrib.config.pasting.pasted import Document, Install
+    from toolcrib.config.paste.pasted import Document, Install
 
     name, found = understood(name, given)
     if isinstance(found, Document):
@@ -132,11 +132,11 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
 async def _install(
     surface: Surface, name: str, found: Install, test: bool | None, replace: bool, given: dict[str, Any]
 ) -> None:
-    from toolcrib.config.pasting.entry_forms import needed_folder
+    from toolcrib.config.paste.entry_forms import needed_folder
 
     env = {**found.env, **read_pairs(given["env"], "=", "--env")}
     proposal = find_secrets(name, {"env": env, "args": list(found.args)})
-    options = {key: given[key] for key in ("program", "python", "also", *installing.RULES)}
+    options = {key: given[key] for key in ("program", "python", "also", *install_view.RULES)}
     options.update({key: options[key] or getattr(found, key) for key in ("program", "python")})
     folder = given["cwd"] or found.cwd or needed_folder(found.args)
     check_here({"cwd": folder}, as_is=True)
@@ -152,8 +152,8 @@ async def _install(
     }
     async with surface.reach() as crib:
         params["wait"] = START_PATIENCE if crib.running and not given["disabled"] else 0.0
-        answers = installing.read_answers(given["answers"])
-        outcome = await installing.install(surface, crib, params, answers, dry_run=given["dry_run"])
+        answers = install_view.read_answers(given["answers"])
+        outcome = await install_view.install(surface, crib, params, answers, dry_run=given["dry_run"])
         if outcome is not None and not surface.answer(outcome):
             await _tell(surface, crib, outcome, can_ask() if test is None else test)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import Seconds, declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
@@ -32,7 +32,7 @@ PATIENCE = 3.0
     "--model",
     "-m",
     metavar="VENDOR:MODEL",
-    shell_complete=completing.models,
+    shell_complete=completion.models,
     help="Who answers; demo needs no account.",
 )
 @click.option("--chat", metavar="ID", help="Go on with this chat; `last` for the latest.")
@@ -65,8 +65,8 @@ async def command(
     What comes through a pipe is added to the question, or is the question; `-` waits for it. Without a
     terminal nobody can be asked: calls that need a yes are denied.
     """
-    from toolcrib.cli.asking import ask_crib
     from toolcrib.cli.keyboard import Keyboard
+    from toolcrib.cli.one_question import ask_crib
     from toolcrib.cli.turn_view import turn_view
 
     params: dict[str, Any] = {

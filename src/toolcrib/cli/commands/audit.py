@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
@@ -17,8 +17,8 @@ from toolcrib.schema.tools import Outcome
 
 @declare("Tools")
 @click.option("--limit", "-n", type=click.IntRange(1, 100_000), default=50, show_default=True)
-@click.option("--tool", help="Calls of this tool.", shell_complete=completing.tools)
-@click.option("--server", help="Calls of this server's tools.", shell_complete=completing.servers)
+@click.option("--tool", help="Calls of this tool.", shell_complete=completion.tools)
+@click.option("--server", help="Calls of this server's tools.", shell_complete=completion.servers)
 @click.option("--principal", help="Calls on this one's behalf: cli, python, agent …")
 @click.option("--outcome", type=click.Choice(get_args(Outcome)), help="Calls that ended so.")
 @click.option("--since", metavar="TIME", help="Calls since then: 30m, 2h, 7d, or a date and time.")

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
+from toolcrib.cli import completion
+from toolcrib.cli.call_arguments import read_arguments, read_words
 from toolcrib.cli.content import show_result
-from toolcrib.cli.declaring import Command, Seconds, declare
+from toolcrib.cli.declare import Command, Seconds, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.words import read_arguments, read_words
 from toolcrib.errors import UnknownTool
 
 TOOL_FAILED = 6
@@ -28,8 +28,8 @@ class CallCommand(Command):
 
 
 @declare("Tools", cls=CallCommand)
-@click.argument("tool", shell_complete=completing.tools)
-@click.argument("words", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=completing.arguments)
+@click.argument("tool", shell_complete=completion.tools)
+@click.argument("words", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=completion.arguments)
 @click.option("--args", "document", metavar="JSON", help="The arguments as a JSON object; - reads stdin.")
 @click.option("--timeout", type=Seconds(0.001, 86_400), help="Seconds the call may take.")
 @click.option(
@@ -72,7 +72,7 @@ def _unknown(surface: Surface, tool: str, error: UnknownTool) -> UnknownTool:
     """Without a host, only servers that the name points at were started; the others' tools are on record."""
     from toolcrib.suggestions import did_you_mean
 
-    known = completing.tool_names(surface.home)
+    known = completion.tool_names(surface.home)
     same = [name for name in known if name.endswith(f"__{tool}")]
     if same:
         return UnknownTool(error.message, hint=f"Did you mean {' or '.join(same[:3])}?")

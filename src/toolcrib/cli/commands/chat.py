@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
@@ -17,7 +17,7 @@ from toolcrib.errors import UsageError
     "--model",
     "-m",
     metavar="VENDOR:MODEL",
-    shell_complete=completing.models,
+    shell_complete=completion.models,
     help="Who answers; demo needs no account.",
 )
 @click.option("--continue", "-c", "last", is_flag=True, help="Go on with the latest chat.")
@@ -54,7 +54,7 @@ async def command(
 
 
 async def _talk(surface: Surface, model: str | None, chat: str | None) -> None:
-    from toolcrib.cli.chatting import Talk, note_unfinished
+    from toolcrib.cli.chat_loop import Talk, note_unfinished
 
     async with surface.reach() as crib:
         if chat is not None:

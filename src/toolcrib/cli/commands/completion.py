@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say_exactly
 from toolcrib.cli.surface import Surface
 

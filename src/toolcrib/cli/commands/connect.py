@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib.cli import completing
+from toolcrib.cli import completion
 from toolcrib.cli.client_list import show_clients
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.safe_text import revealed
@@ -23,9 +23,9 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.config.connecting.client import Client
-    from toolcrib.config.connecting.editing import Change
-    from toolcrib.config.connecting.gateway import Address, Program
+    from toolcrib.config.client_files.client import Client
+    from toolcrib.config.client_files.editing import Change
+    from toolcrib.config.client_files.gateway import Address, Program
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -56,7 +56,7 @@ class Asked:
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolcrib.config.connecting.client import client_names
+    from toolcrib.config.client_files.client import client_names
 
     return [name for name in client_names() if name.startswith(incomplete)]
 
@@ -70,7 +70,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     "--profile",
     default="",
     metavar="PROFILE",
-    shell_complete=completing.profiles,
+    shell_complete=completion.profiles,
     help="Only what this profile shows.",
 )
 @click.option("--http", "url", metavar="URL", help="By address, such as http://127.0.0.1:8765/mcp.")
@@ -101,10 +101,10 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
 
 def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, Any]) -> Asked:
     from toolcrib.cli.profile_advice import advise
-    from toolcrib.config.connecting.client import client_name, find_client
-    from toolcrib.config.connecting.gateway import Address
-    from toolcrib.config.connecting.places import find_places
-    from toolcrib.config.connecting.tables import snippet
+    from toolcrib.config.client_files.client import client_name, find_client
+    from toolcrib.config.client_files.gateway import Address
+    from toolcrib.config.client_files.places import find_places
+    from toolcrib.config.client_files.tables import snippet
 
     client = find_client(name).here(find_places())
     gateway = _gateway(surface, options)
@@ -125,7 +125,7 @@ def _ask_for(surface: Surface, name: str, entry_name: str, options: dict[str, An
 
 
 def _gateway(surface: Surface, options: dict[str, Any]) -> Program | Address:
-    from toolcrib.config.connecting.gateway import find_program, make_address
+    from toolcrib.config.client_files.gateway import find_program, make_address
 
     profile, url, variable = options["profile"], options["url"], options["variable"]
     if profile and not NAME.fullmatch(profile):
@@ -160,8 +160,8 @@ def _read_token() -> str:
 
 
 def _connect(surface: Surface, asked: Asked) -> None:
-    from toolcrib.config.connecting.editing import plan_connection, write_change
-    from toolcrib.config.connecting.places import find_places
+    from toolcrib.config.client_files.editing import plan_connection, write_change
+    from toolcrib.config.client_files.places import find_places
 
     title = asked.client.title
     try:
@@ -185,7 +185,7 @@ def _connect(surface: Surface, asked: Asked) -> None:
 
 
 def _remove(surface: Surface, asked: Asked) -> None:
-    from toolcrib.config.connecting.editing import plan_removal, write_change
+    from toolcrib.config.client_files.editing import plan_removal, write_change
 
     title = asked.client.title
     try:

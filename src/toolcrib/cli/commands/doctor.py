@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import Seconds, declare
+from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.output import label, mark, say, say_exactly
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface

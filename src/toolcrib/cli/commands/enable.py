@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli import completing
+from toolcrib.cli import completion
 from toolcrib.cli.commands.servers import describe
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 
 
 @declare("Servers")
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 async def command(surface: Surface, name: str) -> None:
     """Switch NAME on, now and at every start."""
     async with surface.reach() as crib:

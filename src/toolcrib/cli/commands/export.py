@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolcrib.config.connecting.client import client_names
+    from toolcrib.config.client_files.client import client_names
 
     return [name for name in client_names() if name.startswith(incomplete)]
 
@@ -27,7 +27,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     multiple=True,
     metavar="NAME",
     help="Only this server; may be repeated.",
-    shell_complete=completing.servers,
+    shell_complete=completion.servers,
 )
 @click.option("--write", is_flag=True, help="Write them into the host's file, after a question.")
 @click.option("--file", type=click.Path(path_type=Path), help="Another file than the host's usual one.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.import_view import show_found, show_plan, tell
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolcrib.config.connecting.client import client_names
+    from toolcrib.config.client_files.client import client_names
 
     return [name for name in client_names() if name.startswith(incomplete)]
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
-from toolcrib.cli.installing import end_line, make_plan, options, progress_line, show_plan
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
+from toolcrib.cli.install_view import end_line, make_plan, options, progress_line, show_plan
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 
 
 @declare("Servers", asks=True)
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 @click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
 @options
 async def command(surface: Surface, name: str, dry_run: bool, **given: Any) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
+from toolcrib.cli import completion
 from toolcrib.cli.commands.servers import describe as describe_server
-from toolcrib.cli.declaring import Seconds, declare
+from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
@@ -17,7 +17,7 @@ START_PATIENCE = 10.0
 
 
 @declare("Servers")
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 @click.option("--no-browser", is_flag=True, help="Only show the address; open it where you like.")
 @click.option("--timeout", type=Seconds(1, 3600), default=600.0, help="Seconds to wait for the sign-in.")
 async def command(surface: Surface, name: str, no_browser: bool, timeout: float) -> None:

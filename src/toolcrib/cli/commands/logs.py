@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, print_json, say
 from toolcrib.cli.surface import Surface
 
 
 @declare("Servers")
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 @click.option("--follow", "-f", is_flag=True, help="Go on as it writes.")
 @click.option(
     "--lines",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 

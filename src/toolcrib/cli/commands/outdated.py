@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
 
 
 @declare("Servers")
-@click.argument("name", required=False, shell_complete=completing.servers)
+@click.argument("name", required=False, shell_complete=completion.servers)
 async def command(surface: Surface, name: str | None) -> None:
     """Show installed servers beside the newest versions there are.
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.call_arguments import read_arguments
+from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table
-from toolcrib.cli.words import read_arguments
 
 MODES = ("always", "on_miss", "on_rule", "plan", "session", "off")
 
@@ -41,7 +41,7 @@ async def list_(surface: Surface) -> None:
 
 
 @declare()
-@click.argument("tool", shell_complete=completing.tools)
+@click.argument("tool", shell_complete=completion.tools)
 @click.option("--args", "document", metavar="JSON", help="The arguments as a JSON object; - reads stdin.")
 @click.option(
     "--as", "principal", default="agent", metavar="WHO", help="agent, gateway, workflow, cli or python."
@@ -70,7 +70,7 @@ async def explain(
 
 @declare()
 @click.argument("effect", type=click.Choice(("allow", "ask", "deny")))
-@click.argument("tool", metavar="SERVER/TOOL", shell_complete=completing.targets)
+@click.argument("tool", metavar="SERVER/TOOL", shell_complete=completion.targets)
 @click.option(
     "--like", "likes", multiple=True, metavar="KEY=PATTERN", help="An argument fits this; repeatable."
 )

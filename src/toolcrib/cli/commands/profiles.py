@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
@@ -33,7 +33,7 @@ async def list_(surface: Surface) -> None:
     "servers",
     multiple=True,
     metavar="NAME",
-    shell_complete=completing.servers,
+    shell_complete=completion.servers,
     help="Show only its tools; repeatable.",
 )
 @click.option("--tool", "tools", multiple=True, metavar="PATTERN", help="Show only these; repeatable.")
@@ -59,7 +59,7 @@ async def add(surface: Surface, **view: Any) -> None:
 
 
 @declare(asks=True)
-@click.argument("name", shell_complete=completing.profiles)
+@click.argument("name", shell_complete=completion.profiles)
 async def remove(surface: Surface, name: str) -> None:
     """Take the view NAME out; its clients are cut off, and its token is void."""
     async with surface.reach() as crib:
@@ -72,7 +72,7 @@ async def remove(surface: Surface, name: str) -> None:
 
 
 @declare(asks=True)
-@click.argument("name", default="", shell_complete=completing.profiles)
+@click.argument("name", default="", shell_complete=completion.profiles)
 @click.option(
     "--revoke", is_flag=True, help="Take the token away; everybody on this machine may then use it."
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
 
 
 @declare("Servers", asks=True)
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 async def command(surface: Surface, name: str) -> None:
     """Remove NAME from the configuration.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 
 
 @declare("Servers")
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 @click.option("--to", metavar="VERSION", help="This version, instead of the one installed before.")
 async def command(surface: Surface, name: str, to: str | None) -> None:
     """Go back to the version of NAME that was installed before.

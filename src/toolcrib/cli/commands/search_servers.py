@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.questions import ask_unseen
@@ -20,7 +20,7 @@ LARGEST = 64 * 1024
 
 
 @declare()
-@click.argument("name", shell_complete=completing.secrets)
+@click.argument("name", shell_complete=completion.secrets)
 async def set_(surface: Surface, name: str) -> None:
     """Store the secret NAME; its value comes from a hidden prompt, or from stdin.
 
@@ -50,7 +50,7 @@ async def list_(surface: Surface) -> None:
 
 
 @declare(asks=True)
-@click.argument("name", shell_complete=completing.secrets)
+@click.argument("name", shell_complete=completion.secrets)
 async def remove(surface: Surface, name: str) -> None:
     """Forget the secret NAME; there is no way back."""
     async with surface.reach() as crib:

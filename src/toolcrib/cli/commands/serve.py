@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.surface import Surface
 
 
@@ -28,7 +28,7 @@ def command(surface: Surface, stdio: bool, port: int, host: str, hosts: tuple[st
 
     Each profile of the config file has a path of its own, /mcp/NAME, unless a part was asked for.
     """
-    from toolcrib.cli.serving import Place, serve_gateway
+    from toolcrib.cli.gateway_process import Place, serve_gateway
     from toolcrib.gateway.profile import Profile
 
     profile = Profile(name=asked.pop("profile"), **asked)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from toolcrib.cli.colours import of_state
-from toolcrib.cli.declaring import Seconds, declare
+from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.output import counted, note, print_json, say
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table

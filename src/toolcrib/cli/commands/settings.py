@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import Command, declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import Command, declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
@@ -41,7 +41,7 @@ class SetCommand(Command):
 
 
 @declare(cls=SetCommand)
-@click.argument("key", shell_complete=completing.settings)
+@click.argument("key", shell_complete=completion.settings)
 @click.argument("value")
 async def set_(surface: Surface, key: str, value: str) -> None:
     """Set KEY, such as retrieval.k, to VALUE: JSON, or else plain text. It holds at once."""
@@ -49,7 +49,7 @@ async def set_(surface: Surface, key: str, value: str) -> None:
 
 
 @declare()
-@click.argument("key", shell_complete=completing.settings)
+@click.argument("key", shell_complete=completion.settings)
 async def unset(surface: Surface, key: str) -> None:
     """Let KEY be as it comes again."""
     await _save(surface, key, None)

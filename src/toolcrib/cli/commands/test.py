@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import declare
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.trial import try_server
 
@@ -13,7 +13,7 @@ UNAVAILABLE = 5
 
 
 @declare("Servers")
-@click.argument("name", shell_complete=completing.servers)
+@click.argument("name", shell_complete=completion.servers)
 async def command(surface: Surface, name: str) -> int:
     """Try NAME step by step, and review its tools.
 

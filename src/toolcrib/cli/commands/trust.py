@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
+from toolcrib.cli import completion
 from toolcrib.cli.commands.servers import describe as describe_server
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
@@ -19,7 +19,7 @@ _MAX_SHOWN = 1500
 
 
 @declare("Servers", asks=True)
-@click.argument("names", nargs=-1, shell_complete=completing.servers)
+@click.argument("names", nargs=-1, shell_complete=completion.servers)
 async def command(surface: Surface, names: tuple[str, ...]) -> None:
     """Agree to what a server runs, or to tools that changed.
 

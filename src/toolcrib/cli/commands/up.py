@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.surface import Surface
 
 
@@ -17,6 +17,6 @@ def command(surface: Surface, port: int | None, no_browser: bool) -> int:
     Opens the page in the browser, and shows the servers and what to type next. Without a terminal it prints
     a line for each change; with --json, one line once it listens.
     """
-    from toolcrib.cli.hosting import Page, run_host
+    from toolcrib.cli.host_process import Page, run_host
 
     return run_host(surface, Page(port=port, browser=not no_browser))

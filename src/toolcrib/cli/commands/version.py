@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 
 from toolcrib import __version__
-from toolcrib.cli.declaring import declare
+from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from toolcrib.config.connecting import toml_text
-from toolcrib.config.connecting.client import Client, Entry
-from toolcrib.config.connecting.gateway import Address, Program
-from toolcrib.config.connecting.places import Places
+from toolcrib.config.client_files import toml_text
+from toolcrib.config.client_files.client import Client, Entry
+from toolcrib.config.client_files.gateway import Address, Program
+from toolcrib.config.client_files.places import Places
 from toolcrib.config.importing.dialect import MILLISECONDS, Dialect, Timer, take_list, take_table
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")

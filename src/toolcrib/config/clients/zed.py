@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolcrib.config.connecting import jsonc
-from toolcrib.config.connecting.client import Client, Entry
-from toolcrib.config.connecting.gateway import Address, Program
-from toolcrib.config.connecting.places import Places
+from toolcrib.config.client_files import jsonc
+from toolcrib.config.client_files.client import Client, Entry
+from toolcrib.config.client_files.gateway import Address, Program
+from toolcrib.config.client_files.places import Places
 from toolcrib.config.importing.dialect import Dialect, NotAServer
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.config.connecting import jsonc
-from toolcrib.config.connecting.client import Client, Table, client_name, client_names, find_client
-from toolcrib.config.connecting.places import Places
-from toolcrib.config.connecting.tables import entries_in
+from toolcrib.config.client_files import jsonc
+from toolcrib.config.client_files.client import Client, Table, client_name, client_names, find_client
+from toolcrib.config.client_files.places import Places
+from toolcrib.config.client_files.tables import entries_in
 from toolcrib.errors import NotFound
 from toolcrib.suggestions import did_you_mean
 

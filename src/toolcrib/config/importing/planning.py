@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.config.connecting.client import find_client
+from toolcrib.config.client_files.client import find_client
 from toolcrib.config.importing.dialect import KEPT, Inexpressible
 from toolcrib.config.importing.finding import PLAIN
 from toolcrib.config.importing.hiding import Hiding, LooksSecret, Stored
@@ -20,8 +20,8 @@ from toolcrib.config.importing.reading import Draft
 from toolcrib.config.importing.references import Outgoing, map_texts
 from toolcrib.config.importing.sources import PLAIN_DIALECT, Reading
 from toolcrib.config.importing.writing import write_entry
-from toolcrib.config.pasting.pasted import Install
-from toolcrib.config.pasting.understanding import is_launcher, understand
+from toolcrib.config.paste.pasted import Install
+from toolcrib.config.paste.understanding import is_launcher, understand
 from toolcrib.config.review import review_entry
 from toolcrib.errors import UsageError
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 from toolcrib import plugins
 from toolcrib.config.aliases import IN_PROCESS, type_of
-from toolcrib.config.connecting import jsonc
-from toolcrib.config.connecting.client import Client, find_client
-from toolcrib.config.connecting.editing import is_ours, read_text
-from toolcrib.config.connecting.tables import entries_in, is_plain
+from toolcrib.config.client_files import jsonc
+from toolcrib.config.client_files.client import Client, find_client
+from toolcrib.config.client_files.editing import is_ours, read_text
+from toolcrib.config.client_files.tables import entries_in, is_plain
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.importing.described import Format
 from toolcrib.config.importing.dialect import Dialect, NotAServer

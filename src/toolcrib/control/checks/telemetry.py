@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcrib.control.findings import Finding, Place, odd, well
-from toolcrib.telemetry.opening import INSTALL, obstacle, wanted
+from toolcrib.telemetry.setup import INSTALL, obstacle, wanted
 
 
 async def check(place: Place) -> list[Finding]:

@@ -21,7 +21,7 @@ from toolcrib.control.switching import settled
 from toolcrib.control.tool_findings import found_in_server
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-from toolcrib.servers.connecting import find_transport
+from toolcrib.servers.connector import find_transport
 
 FOR_PAGES = True
 

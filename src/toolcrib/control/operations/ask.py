@@ -86,7 +86,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
     except TimeoutError:
         pass
     if not host.lent:
-        host.open_workbench()
+        host.open_workspace_tools()
     chat = await _free_chat(host, params.chat) if params.chat else None
     name = params.model or (chat.info.model if chat is not None else None)
     models = host.models.lend(params.environ) if params.environ else host.models
@@ -95,7 +95,7 @@ async def run(host: Host, params: Params, emit: Emit) -> Answered:
     except NoModel:
         raise await no_model(models) from None
     model = models.get(chosen)
-    person = host.chat_news.person(host.desk.questions) if params.person else None
+    person = host.chat_news.person(host.client_requests.questions) if params.person else None
     agent = host.agent(
         model, person=person, mode=params.mode, project=params.project, max_rounds=params.max_rounds
     )

@@ -15,8 +15,8 @@ from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.control.policy_shapes import rule_numbers, shown_rules, speaks_of_tool
 from toolcrib.errors import NotFound
 from toolcrib.host import Host
-from toolcrib.host.exhibits import exhibit
-from toolcrib.host.gating import is_ours
+from toolcrib.host.approvals import is_ours
+from toolcrib.host.call_preview import exhibit
 from toolcrib.schema.tools import CallRecord
 from toolcrib.store.audit_search import find_one
 
@@ -71,7 +71,7 @@ async def _exhibit(host: Host, record: CallRecord) -> CallExhibit:
     arguments = _read(record.arguments)
     if tool is None or arguments is None or "path" in arguments:
         return {"kind": "arguments"}
-    ours = is_ours(tool, host.config, host.workbench)
+    ours = is_ours(tool, host.config, host.workspace_tools)
     shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder="")
     return cast("CallExhibit", shown)
 

@@ -30,5 +30,5 @@ async def run(host: Host, params: Params, emit: Emit) -> ReplyTaken:
     reply: dict[str, Any] = {"action": params.action}
     if params.content is not None:
         reply["content"] = params.content
-    host.desk.questions.decide(params.id, reply)
+    host.client_requests.questions.decide(params.id, reply)
     return {"id": params.id}

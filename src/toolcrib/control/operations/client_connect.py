@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from toolcrib.config.connecting.editing import Change, plan_connection, plan_removal, write_change
+from toolcrib.config.client_files.editing import Change, plan_connection, plan_removal, write_change
 from toolcrib.control.answers.connecting import ClientChanged
 from toolcrib.control.connecting import ENTRY, ClientParams, Wanted, wanted_entry
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs

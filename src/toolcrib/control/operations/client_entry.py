@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.config.connecting.tables import snippet
+from toolcrib.config.client_files.tables import snippet
 from toolcrib.control.answers.connecting import ClientEntry
 from toolcrib.control.connecting import ENTRY, ClientParams, wanted_entry
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs

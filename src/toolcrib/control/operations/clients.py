@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from toolcrib.config.connecting.state import client_states
+from toolcrib.config.client_files.state import client_states
 from toolcrib.control.answers.connecting import KnownClient
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs

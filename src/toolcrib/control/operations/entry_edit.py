@@ -16,7 +16,7 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.entry_text import changed_meanwhile, entry_digest, parse_text, unknown_keys
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.host import Host
-from toolcrib.servers.connecting import find_transport
+from toolcrib.servers.connector import find_transport
 
 FOR_PAGES = True
 

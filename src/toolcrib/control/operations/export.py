@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from toolcrib.config.connecting.client import Client, find_client
-from toolcrib.config.connecting.editing import plan_entries, write_change
-from toolcrib.config.connecting.places import find_places
+from toolcrib.config.client_files.client import Client, find_client
+from toolcrib.config.client_files.editing import plan_entries, write_change
+from toolcrib.config.client_files.places import find_places
 from toolcrib.config.importing.dialect import Inexpressible
 from toolcrib.config.importing.writing import Written, write_entry
 from toolcrib.control.answers.importing import Exported, ExportedServer

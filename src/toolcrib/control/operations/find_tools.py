@@ -34,7 +34,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> ToolsFound:
     """`{tools, near, ready, known, servers}`, in order of name."""
-    tools = sorted(host.shelf.tools(), key=lambda tool: tool.name)
+    tools = sorted(host.tool_catalog.tools(), key=lambda tool: tool.name)
     words = params.words.lower().split()
     found = [tool for tool in tools if _fits(tool, words) and params.server in (None, tool.server)]
     ready, known, servers = counted(host, tools)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from toolcrib.config.connecting.client import find_client
-from toolcrib.config.connecting.places import find_places
+from toolcrib.config.client_files.client import find_client
+from toolcrib.config.client_files.places import find_places
 from toolcrib.config.importing.finding import Source, find_sources
 from toolcrib.config.importing.sources import read_source
 from toolcrib.control.answers.importing import FoundSource

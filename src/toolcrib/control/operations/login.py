@@ -17,7 +17,7 @@ from toolcrib.control.switching import settled
 from toolcrib.errors import ConfigError, UsageError
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.connecting import find_transport, parse_spec
+from toolcrib.servers.connector import find_transport, parse_spec
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.signin.login import PATIENCE, Client, sign_in
 
@@ -80,7 +80,7 @@ async def _restarted(host: Host, params: Params) -> Server | None:
 
 def _read(host: Host, entry: ServerEntry) -> tuple[RemoteSpec, Client]:
     """The address, and how we present ourselves there, with references filled in."""
-    raw = expand(entry.raw, host.workshop.environ, host.secrets.get)
+    raw = expand(entry.raw, host.connector.environ, host.secrets.get)
     spec = parse_spec(find_transport(entry), entry.name, raw)
     if not isinstance(spec, RemoteSpec):
         raise UsageError(

@@ -9,7 +9,7 @@ from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs
 from toolcrib.errors import ModelError
 from toolcrib.host import Host
-from toolcrib.llm.naming import read_name
+from toolcrib.llm.names import read_name
 from toolcrib.llm.trial import try_model
 
 FOR_PAGES = True

@@ -76,7 +76,7 @@ def _built_in(host: Host) -> list[BuiltIn]:
 def _known_tools(host: Host) -> dict[str, list[Tool]]:
     """The tools by server; of one that is away, those that it had."""
     known: dict[str, list[Tool]] = {}
-    for tool in host.shelf.tools():
+    for tool in host.tool_catalog.tools():
         known.setdefault(tool.server or "", []).append(tool)
     return known
 
@@ -113,7 +113,7 @@ def _glance(
         "tools": status.tools or len(tools),
         "tokens": sum(tool.tokens for tool in tools if tool.enabled or tool.stale) if tools else None,
         "held": [tool.definition.name for tool in tools if tool.held],
-        "missing": missing_from(raw, stored, host.workshop.environ),
+        "missing": missing_from(raw, stored, host.connector.environ),
         "bars": [
             {"calls": calls, "failed": failed}
             for calls, failed in zip(hours.calls, hours.failed, strict=True)
@@ -130,7 +130,7 @@ def _since(host: Host, status: ServerStatus, note: Note) -> str | None:
     """When it came into its state; of one that is off, when a person turned it off, where that is known."""
     if status.state is ServerState.DISABLED and not status.enabled:
         return note.off_at
-    since = host.fortunes.since(status.name)
+    since = host.server_events.since(status.name)
     return None if since is None else moment(since)
 
 

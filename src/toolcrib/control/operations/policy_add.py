@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from toolcrib.approvals.matching import check_examples
 from toolcrib.approvals.rule import Rule, read_rule
+from toolcrib.approvals.rule_match import check_examples
 from toolcrib.control.answers.policy import PolicyRule, RuleShown
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needs import NOTHING, Configured, Emit, Needs

@@ -36,7 +36,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> Explanation:
     """`{decision, rule, reasons, mode}`."""
-    tool = host.workbench.find(params.tool) or await find_tool(host, params.tool)
+    tool = host.workspace_tools.find(params.tool) or await find_tool(host, params.tool)
     ArgumentChecker().check(tool, params.arguments)
     gate = host.approvals
     principal = Principal(name=params.principal, session=f"explain-{params.tool}")

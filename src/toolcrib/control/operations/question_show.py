@@ -31,7 +31,7 @@ async def run(host: Host, params: Params, emit: Emit) -> CallQuestion:
 
 
 async def _find(host: Host, question_id: str) -> dict[str, Any]:
-    for one in host.desk.questions.waiting():
+    for one in host.client_requests.questions.waiting():
         if one.question.id == question_id and one.question.about == "call":
             return dict(one.question.detail)
     for kept in await host.questions.requests.waiting():

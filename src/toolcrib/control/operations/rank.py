@@ -39,17 +39,17 @@ def needs(params: Params, configured: Configured) -> Needs:
 
 async def run(host: Host, params: Params, emit: Emit) -> Ranking:
     """`{query, tools, k, …}`."""
-    shelf = host.shelf
-    await shelf.follow()
+    tool_catalog = host.tool_catalog
+    await tool_catalog.follow()
     try:
         async with asyncio.timeout(PATIENCE):
-            await shelf.finder.settle()
+            await tool_catalog.finder.settle()
     except TimeoutError:
         pass
-    await shelf.warm(params.query)
-    tools = shelf.tools()
+    await tool_catalog.warm(params.query)
+    tools = tool_catalog.tools()
     began = time.perf_counter()
-    found = await shelf.finder.select(params.query, len(tools))
+    found = await tool_catalog.finder.select(params.query, len(tools))
     ms = (time.perf_counter() - began) * 1000
     known = {tool.name: tool for tool in tools}
     picks = [replace(pick, tool=known[pick.tool.name]) for pick in found if pick.tool.name in known]

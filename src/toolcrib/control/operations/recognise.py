@@ -12,8 +12,8 @@ from toolcrib.catalog.listing import by_name
 from toolcrib.config.address_secrets import without_secrets
 from toolcrib.config.hidden import shown
 from toolcrib.config.importing.sources import Reading
-from toolcrib.config.pasting.checking import check_local
-from toolcrib.config.pasting.understanding import is_launcher
+from toolcrib.config.paste.checking import check_local
+from toolcrib.config.paste.understanding import is_launcher
 from toolcrib.control.answers.adding import LookAlike, Recognised, RecognisedServer
 from toolcrib.control.dispatch import OperationParams
 from toolcrib.control.needed import document_needs, known_to, needed_variables
@@ -59,7 +59,7 @@ def _check_program(host: Host, paste: Paste) -> None:
     if is_launcher(str(entry.get("command", ""))):
         return
     try:
-        check_local(entry, host.workshop.environ, Path.cwd())
+        check_local(entry, host.connector.environ, Path.cwd())
     except UsageError as error:
         raise UsageError(
             error.message, hint="Install it first, or fill in the form to add it all the same."

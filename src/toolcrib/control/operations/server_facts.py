@@ -12,7 +12,7 @@ from toolcrib.control.lookup import check_server
 from toolcrib.control.needs import Configured, Emit, Needs
 from toolcrib.control.shapes import moment
 from toolcrib.host import Host
-from toolcrib.servers.processes.ending import memory_of_group
+from toolcrib.servers.processes.termination import memory_of_group
 from toolcrib.store.moments import from_stored, to_stored
 
 FOR_PAGES = True

@@ -61,7 +61,7 @@ async def run(host: Host, params: Params, emit: Emit) -> ToolDetails:
 
 def known_tool(host: Host, name: str) -> Tool:
     """The tool of this public name, whether it can be called or not; raises `UnknownTool`."""
-    known = {tool.name: tool for tool in host.shelf.tools()}
+    known = {tool.name: tool for tool in host.tool_catalog.tools()}
     if name in known:
         return known[name]
     hint = did_you_mean(name, known, otherwise="See which there are with: toolcrib tools")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from toolcrib.agent.asking import read_answer
+from toolcrib.agent.approval_prompt import read_answer
 from toolcrib.agent.events import AgentEvent
 from toolcrib.agent.ports import Person
 from toolcrib.agent.ports import Question as OpenQuestion
@@ -58,9 +58,9 @@ async def run(host: Host, params: Params, emit: Emit) -> Tried:
     async with relay(emit) as put:
         asker = _PageAsker(host, put)
         session = host.session(PAGE.name, mode=mode, asker=asker, project=params.project)
-        person = _PagePerson(host.desk.questions, put)
+        person = _PagePerson(host.client_requests.questions, put)
         async with session as principal:
-            with host.desk.watch(tool.name, _model(host), person, _unheard):
+            with host.client_requests.watch(tool.name, _model(host), person, _unheard):
                 result = await host.call(
                     tool.name,
                     params.arguments,
@@ -98,7 +98,7 @@ class _PageAsker:
 
     def __init__(self, host: Host, put: Callable[[Any], None]) -> None:
         self._host = host
-        self._person: Person = host.desk.questions
+        self._person: Person = host.client_requests.questions
         self._put = put
 
     async def ask(self, question: Question) -> Answer:

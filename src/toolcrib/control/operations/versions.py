@@ -28,7 +28,7 @@ def needs(params: Params, configured: Configured) -> Needs:
 async def run(host: Host, params: Params, emit: Emit) -> list[KeptVersion]:
     """An array, the newest first; empty for a server that we did not install."""
     check_server(host, params.name)
-    return await asyncio.to_thread(_kept, Place(host.workshop.installs, params.name))
+    return await asyncio.to_thread(_kept, Place(host.connector.installs, params.name))
 
 
 def _kept(place: Place) -> list[KeptVersion]:

@@ -16,14 +16,14 @@ from typing import Any, cast
 
 from pydantic_core import from_json
 
+from toolcrib.gateway.http.admitted import Standing
 from toolcrib.gateway.http.answers import answer_busy, answer_refusal, answer_unauthorised
-from toolcrib.gateway.http.beside import Beside, is_gateways
 from toolcrib.gateway.http.exchange import Exchange
 from toolcrib.gateway.http.guard import Guard
 from toolcrib.gateway.http.headers import check_headers, check_parameters
 from toolcrib.gateway.http.health import health
+from toolcrib.gateway.http.page_bridge import Beside, is_gateways
 from toolcrib.gateway.http.request import HttpRequest
-from toolcrib.gateway.http.standing import Standing
 from toolcrib.gateway.http.streams import resume, stream_changes
 from toolcrib.gateway.http.view import LISTEN, View
 from toolcrib.gateway.http.views import ENDPOINT, Views

@@ -20,7 +20,7 @@ import httptools
 
 from toolcrib.gateway.http.alarm import Alarm
 from toolcrib.gateway.http.heads import Head, Heads
-from toolcrib.gateway.http.load import Load
+from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import NAMES, SINGLE, HttpRequest, header_name
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from toolcrib.errors import PeerError
-from toolcrib.gateway.http.kept import KeptStream
+from toolcrib.gateway.http.replay import KeptStream
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
 from toolcrib.gateway.questions import Questions
 from toolcrib.gateway.wire import encode

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from toolcrib.gateway.http.request import HttpRequest
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.http.standing import Standing
+    from toolcrib.gateway.http.admitted import Standing
 
 MOST = 8
 """Heads kept of one connection; they differ in the length of the body, if in anything."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from toolcrib.serverkit.encoding import encode
 
 if TYPE_CHECKING:
+    from toolcrib.gateway.http.admitted import Standing
     from toolcrib.gateway.http.heads import Head
-    from toolcrib.gateway.http.standing import Standing
 
 Header = tuple[bytes, bytes]
 JSON = b"application/json"

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 
 from toolcrib.gateway.http.address import bind, shown_name
 from toolcrib.gateway.http.application import Application
-from toolcrib.gateway.http.beside import Beside
 from toolcrib.gateway.http.connection import Connection
 from toolcrib.gateway.http.guard import Guard
+from toolcrib.gateway.http.page_bridge import Beside
 from toolcrib.gateway.http.views import Views
 from toolcrib.gateway.offer import Offer, offer_all
 from toolcrib.host import Host
@@ -51,7 +51,7 @@ async def serve_http(
         async with views.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
             server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(application, views.load, opened, host.workbench.is_own_command),
+                lambda: Connection(application, views.load, opened, host.workspace_tools.is_own_command),
                 sock=listening,
                 backlog=BACKLOG,
             )

@@ -8,10 +8,10 @@ import secrets
 import time
 from collections.abc import Callable
 
-from toolcrib.gateway.front import Front
+from toolcrib.gateway.client import Front
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.http.kept import SINCE, KeptStream, KeptStreams
-from toolcrib.gateway.http.load import Load
+from toolcrib.gateway.http.limits import Load
+from toolcrib.gateway.http.replay import SINCE, KeptStream, KeptStreams
 from toolcrib.gateway.questions import Questions
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message

@@ -7,7 +7,7 @@ import asyncio
 from typing import Any
 
 from toolcrib.gateway.http.exchange import KEEP_ALIVE, SILENCE, STREAM_HEADERS, event
-from toolcrib.gateway.http.kept import KeptStream
+from toolcrib.gateway.http.replay import KeptStream
 from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.gateway.http.sessions import MAX_UNHEARD, HttpSession, Unheard
 

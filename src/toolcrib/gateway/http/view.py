@@ -6,10 +6,10 @@ When a view ends, so do its sessions and streams; a request under way is answere
 from __future__ import annotations
 
 from toolcrib.config.tokens import fits
-from toolcrib.gateway.front import Front
+from toolcrib.gateway.client import Front
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.answers import BUSY
-from toolcrib.gateway.http.load import Load
+from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import Principal

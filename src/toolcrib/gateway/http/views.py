@@ -15,7 +15,7 @@ from urllib.parse import quote
 from toolcrib.config.contents import Config
 from toolcrib.errors import UsageError
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.http.load import Load
+from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.view import View
 from toolcrib.gateway.offer import Offer, Offered
 from toolcrib.host import Host

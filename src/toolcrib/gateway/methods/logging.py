@@ -8,7 +8,7 @@ from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import Request, log_level
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
 
 
 async def set_level(front: Front, request: Request, wire: Wire) -> dict[str, Any]:

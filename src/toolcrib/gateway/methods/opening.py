@@ -9,7 +9,7 @@ from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import LEGACY_VERSIONS, MODERN_VERSIONS, Request
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
 
 FRESH_FOR = 60_000
 

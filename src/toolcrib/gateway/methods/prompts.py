@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import ToolcribError
 from toolcrib.gateway.kinds import PROMPTS
-from toolcrib.gateway.relaying import as_refusal, pass_on
+from toolcrib.gateway.relay import as_refusal, pass_on
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
 
 
 async def list_prompts(front: Front, request: Request, wire: Wire) -> dict[str, Any]:

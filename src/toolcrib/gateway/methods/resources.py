@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.gateway.kinds import RESOURCES, TEMPLATES
-from toolcrib.gateway.relaying import as_refusal, fitted, pass_on
+from toolcrib.gateway.relay import as_refusal, fitted, pass_on
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, Refusal, Request
 from toolcrib.servers.sessions.session import Session
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
     from toolcrib.gateway.gateway import Gateway
 
 LEGACY_NOT_FOUND = -32002

@@ -12,7 +12,7 @@ from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import SUBSCRIPTION_ID, Message, Request, notification
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
     from toolcrib.gateway.gateway import Gateway
 
 HEARD = {

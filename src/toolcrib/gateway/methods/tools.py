@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.gateway.bridge import RelayedCall
-from toolcrib.gateway.relaying import completed, fitted, relay
+from toolcrib.gateway.relay import completed, fitted, relay
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
@@ -15,7 +15,7 @@ from toolcrib.tools.answers import as_result
 from toolcrib.tools.ports import OnProgress
 
 if TYPE_CHECKING:
-    from toolcrib.gateway.front import Front
+    from toolcrib.gateway.client import Front
 
 
 async def list_tools(front: Front, request: Request, wire: Wire) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.gathering import Draft, Gathering
 from toolcrib.llm.history import joined, without_calls
+from toolcrib.llm.http import Outgoing
 from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.stream_reader import Draft, Gathering
 from toolcrib.llm.values import Json, count, identifier, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (

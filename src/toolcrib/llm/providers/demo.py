@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.model import CallMade, ModelEvent, Request, TextDelta, Traits
+from toolcrib.llm.stream_reader import Gathering
 from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Message, ToolAnswer, Usage
 
 VENDOR = Vendor(name="demo", title="the demo model")

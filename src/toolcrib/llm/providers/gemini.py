@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from toolcrib.errors import AnswerCut
 from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined
+from toolcrib.llm.http import Outgoing
 from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.stream_reader import Gathering
 from toolcrib.llm.values import Json, count, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (

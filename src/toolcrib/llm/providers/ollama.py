@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined, without_calls
+from toolcrib.llm.http import Outgoing
 from toolcrib.llm.model import Model, ModelEvent, Request, Traits
 from toolcrib.llm.ollama_host import address_of, describe
 from toolcrib.llm.providers import openai
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.stream_reader import Gathering
 from toolcrib.llm.values import Json, count, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.gathering import Gathering
 from toolcrib.llm.history import joined
+from toolcrib.llm.http import Outgoing
 from toolcrib.llm.model import ModelEvent, Request, Traits
 from toolcrib.llm.providers.openai import CONTEXT, authorisation
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
 from toolcrib.llm.refusals import complain
-from toolcrib.llm.sending import Outgoing
+from toolcrib.llm.stream_reader import Gathering
 from toolcrib.llm.valid_json import encode
 from toolcrib.llm.values import Json, count, table, tables, text
 from toolcrib.llm.vendor_model import VendorModel

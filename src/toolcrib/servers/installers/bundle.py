@@ -12,7 +12,7 @@ from typing import Any
 from toolcrib.errors import InstallFailed
 from toolcrib.servers.installed import CURRENT
 from toolcrib.servers.installing import archive, files
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.environments import Resolved, make_environment, pinned, resolve
 from toolcrib.servers.installing.manifest import HERE, Manifest, Start, fill_in, questions_of, read_manifest
 from toolcrib.servers.installing.node import find_node
@@ -29,7 +29,7 @@ def recognises(reference: str) -> bool:
     return reference.endswith(SUFFIXES) and not reference.startswith(("http://", "https://"))
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """Look the whole archive over; nothing of it is written."""
     source = Path(request.reference)
     files.check_present(source)
@@ -41,7 +41,7 @@ async def plan(request: Request, bench: Bench) -> Plan:
     return await _plan(request, bench, source, manifest, resolved)
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """Unpack within bounds, and make the environment where the bundle wants one."""
     source, content = Path(plan.source), folder / CONTENT
     bench.progress(Step("copy", plan.copies))
@@ -53,7 +53,7 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     return plan.launch
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """Nobody can know; `toolcrib update NAME FILE` takes another file."""
     return None
 
@@ -83,7 +83,9 @@ def _look_into(source: Path) -> tuple[Manifest, set[str]]:
     return read_manifest(content, source.name), names
 
 
-async def _plan(request: Request, bench: Bench, source: Path, manifest: Manifest, resolved: Resolved) -> Plan:
+async def _plan(
+    request: Request, bench: InstallContext, source: Path, manifest: Manifest, resolved: Resolved
+) -> Plan:
     content, home = bench.place / CONTENT, Path(bench.runner.environ.get("HOME") or Path.home())
     start = _start(manifest).here()
     command, outside = await _command(bench, request, manifest, start.command, content)
@@ -135,7 +137,7 @@ def _start(manifest: Manifest) -> Start:
 
 
 async def _command(
-    bench: Bench, request: Request, manifest: Manifest, command: str, content: Path
+    bench: InstallContext, request: Request, manifest: Manifest, command: str, content: Path
 ) -> tuple[str, tuple[str, ...]]:
     """The program by absolute path, and what to say of one that is not part of the bundle."""
     if command == "node":
@@ -157,7 +159,7 @@ def _own_python() -> str:
     return os.path.realpath(sys.executable)
 
 
-async def _resolve(request: Request, bench: Bench, source: Path, manifest: Manifest) -> Resolved:
+async def _resolve(request: Request, bench: InstallContext, source: Path, manifest: Manifest) -> Resolved:
     if manifest.server.type != "uv":
         return Resolved("", request.options)
     text = await asyncio.to_thread(_read, source, "pyproject.toml")

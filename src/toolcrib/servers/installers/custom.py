@@ -9,7 +9,7 @@ from typing import Any
 
 from toolcrib.errors import InstallFailed, UsageError
 from toolcrib.servers.installing import files
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
 from toolcrib.servers.installing.progress import Step
 from toolcrib.servers.installing.scripts import is_runnable
@@ -22,7 +22,7 @@ def recognises(reference: str) -> bool:
     return is_runnable(Path(reference))
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """Count and hash what would be copied."""
     program = Path(request.reference)
     folder = program.parent
@@ -30,7 +30,7 @@ async def plan(request: Request, bench: Bench) -> Plan:
 
 
 async def plan_folder(
-    request: Request, bench: Bench, folder: Path, program: Path, *, alone: bool = False
+    request: Request, bench: InstallContext, folder: Path, program: Path, *, alone: bool = False
 ) -> Plan:
     """The plan for a program and the folder that belongs to it; `alone` leaves the folder where it is."""
     bench.progress(Step("resolve", str(folder)))
@@ -55,7 +55,7 @@ async def plan_folder(
     )
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """Copy, then make sure that it is what was counted."""
     bench.progress(Step("copy", plan.copies))
     source, inside = Path(plan.source), str(plan.details["program"])
@@ -67,7 +67,7 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     return _launch(folder, inside)
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """The folder as it is now, named by its hash; None when it is gone."""
     program = Path(record.source) / record.launch.command.removeprefix(
         str(Path(record.launch.cwd or "")) + "/"
@@ -86,7 +86,7 @@ def _launch(folder: Path, inside: str) -> Launch:
     return Launch(command=str(folder / CONTENT / inside), cwd=str(folder / CONTENT))
 
 
-def _is_shared(folder: Path, bench: Bench) -> bool:
+def _is_shared(folder: Path, bench: InstallContext) -> bool:
     """A folder of many programs, or of the person's whole life, is not the program's own."""
     path = bench.runner.environ.get("PATH", os.defpath).split(os.pathsep)
     return str(folder) in path or folder == Path.home() or folder == Path(folder.anchor)

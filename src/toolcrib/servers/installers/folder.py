@@ -14,7 +14,7 @@ from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers import custom, npm, python
 from toolcrib.servers.installers import script as script_installer
 from toolcrib.servers.installing import files, wheels
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.environments import make_environment, resolve
 from toolcrib.servers.installing.node import find_node
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
@@ -31,7 +31,7 @@ def recognises(reference: str) -> bool:
     return bool(reference) and Path(reference).is_dir()
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """Whatever the folder is."""
     folder = Path(request.reference)
     if (folder / "manifest.json").is_file():
@@ -55,7 +55,7 @@ async def plan(request: Request, bench: Bench) -> Plan:
     return await script_installer.plan_folder(request, bench, folder, program)
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """A package or project in a folder is made into an archive first, then installed as one."""
     if plan.details["kind"] == "npm":
         return await _apply_npm(plan, folder, bench)
@@ -70,12 +70,12 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     return python.launch_of(folder, plan.details)
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """Nobody can know; `toolcrib update NAME` takes the folder as it is now."""
     return None
 
 
-async def _plan_npm(request: Request, bench: Bench, folder: Path) -> Plan:
+async def _plan_npm(request: Request, bench: InstallContext, folder: Path) -> Plan:
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
     main = _main_file(folder, _read_manifest(folder))
     with bench.scratch() as scratch, bench.scratch() as packed:
@@ -91,7 +91,7 @@ async def _plan_npm(request: Request, bench: Bench, folder: Path) -> Plan:
     )
 
 
-async def _apply_npm(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def _apply_npm(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     with bench.scratch() as packed:
         tarball = await _pack(bench, Path(plan.source), packed)
         return await npm.apply(plan.model_copy(update={"source": str(tarball)}), folder, bench)
@@ -114,7 +114,7 @@ def _main_file(folder: Path, manifest: dict[str, Any]) -> str | None:
     return next((one for one in named if one and (folder / one).is_file()), None)
 
 
-async def _pack(bench: Bench, folder: Path, target: Path) -> Path:
+async def _pack(bench: InstallContext, folder: Path, target: Path) -> Path:
     """`npm pack` takes what the package would publish; none of its scripts run."""
     node = await find_node(bench)
     with bench.scratch() as copied:
@@ -140,7 +140,7 @@ def _with_name(folder: Path, scratch: Path) -> Path:
     return copied
 
 
-async def _plan_project(request: Request, bench: Bench, folder: Path) -> Plan:
+async def _plan_project(request: Request, bench: InstallContext, folder: Path) -> Plan:
     project = _read_project(folder)
     name, version = str(project.get("name", "")), str(project.get("version", "0"))
     bench.progress(Step("resolve", name))
@@ -188,7 +188,7 @@ def _runnable(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in found))
 
 
-async def _build(bench: Bench, source: Path, folder: Path) -> Path:
+async def _build(bench: InstallContext, source: Path, folder: Path) -> Path:
     offline = ["--offline"] if bench.offline else []
     line = [find_uv(bench), "build", "--wheel", "--quiet", *offline, "--out-dir", str(folder), str(source)]
     done = await bench.runner.run(line, cwd=source, env=index_settings(bench.runner.environ))

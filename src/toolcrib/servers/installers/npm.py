@@ -17,7 +17,7 @@ from typing import Any
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installing import archive
 from toolcrib.servers.installing.age import freshness
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.files import check_present, file_digest
 from toolcrib.servers.installing.lookalikes import looks_like
 from toolcrib.servers.installing.node import Node, find_node, least_major
@@ -61,7 +61,7 @@ def read_reference(reference: str) -> tuple[str, str]:
     return name, version or "latest"
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """Resolve the tree; only metadata is fetched."""
     with bench.scratch() as scratch:
         if request.reference.startswith(PREFIX):
@@ -72,7 +72,7 @@ async def plan(request: Request, bench: Bench) -> Plan:
 
 
 async def plan_tarball(
-    request: Request, bench: Bench, scratch: Path, source: Path, *, main: str | None = None
+    request: Request, bench: InstallContext, scratch: Path, source: Path, *, main: str | None = None
 ) -> Plan:
     """The plan for a package in a file; `main` is its server where it names no program."""
     check_present(source)
@@ -84,7 +84,7 @@ async def plan_tarball(
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """Install the lock of the plan."""
     node = await find_node(bench, plan.details["node"])
     if plan.source:
@@ -112,7 +112,7 @@ class _LockIncomplete(InstallFailed):
     """`npm ci` misses packages in the lock."""
 
 
-async def _install_lock(bench: Bench, node: Node, folder: Path, plan: Plan) -> None:
+async def _install_lock(bench: InstallContext, node: Node, folder: Path, plan: Plan) -> None:
     """Install what the lock names, less the optional packages that the registry does not have.
 
     `npm ci` insists on having every optional package in the lock, also those that could not be found while
@@ -140,7 +140,7 @@ def _check_installed(folder: Path, plan: Plan) -> None:
         raise InstallFailed(f"npm installed what the plan does not name: {listed}.", hint="Start again.")
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """What the registry calls the latest; a tarball has no newer one."""
     if not record.reference.startswith(PREFIX):
         return None
@@ -153,7 +153,7 @@ async def newest(record: Record, bench: Bench) -> str | None:
 
 
 async def _plan_tree(
-    request: Request, bench: Bench, scratch: Path, name: str, version: str, main: str | None = None
+    request: Request, bench: InstallContext, scratch: Path, name: str, version: str, main: str | None = None
 ) -> Plan:
     bench.progress(Step("resolve", name))
     node = await find_node(bench)
@@ -287,7 +287,7 @@ def _remarks(name: str, published: str | None) -> tuple[str, ...]:
     return (*alike, *freshness(published))
 
 
-async def _published(bench: Bench, node: Node, scratch: Path, name: str, version: str) -> str | None:
+async def _published(bench: InstallContext, node: Node, scratch: Path, name: str, version: str) -> str | None:
     """When this version came out; not knowing is no reason to stop."""
     try:
         out = await _npm(bench, node, scratch, ["view", "--json", "--loglevel=error", "--", name, "time"])
@@ -296,7 +296,7 @@ async def _published(bench: Bench, node: Node, scratch: Path, name: str, version
         return None
 
 
-def _counter(bench: Bench, total: int) -> Callable[[str], None]:
+def _counter(bench: InstallContext, total: int) -> Callable[[str], None]:
     seen: set[str] = set()
 
     def count(line: str) -> None:
@@ -310,7 +310,7 @@ def _counter(bench: Bench, total: int) -> Callable[[str], None]:
 
 
 async def _npm(
-    bench: Bench,
+    bench: InstallContext,
     node: Node,
     folder: Path,
     words: list[str],

@@ -15,7 +15,7 @@ from typing import Any
 
 from toolcrib.errors import InstallFailed, UsageError
 from toolcrib.servers.installing import wheels
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.environments import (
     Resolved,
     fetch_wheel,
@@ -55,7 +55,7 @@ def read_reference(reference: str) -> tuple[str, str, str | None]:
     return name, extras, version if version and version != "latest" else None
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """Resolve everything; only the package's own wheel is fetched, to see which program it brings."""
     with bench.scratch() as scratch:
         if request.reference.startswith(PREFIX):
@@ -63,7 +63,7 @@ async def plan(request: Request, bench: Bench) -> Plan:
         return await _plan_wheel(request, bench, scratch, Path(request.reference))
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """Make the environment and install the lock of the plan."""
     wheel = await asyncio.to_thread(_take_wheel, plan, folder) if plan.source else None
     await make_environment(bench, folder, plan.lock, plan.options, wheel=wheel)
@@ -71,7 +71,7 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     return launch_of(folder, plan.details)
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """The newest version that fits; a wheel in a file has no newer one."""
     if not record.reference.startswith(PREFIX):
         return None
@@ -80,7 +80,7 @@ async def newest(record: Record, bench: Bench) -> str | None:
     return pinned(found.lock).get(wheels.normal(record.package))
 
 
-async def _plan_package(request: Request, bench: Bench, scratch: Path) -> Plan:
+async def _plan_package(request: Request, bench: InstallContext, scratch: Path) -> Plan:
     name, extras, version = read_reference(request.reference)
     bench.progress(Step("resolve", name))
     wanted = f"{name}{extras}{f'=={version}' if version else ''}"
@@ -93,7 +93,7 @@ async def _plan_package(request: Request, bench: Bench, scratch: Path) -> Plan:
     return plan.model_copy(update={"remarks": (*alike, *_index_remarks(bench))})
 
 
-async def _plan_wheel(request: Request, bench: Bench, scratch: Path, source: Path) -> Plan:
+async def _plan_wheel(request: Request, bench: InstallContext, scratch: Path, source: Path) -> Plan:
     check_present(source)
     bench.progress(Step("resolve", source.name))
     content = await asyncio.to_thread(wheels.read_wheel, source)
@@ -105,7 +105,12 @@ async def _plan_wheel(request: Request, bench: Bench, scratch: Path, source: Pat
 
 
 def make_plan(
-    request: Request, bench: Bench, name: str, version: str, resolved: Resolved, content: wheels.Content
+    request: Request,
+    bench: InstallContext,
+    name: str,
+    version: str,
+    resolved: Resolved,
+    content: wheels.Content,
 ) -> Plan:
     """The plan for a package whose wheel, or whose settings, are known."""
     lock = resolved.lock
@@ -150,7 +155,7 @@ def _take_wheel(plan: Plan, folder: Path) -> Path:
     return target
 
 
-def _index_remarks(bench: Bench) -> tuple[str, ...]:
+def _index_remarks(bench: InstallContext) -> tuple[str, ...]:
     from toolcrib.servers.installing.uv import index_settings
 
     further = index_settings(bench.runner.environ).get("UV_INDEX", "").split()

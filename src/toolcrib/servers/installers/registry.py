@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers import bundle, npm, python
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
 from toolcrib.servers.installing.progress import Step
 from toolcrib.servers.installing.server_json import Asking, Package, ServerJson, read_server_json
@@ -27,7 +27,7 @@ def recognises(reference: str) -> bool:
     return reference.startswith(("https://", "http://")) or reference.endswith(".json")
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """The plan of the first package that can be installed here, with the questions of the file."""
     bench.progress(Step("resolve", request.reference))
     described = read_server_json(await _content(request.reference), request.reference)
@@ -47,12 +47,12 @@ async def plan(request: Request, bench: Bench) -> Plan:
     return found.model_copy(update={**update, "remarks": (*found.remarks, said)})
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """Plans of this installer name the one that does the work."""
     raise InstallFailed(f"The plan for {plan.name} names no installer.")
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """As for `apply`: the record names another installer."""
     return None
 
@@ -74,7 +74,7 @@ def _choose(described: ServerJson, request: Request) -> Package:
     )
 
 
-async def _plan_package(package: Package, request: Request, bench: Bench) -> Plan:
+async def _plan_package(package: Package, request: Request, bench: InstallContext) -> Plan:
     if package.registry_type == "npm":
         reference = f"{npm.PREFIX}{package.identifier}" + (f"@{package.version}" if package.version else "")
         return await npm.plan(request.model_copy(update={"reference": reference}), bench)
@@ -87,7 +87,7 @@ async def _plan_package(package: Package, request: Request, bench: Bench) -> Pla
     return await bundle.plan(request.model_copy(update={"reference": str(file)}), bench)
 
 
-async def _fetch_bundle(package: Package, bench: Bench) -> Path:
+async def _fetch_bundle(package: Package, bench: InstallContext) -> Path:
     """The bundle's file, kept in the cache by its hash, which must be the one the registry promised."""
     wanted = package.file_sha256.lower()
     if len(wanted) != 64:

@@ -14,7 +14,7 @@ from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installing import files
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.environments import Resolved, make_environment, pinned, resolve
 from toolcrib.servers.installing.node import find_node
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
@@ -32,20 +32,20 @@ def recognises(reference: str) -> bool:
     return is_script(path) and path.is_file() and not is_runnable(path)
 
 
-async def plan(request: Request, bench: Bench) -> Plan:
+async def plan(request: Request, bench: InstallContext) -> Plan:
     """Copy the script alone, unless it uses what lies beside it."""
     script = Path(request.reference)
     needs = await asyncio.to_thread(read_needs, script)
     return await _plan(request, bench, script, needs, script.parent, alone=not needs.uses_folder(script))
 
 
-async def plan_folder(request: Request, bench: Bench, folder: Path, script: Path) -> Plan:
+async def plan_folder(request: Request, bench: InstallContext, folder: Path, script: Path) -> Plan:
     """The plan for a script and the folder that belongs to it."""
     needs = await asyncio.to_thread(read_needs, script, folder)
     return await _plan(request, bench, script, needs, folder, alone=False)
 
 
-async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
+async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
     """Copy, check that it is what was shown, and make the environment."""
     bench.progress(Step("copy", plan.copies))
     source, script = Path(plan.source), Path(plan.source) / plan.details["script"]
@@ -59,7 +59,7 @@ async def apply(plan: Plan, folder: Path, bench: Bench) -> Launch:
     return plan.launch
 
 
-async def newest(record: Record, bench: Bench) -> str | None:
+async def newest(record: Record, bench: InstallContext) -> str | None:
     """The script as it is now, named by its hash; None when it is gone."""
     script = Path(record.entry.get("command", ""))
     try:
@@ -72,7 +72,7 @@ async def newest(record: Record, bench: Bench) -> str | None:
 
 
 async def _plan(
-    request: Request, bench: Bench, script: Path, needs: Needs, folder: Path, *, alone: bool
+    request: Request, bench: InstallContext, script: Path, needs: Needs, folder: Path, *, alone: bool
 ) -> Plan:
     bench.progress(Step("resolve", str(script)))
     inside = str(script.relative_to(folder))
@@ -110,7 +110,7 @@ def _has_environment(script: Path, needs: Needs, resolved: Resolved) -> bool:
     return script.suffix in PYTHON and not needs.ours and bool(resolved.lock or chosen)
 
 
-async def _launch(bench: Bench, inside: str, *, environment: bool, ours: bool) -> Launch:
+async def _launch(bench: InstallContext, inside: str, *, environment: bool, ours: bool) -> Launch:
     content = bench.place / CONTENT
     if not inside.endswith(PYTHON):
         program = (await find_node(bench)).program

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
 
 INSTALLERS = "toolcrib.servers.installers"
@@ -25,11 +25,11 @@ class Installer(Protocol):
     def recognises(self, reference: str) -> bool:
         """True when the reference is one of this installer's."""
 
-    async def plan(self, request: Request, bench: Bench) -> Plan:
+    async def plan(self, request: Request, bench: InstallContext) -> Plan:
         """What would happen; raises `ToolcribError`."""
 
-    async def apply(self, plan: Plan, folder: Path, bench: Bench) -> Launch:
+    async def apply(self, plan: Plan, folder: Path, bench: InstallContext) -> Launch:
         """Do it, inside this folder alone; raises `ToolcribError`."""
 
-    async def newest(self, record: Record, bench: Bench) -> str | None:
+    async def newest(self, record: Record, bench: InstallContext) -> str | None:
         """The newest version's number."""

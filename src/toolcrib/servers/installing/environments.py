@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installing import wheels
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.interpreters import (
     Range,
     choose_version,
@@ -60,7 +60,7 @@ class WrongPython(InstallFailed):
 
 
 async def resolve(
-    bench: Bench,
+    bench: InstallContext,
     scratch: Path,
     wanted: str,
     options: Options,
@@ -88,14 +88,14 @@ async def resolve(
 
 
 async def _with_python(
-    bench: Bench, options: Options, wanted: tuple[Range, ...], tried: Sequence[str] = ()
+    bench: InstallContext, options: Options, wanted: tuple[Range, ...], tried: Sequence[str] = ()
 ) -> Options:
     version = await choose_version(bench, wanted, tried)
     bench.progress(Step("resolve", f"again for Python {version}"))
     return options.model_copy(update={"needed_python": version})
 
 
-async def _to_fetch(bench: Bench, options: Options) -> tuple[str, ...]:
+async def _to_fetch(bench: InstallContext, options: Options) -> tuple[str, ...]:
     version = options.needed_python
     if version is None or options.python is not None or await find_python(bench, Range(f"=={version}.*")):
         return ()
@@ -103,7 +103,7 @@ async def _to_fetch(bench: Bench, options: Options) -> tuple[str, ...]:
 
 
 async def compile_lock(
-    bench: Bench, scratch: Path, wanted: str, options: Options, *, dependencies: bool = True
+    bench: InstallContext, scratch: Path, wanted: str, options: Options, *, dependencies: bool = True
 ) -> str:
     """The exact versions of everything that `wanted` needs, with their hashes."""
     if not wanted.strip() and not options.also:
@@ -116,7 +116,9 @@ async def compile_lock(
     return await run_uv(bench, scratch, [*words, *more, "wanted.in"])
 
 
-async def fetch_wheel(bench: Bench, scratch: Path, name: str, lock: str, options: Options) -> wheels.Content:
+async def fetch_wheel(
+    bench: InstallContext, scratch: Path, name: str, lock: str, options: Options
+) -> wheels.Content:
     """What the wheel of one package of the lock says of itself."""
     (scratch / "own.lock").write_text(only(lock, name))
     words = ["install", "--quiet", "--no-deps", "--require-hashes", *build_rules(options)]
@@ -126,7 +128,7 @@ async def fetch_wheel(bench: Bench, scratch: Path, name: str, lock: str, options
 
 
 async def make_environment(
-    bench: Bench, folder: Path, lock: str, options: Options, *, wheel: Path | None = None
+    bench: InstallContext, folder: Path, lock: str, options: Options, *, wheel: Path | None = None
 ) -> None:
     """An environment in `folder/venv` with all of the lock, and the wheel when there is one."""
     (folder / LOCK_FILE).write_text(lock)
@@ -144,7 +146,7 @@ async def make_environment(
     bench.progress(Step("fetch", what, total, total))
 
 
-async def _make_venv(bench: Bench, folder: Path, options: Options) -> None:
+async def _make_venv(bench: InstallContext, folder: Path, options: Options) -> None:
     needed = options.needed_python if options.python is None else None
     python = await interpreter(bench, needed) if needed else python_of(options)
     if needed and python == needed:
@@ -200,7 +202,7 @@ def without(lock: str, name: str) -> str:
     return "".join(part for part in _parts(lock) if _name(part) != wheels.normal(name))
 
 
-async def run_uv(bench: Bench, folder: Path, words: list[str]) -> str:
+async def run_uv(bench: InstallContext, folder: Path, words: list[str]) -> str:
     """Run `uv pip …`; raises `NotFound` or `InstallFailed` with what it said."""
     offline = ["--offline"] if bench.offline else []
     settings = {**index_settings(bench.runner.environ), "UV_NO_PROGRESS": "1"}

@@ -25,7 +25,7 @@ from toolcrib.config.atomic import write_atomic
 from toolcrib.config.entries import check_name
 from toolcrib.config.paths import make_private
 from toolcrib.errors import InstallFailed, NotFound, ToolcribError, UsageError
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.contract import INSTALLERS, Installer
 from toolcrib.servers.installing.node import NodeMissing
 from toolcrib.servers.installing.place import Place, discard, new_identity, read_current
@@ -216,8 +216,8 @@ class Installations:
                     discard(old) if old.is_dir() else old.unlink()
         write_atomic(self._plans / f"{plan.digest}.json", plan.model_dump_json().encode())
 
-    def _bench(self, place: Path, offline: bool, progress: Progress) -> Bench:
-        return Bench(
+    def _bench(self, place: Path, offline: bool, progress: Progress) -> InstallContext:
+        return InstallContext(
             runtimes=self.installs.parent / "runtimes",
             cache=self.cache,
             place=place,
@@ -269,7 +269,7 @@ def _check_launch(launch: Launch) -> None:
             raise InstallFailed(f"The installation has no {Path(word).name}, which starts the server.")
 
 
-def _incomplete(request: Request, installer: str, bench: Bench, runtime: str) -> Plan:
+def _incomplete(request: Request, installer: str, bench: InstallContext, runtime: str) -> Plan:
     return Plan(
         installer=installer,
         name=request.name,

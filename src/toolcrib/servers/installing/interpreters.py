@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.errors import InstallFailed
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.uv import find_uv
 
 OLDEST, NEWEST = 8, 30
@@ -57,7 +57,7 @@ def fits_ours(wanted: Range) -> bool:
     return wanted.accepts(sys.version_info[:3])
 
 
-async def choose_version(bench: Bench, wanted: Iterable[Range], tried: Iterable[str] = ()) -> str:
+async def choose_version(bench: InstallContext, wanted: Iterable[Range], tried: Iterable[str] = ()) -> str:
     """The version to use, such as `3.13`: one of this machine first; raises `InstallFailed`."""
     ranges = tuple(wanted)
     together = Range(",".join(one.text for one in ranges))
@@ -72,7 +72,7 @@ async def choose_version(bench: Bench, wanted: Iterable[Range], tried: Iterable[
     return version
 
 
-async def find_python(bench: Bench, wanted: Range) -> tuple[str, str] | None:
+async def find_python(bench: InstallContext, wanted: Range) -> tuple[str, str] | None:
     """An interpreter of this machine that fits, and its version as `3.13`."""
     line = [find_uv(bench), "python", "find", "--no-project", "--no-python-downloads", "--quiet", wanted.text]
     done = await bench.runner.run(line, cwd=Path("/"))
@@ -84,13 +84,13 @@ async def find_python(bench: Bench, wanted: Range) -> tuple[str, str] | None:
     return None
 
 
-async def interpreter(bench: Bench, version: str) -> str:
+async def interpreter(bench: InstallContext, version: str) -> str:
     """What to give to `uv --python` for a version: the path of one that is here, else the version."""
     found = await find_python(bench, Range(f"=={version}.*"))
     return found[0] if found else version
 
 
-def may_fetch(bench: Bench) -> bool:
+def may_fetch(bench: InstallContext) -> bool:
     """Whether uv may download a Python."""
     setting = bench.runner.environ.get("UV_PYTHON_DOWNLOADS", "automatic").lower()
     return not bench.offline and setting not in ("never", "manual", "false", "0")
@@ -109,7 +109,7 @@ def missing_python(version: str | None, wanted: Range, why: str = "") -> Install
     )
 
 
-def _shelved(bench: Bench) -> list[str]:
+def _shelved(bench: InstallContext) -> list[str]:
     home = Path(bench.runner.environ.get("HOME") or Path.home())
     found = [path for folder, inner in _SHELVES for path in (home / folder).glob(f"3.*/{inner}")]
     return [str(path) for path in sorted(found, key=_folder_version)]
@@ -119,7 +119,7 @@ def _folder_version(path: Path) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", path.parents[1].name))
 
 
-async def _version(bench: Bench, program: str) -> tuple[int, ...] | None:
+async def _version(bench: InstallContext, program: str) -> tuple[int, ...] | None:
     try:
         line = [program, "-I", "-c", "import sys; print(*sys.version_info[:3])"]
         done = await bench.runner.run(line, cwd=Path("/"), private=True)

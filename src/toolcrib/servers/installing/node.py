@@ -17,7 +17,7 @@ from pathlib import Path
 
 from toolcrib.config.paths import make_private
 from toolcrib.errors import InstallFailed
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 from toolcrib.servers.installing.place import discard
 from toolcrib.servers.installing.progress import Step
 from toolcrib.servers.installing.uv import find_uv, index_settings, reasons
@@ -54,7 +54,7 @@ class Node:
         return f"Node {'.'.join(map(str, self.version))}"
 
 
-async def find_node(bench: Bench, at_least: int = OLDEST) -> Node:
+async def find_node(bench: InstallContext, at_least: int = OLDEST) -> Node:
     """A Node of this major version or newer; fetched when there is none, unless offline."""
     for program, npm in _candidates(bench):
         version = await _version(bench, program)
@@ -76,7 +76,7 @@ def least_major(engines: object) -> int:
     return max(OLDEST, min(found)) if found else OLDEST
 
 
-def _candidates(bench: Bench) -> list[tuple[str, tuple[str, ...]]]:
+def _candidates(bench: InstallContext) -> list[tuple[str, tuple[str, ...]]]:
     path = bench.runner.environ.get("PATH", os.defpath)
     found: list[tuple[str, tuple[str, ...]]] = []
     program, npm = shutil.which("node", path=path), shutil.which("npm", path=path)
@@ -95,7 +95,7 @@ def _packaged(folder: Path) -> tuple[str, tuple[str, ...]]:
     return program, (program, str(folder / "lib/node_modules/npm/bin/npm-cli.js"))
 
 
-async def _version(bench: Bench, program: str) -> tuple[int, ...] | None:
+async def _version(bench: InstallContext, program: str) -> tuple[int, ...] | None:
     try:
         answer = await bench.runner.run([program, "--version"], cwd=Path("/"), private=True)
     except InstallFailed:
@@ -108,7 +108,7 @@ def _major(at_least: int) -> int:
     return max(NEWEST_MAJOR, at_least)
 
 
-async def _fetch(bench: Bench, at_least: int) -> Node:
+async def _fetch(bench: InstallContext, at_least: int) -> Node:
     major = _major(at_least)
     bench.progress(Step("runtime", f"Node {major} from the Python package index ({SIZE})"))
     make_private(bench.runtimes)

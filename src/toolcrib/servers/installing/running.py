@@ -18,8 +18,8 @@ from pathlib import Path
 
 from toolcrib.config.environment import child_environment
 from toolcrib.errors import InstallFailed
-from toolcrib.servers.processes.ending import end_group
 from toolcrib.servers.processes.orphans import MARKER, signal_group
+from toolcrib.servers.processes.termination import end_group
 
 LONGEST_LINE = 64 * 1024
 KEPT_LINES = 200

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolcrib.errors import InstallFailed
-from toolcrib.servers.installing.bench import Bench
+from toolcrib.servers.installing.context import InstallContext
 
 _UV_OWN = (
     "UV_DEFAULT_INDEX",
@@ -25,7 +25,7 @@ _NOISE = re.compile(r"^\s*(warning|npm warn|Using |Resolved |Prepared |Downloadi
 _ADDRESS = re.compile(r"(https?://)[^\s@/]*@")
 
 
-def find_uv(bench: Bench) -> str:
+def find_uv(bench: InstallContext) -> str:
     """The uv that came with us, else one of the system's; raises `InstallFailed`."""
     beside = str(Path(sys.executable).parent)
     path = os.pathsep.join([beside, bench.runner.environ.get("PATH", os.defpath)])

@@ -32,8 +32,8 @@ from toolcrib.servers.remote.failures import INVALID_REQUEST
 from toolcrib.servers.remote.listener import Listener
 from toolcrib.servers.remote.reconnect import Reconnect
 from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode
+from toolcrib.servers.sessions.relayed_client import behalf
 
 if TYPE_CHECKING:
     from toolcrib.servers.remote.sse_link import SseLink

@@ -23,8 +23,8 @@ from toolcrib.errors import (
     UsageError,
 )
 from toolcrib.servers.link import Link, Message
-from toolcrib.servers.sessions.pending import Deadlines, Pending
-from toolcrib.servers.sessions.pending import OnProgress as OnProgress
+from toolcrib.servers.sessions.request import Deadlines, Pending
+from toolcrib.servers.sessions.request import OnProgress as OnProgress
 
 logger = logging.getLogger(__name__)
 

@@ -18,12 +18,12 @@ from typing import Any
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.servers.link import Inbox, Link
-from toolcrib.servers.sessions.behalf import behalf
 from toolcrib.servers.sessions.handlers import Handlers
-from toolcrib.servers.sessions.listening import listen
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
-from toolcrib.telemetry.passing import carried
+from toolcrib.servers.sessions.relayed_client import behalf
+from toolcrib.servers.sessions.subscription import listen
+from toolcrib.telemetry.propagation import carried
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from toolcrib.errors import AuthRequired
+from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.servers.signin.credentials import Credentials
-from toolcrib.servers.signin.keeping import CredentialStore
 
 
 class _Answer(BaseModel):

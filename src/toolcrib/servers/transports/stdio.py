@@ -25,10 +25,10 @@ from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, ToolcribE
 from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.processes.child import Child
 from toolcrib.servers.processes.descriptors import restore_limit, shortage_of
-from toolcrib.servers.processes.ending import end_group
 from toolcrib.servers.processes.lines import LineCutter, LineTooLong
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
 from toolcrib.servers.processes.orphans import MARKER
+from toolcrib.servers.processes.termination import end_group
 from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_any, encode, is_large
 from toolcrib.servers.transport import Traits
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from toolcrib.cli import completing
-from toolcrib.cli.declaring import Seconds, declare
+from toolcrib.cli import completion
+from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.forms import FormedCommand
 from toolcrib.cli.output import counted, note
 from toolcrib.cli.surface import Surface
@@ -20,7 +20,7 @@ BRIEF = 2.0
 
 def _first_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     forms = [form for form in FormedCommand("tools").forms() if form.startswith(incomplete)]
-    return [*completing.servers(context, parameter, incomplete), *forms]
+    return [*completion.servers(context, parameter, incomplete), *forms]
 
 
 @declare("Tools", cls=FormedCommand)

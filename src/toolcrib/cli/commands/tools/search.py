@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declaring import Seconds, declare
+from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.tables import show_table

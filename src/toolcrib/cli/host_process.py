@@ -1,0 +1,74 @@
+"""Runs the host in the foreground: opens it, serves gateway and page, lets commands reach it, shows it, and
+closes it in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolcrib.cli.browser import can_show, show
+from toolcrib.cli.event_loop import loop_factory
+from toolcrib.cli.host_log import keep_log
+from toolcrib.cli.shutdown import Ending, heeding
+from toolcrib.cli.surface import Surface
+from toolcrib.gateway.bridge import bridge_handlers
+from toolcrib.host import open_host
+from toolcrib.loading import preload
+
+if TYPE_CHECKING:
+    from toolcrib.web.serving import Served
+
+View = AbstractAsyncContextManager[None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """How the page is served; without a port, on the usual one or the next that is free."""
+
+    port: int | None = None
+    browser: bool = True
+
+
+def run_host(surface: Surface, page: Page | None = None) -> int:
+    """Until a signal ends it; returns the exit code."""
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(_run(surface, page or Page()))
+    return 0
+
+
+async def _run(surface: Surface, page: Page) -> None:
+    ending = Ending()
+    with heeding(ending):
+        async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
+            ending.host = host
+            keep_log(host.paths.state / "host.log", host.core.masker.text)
+            await preload(
+                "toolcrib.cli.plain_view",
+                "toolcrib.control.server",
+                "toolcrib.host.chat_services",
+                "toolcrib.web.serving",
+            )
+            from toolcrib.control.server import serve
+            from toolcrib.web.serving import serve_page
+
+            async with serve_page(host, port=page.port) as served, serve(host):
+                if page.browser and not surface.json and can_show():
+                    show(served.sign_in_address())
+                async with _view(surface, served, ending):
+                    await ending.wait()
+
+
+def _view(surface: Surface, served: Served, ending: Ending) -> View:
+    from toolcrib.cli.plain_view import announce_json, plain_view
+
+    if surface.json:
+        return announce_json(served)
+    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        return plain_view(served)
+    from toolcrib.cli.live_view import live_view
+
+    return live_view(served, ending)

@@ -1,0 +1,68 @@
+"""Where chats are held: models, records of what was said, and news of it. Made when somebody asks for any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from toolcrib.agent.live import Turns
+from toolcrib.agent.tool_offer import Forms
+from toolcrib.config.secrets import SecretStore
+from toolcrib.host.approvals import is_ours
+from toolcrib.host.chat_news import ChatNews
+from toolcrib.host.chat_questions import QuestionWords
+from toolcrib.host.chat_words import ChatWords
+from toolcrib.host.core import HostCore
+from toolcrib.host.workspace_tools import WorkspaceTools
+from toolcrib.llm.context import ModelContext
+from toolcrib.llm.models import Models
+from toolcrib.store.chat_rows import ChatRows
+from toolcrib.store.chats import Chats
+from toolcrib.tools.masking import Masker
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatServices:
+    """What a host needs to hold chats."""
+
+    models: Models
+    chats: Chats
+    rows: ChatRows
+    words: ChatWords
+    news: ChatNews
+    turns: Turns = field(default_factory=Turns)
+    forms: Forms = field(default_factory=Forms)
+
+    async def close(self) -> None:
+        """End what is being answered, and let go of the models."""
+        await self.turns.close()
+        await self.news.close()
+        await self.models.close()
+
+
+def open_chat_services(
+    core: HostCore, workspace_tools: WorkspaceTools, count_tools: Callable[[], int]
+) -> ChatServices:
+    """The chat services of the host."""
+    database, clock = core.database, core.clock
+    context = ModelContext(secret=partial(_secret, core.secrets, core.masker), clock=clock)
+    known = QuestionWords(
+        core.tool, lambda tool: is_ours(tool, core.config, workspace_tools), workspace_tools.holds
+    )
+    words = ChatWords(core.tool, count_tools, known)
+    return ChatServices(
+        models=Models(context, core.config.settings.agent),
+        chats=Chats(database, clock),
+        rows=ChatRows(database),
+        words=words,
+        news=ChatNews(core.events, words.told),
+    )
+
+
+def _secret(secrets: SecretStore, masker: Masker, name: str) -> str | None:
+    """A model's key; from now on it is hidden in whatever is written down."""
+    value = secrets.get(name)
+    if value is not None:
+        masker.learn([value])
+    return value

@@ -1,0 +1,205 @@
+"""What servers need to run: config, database, registry, pool. The rest of the host is built on it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Collection
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolcrib.agent.client_requests import ClientRequests
+from toolcrib.clock import Clock
+from toolcrib.config.contents import SERVERS, Config
+from toolcrib.config.defaults import new_document
+from toolcrib.config.paths import Paths
+from toolcrib.config.secrets import SecretStore
+from toolcrib.config.store import ConfigStore
+from toolcrib.events import Bus
+from toolcrib.host.server_events import ServerEvents
+from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
+from toolcrib.schema.tools import Tool
+from toolcrib.servers.connector import Connector
+from toolcrib.servers.pool import Pool
+from toolcrib.servers.ports import SupervisorContext
+from toolcrib.servers.processes.guard import guard_processes
+from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.signin.credential_store import CredentialStore
+from toolcrib.servers.starts import StartSlots
+from toolcrib.store.database import Database, open_database
+from toolcrib.store.tool_history import ToolHistory
+from toolcrib.store.tool_lists import ToolLists
+from toolcrib.store.tool_pins import ToolPins
+from toolcrib.store.trust import EVERYTHING, Trust
+from toolcrib.telemetry.setup import open_telemetry
+from toolcrib.tools.masking import Masker
+from toolcrib.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from toolcrib.telemetry.instruments import Instruments
+
+
+@dataclass(kw_only=True)
+class HostCore:
+    """The servers, and what they rest on."""
+
+    paths: Paths
+    clock: Clock
+    only: frozenset[str] | None
+    """The servers to look after; all where there is nothing."""
+    config_store: ConfigStore
+    config: Config
+    """What the config file said when it was last good."""
+    secrets: SecretStore
+    database: Database
+    events: Bus[Event]
+    telemetry: Instruments | None
+    masker: Masker
+    trust: Trust
+    pins: ToolPins
+    registry: Registry
+    client_requests: ClientRequests
+    credentials: CredentialStore
+    connector: Connector
+    server_events: ServerEvents
+    servers: Pool
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of this public name, if there is one now."""
+        return self.registry.snapshot.get(name)
+
+    async def start_first(self) -> None:
+        """Start one server and wait for its process; `apply` starts the others."""
+        self._adopt(self.config)
+        await self.servers.start_first(
+            self.server_events.entries.values(),
+            dict(self.config.fingerprints),
+            switched_on=self.config.settings.global_enabled,
+        )
+
+    async def apply(self, config: Config) -> tuple[str, ...]:
+        """Bring the servers in line with a configuration; returns the names of those that were touched."""
+        others = self._adopt(config)
+        before = set(self.servers.names())
+        changed = await self.servers.apply(
+            self.server_events.entries.values(),
+            dict(config.fingerprints),
+            dict(config.broken),
+            switched_on=config.settings.global_enabled,
+        )
+        for name in before - set(self.servers.names()):
+            self.registry.forget(name)
+            self.server_events.forget(name)
+            self.events.publish(ServerRemoved(name))
+        changed = tuple(dict.fromkeys([*changed, *others]))
+        if changed:
+            self.events.publish(ConfigChanged(changed=changed))
+        return changed
+
+    def _adopt(self, config: Config) -> tuple[str, ...]:
+        """Know the servers of a configuration; returns those of which other tools are on now."""
+        self.config = config
+        entries = config.servers.values()
+        others = self.server_events.adopt(e for e in entries if self.only is None or e.name in self.only)
+        for name in self.server_events.entries:
+            self.registry.expect(name)
+        return others
+
+
+async def build_core(
+    stack: AsyncExitStack,
+    paths: Paths,
+    *,
+    lazy: bool,
+    only: Collection[str] | None,
+    handlers: Handlers | None,
+    clock: Clock,
+    trust_config: bool,
+) -> HostCore:
+    """Read and open what there is; no server runs yet. The stack takes it apart again."""
+    store = ConfigStore(paths.config_file, paths.files)
+    config: Config = await asyncio.to_thread(store.read)
+    settings = config.settings
+    telemetry = await stack.enter_async_context(open_telemetry(os.environ))
+    database = await stack.enter_async_context(open_database(paths.database))
+    history = await ToolHistory.open(database, clock=clock)
+    lists = await ToolLists.open(database)
+    pins = await ToolPins.open(database, clock=clock)
+    ours = new_document(paths.files)[SERVERS]
+    everything = trust_config or os.environ.get(EVERYTHING) == "1"
+    trust = await Trust.open(database, ours, clock=clock, everything=everything)
+    guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
+    secrets = SecretStore(paths)
+    bus: Bus[Event] = Bus()
+    registry = Registry(bus, history, pins, prefix=settings.tool_prefix)
+    masker = Masker()
+    client_requests = ClientRequests(
+        partial(_server_of, registry), lambda: core.config.settings.agent, handlers
+    )
+    server_events = ServerEvents(registry, lists, bus, clock, telemetry)
+    pins.on_unstored = server_events.list_again
+    credentials = CredentialStore(secrets, masker.learn)
+    connector = Connector(
+        guard=guard,
+        environ=os.environ,
+        secret=secrets.get,
+        log_path=paths.server_log,
+        installs=paths.data / "servers",
+        handlers=client_requests.handlers(),
+        max_message_bytes=settings.max_message_bytes,
+        learn_secrets=masker.learn,
+        auth=partial(_signed_in, credentials),
+    )
+    context = SupervisorContext(
+        clock=clock,
+        slots=StartSlots(settings.start_concurrency),
+        listener=server_events,
+        call_wait=settings.call_wait,
+        liveness_interval=settings.liveness_interval,
+    )
+    server_events.pool = Pool(
+        connector=connector.opener,
+        context=context,
+        cache=lists,
+        lazy=lazy,
+        distrust=trust.distrust,
+    )
+    stack.push_async_callback(server_events.pool.close)
+    core = HostCore(
+        paths=paths,
+        clock=clock,
+        only=frozenset(only) if only is not None else None,
+        config_store=store,
+        config=config,
+        secrets=secrets,
+        database=database,
+        events=bus,
+        telemetry=telemetry,
+        masker=masker,
+        trust=trust,
+        pins=pins,
+        registry=registry,
+        client_requests=client_requests,
+        credentials=credentials,
+        connector=connector,
+        server_events=server_events,
+        servers=server_events.pool,
+    )
+    return core
+
+
+def _server_of(registry: Registry, tool: str) -> str | None:
+    found = registry.snapshot.get(tool)
+    return None if found is None else found.server
+
+
+def _signed_in(credentials: CredentialStore, server: str, url: str) -> object | None:
+    """The authentication of a server that somebody signed in to at this very address."""
+    found = credentials.load(server)
+    if found is None or not found.fits(url):
+        return None
+    from toolcrib.servers.signin.bearer import BearerAuth
+
+    return BearerAuth(server, credentials, found)

@@ -1,0 +1,139 @@
+"""From a config entry to a live session: fill in references, check the keys, open the transport."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toolcrib.config.environment import entry_environment
+from toolcrib.config.expansion import Expanded, expand
+from toolcrib.config.reading import Section, Unfit
+from toolcrib.errors import ConfigError, NotFound
+from toolcrib.schema.servers import ServerEntry
+from toolcrib.serverkit.own_places import PLACES_VARIABLE, own_places
+from toolcrib.servers.link import MAX_MESSAGE_BYTES, LinkContext
+from toolcrib.servers.ports import OpenSession
+from toolcrib.servers.processes.guard import ProcessGuard
+from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.sessions.negotiation import Era
+from toolcrib.servers.sessions.session import OnNotice, OpenLink, Session, connect
+from toolcrib.servers.transport import Transport
+from toolcrib.servers.transport import find_transport as transport_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connector:
+    """What is needed to open any server of a host."""
+
+    guard: ProcessGuard
+    environ: Mapping[str, str]
+    secret: Callable[[str], str | None]
+    log_path: Callable[[str], Path]
+    installs: Path
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+    learn_secrets: Callable[[frozenset[str]], None] = lambda values: None
+    """Called with the secret values an entry uses, for whoever writes things down."""
+    handlers: Handlers = field(default_factory=Handlers)
+    auth: Callable[[str, str], Any] = lambda server, url: None
+    """The `httpx2.Auth` of a server at this address, where somebody signed in; may wait for a keyring."""
+
+    def opener(self, entry: ServerEntry) -> OpenSession:
+        """Opens this server."""
+        return partial(self.open_session, entry)
+
+    @asynccontextmanager
+    async def open_session(
+        self,
+        entry: ServerEntry,
+        *,
+        era: Era | None = None,
+        on_notice: OnNotice = lambda method, params: None,
+        on_junk: Callable[[int], None] = lambda count: None,
+        on_spawn: Callable[[int], None] = lambda pid: None,
+    ) -> AsyncIterator[Session]:
+        """A session with the server for as long as the block lasts."""
+        open_link = await self.resolve(entry, on_junk=on_junk, on_spawn=on_spawn)
+        async with connect(
+            entry.name,
+            open_link,
+            handlers=self.handlers,
+            era=era,
+            timeout=entry.start_timeout,
+            on_notice=on_notice,
+        ) as session:
+            yield session
+
+    async def resolve(
+        self,
+        entry: ServerEntry,
+        *,
+        on_junk: Callable[[int], None] = lambda count: None,
+        on_spawn: Callable[[int], None] = lambda pid: None,
+    ) -> OpenLink:
+        """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
+        transport, spec, secrets, auth = await asyncio.to_thread(self._prepare, entry)
+        self.learn_secrets(secrets)
+
+        def spawned(pid: int) -> None:
+            self.guard.spawned(pid)
+            on_spawn(pid)
+
+        context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned, auth=auth)
+        return partial(_open_link, transport, spec, context)
+
+    def _prepare(self, entry: ServerEntry) -> tuple[Transport, Section, frozenset[str], Any]:
+        """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
+        raw = expand(entry.raw, self.environ, self.secret)
+        transport = find_transport(entry)
+        spec = parse_spec(transport, entry.name, raw)
+        url = getattr(spec, "url", None)
+        auth = self.auth(entry.name, url) if isinstance(url, str) else None
+        return transport, spec, raw.secrets, auth
+
+    def _context(self, entry: ServerEntry) -> LinkContext:
+        return LinkContext(
+            server=entry.name,
+            log_path=self.log_path(entry.name),
+            installs=self.installs,
+            environment=entry_environment(entry, self.environ) | _own_places(entry),
+            marker=self.guard.new_marker(),
+            on_exit=self.guard.exited,
+            max_message_bytes=self.max_message_bytes,
+        )
+
+
+def _own_places(entry: ServerEntry) -> dict[str, str]:
+    """What a bundled server that runs as a process has to know of this host: which files are not for it."""
+    words = (entry.raw.get("module"), *(entry.raw.get("args") or ()))
+    if not any(str(word).startswith("toolcrib.bundled") for word in words):
+        return {}
+    return {PLACES_VARIABLE: os.pathsep.join(map(str, own_places()))}
+
+
+def find_transport(entry: ServerEntry) -> Transport:
+    """The module that opens servers of this type."""
+    try:
+        return transport_of(entry.type)
+    except NotFound as error:
+        raise ConfigError(f"{entry.name} has the unknown type {entry.type!r}.", hint=error.hint) from None
+
+
+def parse_spec(transport: Transport, server: str, raw: Expanded) -> Section:
+    """The transport's part of the entry; raises `ConfigError` that names the key."""
+    try:
+        return transport.Spec.read(raw)
+    except Unfit as error:
+        key = ".".join(map(str, error.path))
+        raise ConfigError(
+            f"{server}: {key} {error.said}.", hint=f"Correct {key!r} in the entry of {server}."
+        ) from None
+
+
+def _open_link(transport: Transport, spec: Section, context: LinkContext, inbox: Any) -> Any:
+    return transport.open(spec, inbox, context)
