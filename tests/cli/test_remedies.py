@@ -37,8 +37,8 @@ def test_a_trial_names_the_remedy_and_the_command_that_does_it(toolcrib: Command
 
 def test_on_a_yes_the_server_is_installed_again_and_works(toolcrib: CommandLine, outdated: str) -> None:
     with terminal(toolcrib, "add", "tiny", outdated) as screen:
-        screen.expect("whenever Toolcrib runs?")
+        screen.expect("whenever Toolcrib runs? [y/N]")
         screen.type("y\n")
-        screen.expect("Install tiny again with mcp<2?")
+        screen.expect("Install tiny again with mcp<2? [Y/n]")
         screen.type("y\n")
         screen.expect("tiny works: 1 tool,")

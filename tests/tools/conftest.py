@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.tools.connector import Connector
+
+from tests.tools.workshop import Workshop
 
 
 @pytest.fixture
-def connector() -> Connector:
+def workshop() -> Workshop:
     """A door with an empty inline server behind it."""
-    return Connector()
+    return Workshop()

@@ -5,8 +5,8 @@ import json
 from typing import Any, cast
 
 import pytest
-from tests.tools.connector import Connector, Limits
 
+from tests.tools.workshop import Limits, Workshop
 from toolcrib.errors import (
     CallFailed,
     CallTimeout,
@@ -98,14 +98,14 @@ class Brisk(Scripted):
 OK = {"content": [{"type": "text", "text": "done"}], "unknown": {"kept": True}}
 
 
-async def test_a_call_returns_the_source_s_result_unchanged_and_is_recorded(connector: Connector) -> None:
+async def test_a_call_returns_the_source_s_result_unchanged_and_is_recorded(workshop: Workshop) -> None:
     source = Scripted(OK)
-    door = connector.open(source)
+    door = workshop.open(source)
 
     result = await door.call("far__work", {"a": 1}, principal=Principal(name="agent", session="s1"))
 
     assert result is OK
-    record = connector.ledger.last
+    record = workshop.ledger.last
     assert (record.tool, record.server, record.principal, record.session) == (
         "far__work",
         "far",
@@ -120,110 +120,110 @@ async def test_a_call_returns_the_source_s_result_unchanged_and_is_recorded(conn
 
 
 async def test_waiting_for_an_approval_is_not_counted_as_time_of_the_tool(
-    connector: Connector, monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
     monkeypatch.setattr("toolcrib.tools.caller.time", clock)
-    connector.gate = Thoughtful(clock)
-    door = connector.open(Brisk(clock, OK, CallTimeout("too late")))
+    workshop.gate = Thoughtful(clock)
+    door = workshop.open(Brisk(clock, OK, CallTimeout("too late")))
 
     await door.call("far__work", {"a": 1})
     with pytest.raises(CallTimeout):
         await door.call("far__work", {"a": 1})
 
-    assert [record.ms for record in connector.ledger.records] == [pytest.approx(47), pytest.approx(47)]
-    assert connector.ledger.last.extra["waited_ms"] == 54_000
+    assert [record.ms for record in workshop.ledger.records] == [pytest.approx(47), pytest.approx(47)]
+    assert workshop.ledger.last.extra["waited_ms"] == 54_000
     assert door.counts.of("far").max_ms == pytest.approx(47)
 
 
 async def test_a_call_that_never_ran_took_no_time(
-    connector: Connector, monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
     monkeypatch.setattr("toolcrib.tools.caller.time", clock)
-    connector.gate = Thoughtful(clock, allows=False)
-    door = connector.open(Brisk(clock))
+    workshop.gate = Thoughtful(clock, allows=False)
+    door = workshop.open(Brisk(clock))
 
     with pytest.raises(Denied):
         await door.call("far__work", {"a": 1})
 
-    assert connector.ledger.last.ms == 0
+    assert workshop.ledger.last.ms == 0
 
 
-async def test_a_function_is_run_with_its_arguments(connector: Connector) -> None:
-    @connector.bench.tool()
+async def test_a_function_is_run_with_its_arguments(workshop: Workshop) -> None:
+    @workshop.bench.tool()
     def add(a: float, b: float) -> str:
         """Add two numbers."""
         return str(a + b)
 
-    door = connector.open()
+    door = workshop.open()
 
     result = await door.call("bench__add", {"a": 1, "b": 2})
 
     assert result["content"] == [{"type": "text", "text": "3.0"}]
 
 
-async def test_a_name_with_the_prefix_is_recorded_under_the_tool_s_own(connector: Connector) -> None:
-    door = connector.open(Scripted(OK))
+async def test_a_name_with_the_prefix_is_recorded_under_the_tool_s_own(workshop: Workshop) -> None:
+    door = workshop.open(Scripted(OK))
 
     await door.call("mcp__far__work", {"a": 1})
 
-    assert connector.ledger.last.tool == "far__work"
+    assert workshop.ledger.last.tool == "far__work"
 
 
-async def test_a_tool_that_says_it_failed_is_returned_and_recorded_as_such(connector: Connector) -> None:
-    door = connector.open(Scripted({"content": [], "isError": True}))
+async def test_a_tool_that_says_it_failed_is_returned_and_recorded_as_such(workshop: Workshop) -> None:
+    door = workshop.open(Scripted({"content": [], "isError": True}))
 
     assert (await door.call("far__work", {"a": 1}))["isError"]
-    assert connector.ledger.last.outcome == "tool_error"
+    assert workshop.ledger.last.outcome == "tool_error"
 
 
-async def test_wrong_arguments_reach_no_source(connector: Connector) -> None:
+async def test_wrong_arguments_reach_no_source(workshop: Workshop) -> None:
     source = Scripted()
-    door = connector.open(source)
+    door = workshop.open(source)
 
     with pytest.raises(InvalidArguments, match='"a" is required'):
         await door.call("far__work")
 
     assert source.calls == []
-    assert connector.ledger.last.outcome == "invalid"
-    assert connector.ledger.last.error == 'invalid_arguments: far__work: "a" is required.'
+    assert workshop.ledger.last.outcome == "invalid"
+    assert workshop.ledger.last.error == 'invalid_arguments: far__work: "a" is required.'
 
 
 @pytest.mark.parametrize("arguments", [[1], "a", 5])
-async def test_arguments_that_are_no_object_are_refused(connector: Connector, arguments: Any) -> None:
-    door = connector.open(Scripted())
+async def test_arguments_that_are_no_object_are_refused(workshop: Workshop, arguments: Any) -> None:
+    door = workshop.open(Scripted())
 
     with pytest.raises(InvalidArguments, match="must be an object"):
         await door.call("far__work", arguments)
 
-    assert connector.ledger.last.outcome == "invalid"
+    assert workshop.ledger.last.outcome == "invalid"
 
 
-async def test_an_unknown_tool_is_recorded_too(connector: Connector) -> None:
-    door = connector.open(Scripted())
+async def test_an_unknown_tool_is_recorded_too(workshop: Workshop) -> None:
+    door = workshop.open(Scripted())
 
     with pytest.raises(UnknownTool):
         await door.call("far__wrk", {"password": "hunter2"})
 
-    record = connector.ledger.last
+    record = workshop.ledger.last
     assert (record.tool, record.server, record.outcome) == ("far__wrk", None, "invalid")
     assert record.error is not None
     assert record.error.startswith("unknown_tool: ")
     assert "hunter2" not in record.arguments
 
 
-async def test_a_denied_call_reaches_no_source(connector: Connector) -> None:
-    connector.gate = Refusing()
+async def test_a_denied_call_reaches_no_source(workshop: Workshop) -> None:
+    workshop.gate = Refusing()
     source = Scripted()
-    door = connector.open(source)
+    door = workshop.open(source)
 
     with pytest.raises(Denied, match="far__work is dangerous") as caught:
         await door.call("far__work", {"a": 1})
 
     assert source.calls == []
     assert "no-danger" in caught.value.hint
-    assert connector.ledger.last.outcome == "denied"
+    assert workshop.ledger.last.outcome == "denied"
 
 
 @pytest.mark.parametrize(
@@ -236,33 +236,33 @@ async def test_a_denied_call_reaches_no_source(connector: Connector) -> None:
     ],
 )
 async def test_an_error_of_the_source_is_raised_and_recorded(
-    connector: Connector, error: ToolcribError, outcome: str
+    workshop: Workshop, error: ToolcribError, outcome: str
 ) -> None:
-    door = connector.open(Scripted(error))
+    door = workshop.open(Scripted(error))
 
     with pytest.raises(type(error)):
         await door.call("far__work", {"a": 1})
 
-    assert connector.ledger.last.outcome == outcome
-    assert connector.ledger.last.error == f"{error.kind}: {error.message}"
+    assert workshop.ledger.last.outcome == outcome
+    assert workshop.ledger.last.error == f"{error.kind}: {error.message}"
 
 
 @pytest.mark.parametrize("surprise", [ZeroDivisionError("oops"), None, "not a result"])
 async def test_a_source_that_breaks_its_promise_is_an_error_like_any_other(
-    connector: Connector, surprise: Any
+    workshop: Workshop, surprise: Any
 ) -> None:
-    door = connector.open(Scripted(surprise))
+    door = workshop.open(Scripted(surprise))
 
     with pytest.raises(CallFailed, match="failed unexpectedly"):
         await door.call("far__work", {"a": 1})
 
-    assert connector.ledger.last.outcome == "failed"
+    assert workshop.ledger.last.outcome == "failed"
 
 
-async def test_a_slow_function_is_ended_at_its_deadline(connector: Connector) -> None:
+async def test_a_slow_function_is_ended_at_its_deadline(workshop: Workshop) -> None:
     ended = asyncio.Event()
 
-    @connector.bench.tool()
+    @workshop.bench.tool()
     async def sleep() -> None:
         """Wait for ever."""
         try:
@@ -270,20 +270,20 @@ async def test_a_slow_function_is_ended_at_its_deadline(connector: Connector) ->
         finally:
             ended.set()
 
-    door = connector.open()
+    door = workshop.open()
 
     with pytest.raises(CallTimeout, match=r"within 0\.05 seconds") as caught:
         await door.call("bench__sleep", timeout=0.05)
 
     await asyncio.wait_for(ended.wait(), 60)
     assert caught.value.retryable
-    assert connector.ledger.last.outcome == "timeout"
+    assert workshop.ledger.last.outcome == "timeout"
 
 
-async def test_a_cancelled_caller_cancels_the_call_and_it_is_recorded(connector: Connector) -> None:
+async def test_a_cancelled_caller_cancels_the_call_and_it_is_recorded(workshop: Workshop) -> None:
     started, ended = asyncio.Event(), asyncio.Event()
 
-    @connector.bench.tool()
+    @workshop.bench.tool()
     async def sleep() -> None:
         """Wait for ever."""
         started.set()
@@ -292,7 +292,7 @@ async def test_a_cancelled_caller_cancels_the_call_and_it_is_recorded(connector:
         finally:
             ended.set()
 
-    door = connector.open()
+    door = workshop.open()
     task = asyncio.create_task(door.call("bench__sleep"))
     await asyncio.wait_for(started.wait(), 60)
 
@@ -301,12 +301,12 @@ async def test_a_cancelled_caller_cancels_the_call_and_it_is_recorded(connector:
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.wait_for(ended.wait(), 60)
-    assert connector.ledger.last.outcome == "cancelled"
+    assert workshop.ledger.last.outcome == "cancelled"
 
 
-async def test_the_caller_s_deadline_wins_over_the_source_s_own(connector: Connector) -> None:
+async def test_the_caller_s_deadline_wins_over_the_source_s_own(workshop: Workshop) -> None:
     source = Scripted(OK, OK)
-    door = connector.open(source)
+    door = workshop.open(source)
 
     await door.call("far__work", {"a": 1})
     await door.call("far__work", {"a": 1}, timeout=1.5)
@@ -314,8 +314,8 @@ async def test_the_caller_s_deadline_wins_over_the_source_s_own(connector: Conne
     assert [call.timeout for call in source.calls] == [7.0, 1.5]
 
 
-async def test_progress_reaches_the_caller(connector: Connector) -> None:
-    @connector.bench.tool()
+async def test_progress_reaches_the_caller(workshop: Workshop) -> None:
+    @workshop.bench.tool()
     async def count(context: ToolContext) -> str:
         """Count to two."""
         context.progress(1, 2, "half")
@@ -323,7 +323,7 @@ async def test_progress_reaches_the_caller(connector: Connector) -> None:
         return "two"
 
     heard: list[tuple[float, float | None, str | None]] = []
-    door = connector.open()
+    door = workshop.open()
 
     await door.call("bench__count", on_progress=lambda *report: heard.append(report))
 
@@ -331,74 +331,74 @@ async def test_progress_reaches_the_caller(connector: Connector) -> None:
 
 
 async def test_an_overlarge_result_is_cut_for_the_caller_and_its_full_size_recorded(
-    connector: Connector,
+    workshop: Workshop,
 ) -> None:
-    connector.limits = Limits(max_result_bytes=1000)
+    workshop.limits = Limits(max_result_bytes=1000)
     large = {"content": [{"type": "text", "text": "x" * 5000}]}
-    door = connector.open(Scripted(large))
+    door = workshop.open(Scripted(large))
 
     result = await door.call("far__work", {"a": 1})
 
     assert result["_meta"][CUT_NOTE]["bytes"] > 5000
     assert len(large["content"][0]["text"]) == 5000
-    assert connector.ledger.last.bytes > 5000
+    assert workshop.ledger.last.bytes > 5000
 
 
-async def test_secrets_reach_the_source_but_not_the_record(connector: Connector) -> None:
+async def test_secrets_reach_the_source_but_not_the_record(workshop: Workshop) -> None:
     seen: list[Any] = []
 
-    @connector.bench.tool()
+    @workshop.bench.tool()
     def send(api_key: str, text: str) -> None:
         """Send a text."""
         seen.append((api_key, text))
         raise ValueError(f"cannot send {text}")
 
-    connector.masker.learn(["known-secret"])
-    door = connector.open(Scripted(PeerError("leaked known-secret", code=1)))
+    workshop.masker.learn(["known-secret"])
+    door = workshop.open(Scripted(PeerError("leaked known-secret", code=1)))
 
     await door.call("bench__send", {"api_key": "k-123456", "text": "known-secret"})
     with pytest.raises(PeerError):
         await door.call("far__work", {"a": 1})
 
-    first, second = connector.ledger.records
+    first, second = workshop.ledger.records
     assert seen == [("k-123456", "known-secret")]
     assert json.loads(first.arguments) == {"api_key": "***", "text": "***"}
     assert second.error == "peer_error: leaked ***"
 
 
-async def test_a_record_shows_the_arguments_as_they_were_given(connector: Connector) -> None:
-    @connector.bench.tool(quick=True)
+async def test_a_record_shows_the_arguments_as_they_were_given(workshop: Workshop) -> None:
+    @workshop.bench.tool(quick=True)
     def empty(items: list[int]) -> None:
         """Take everything out."""
         items.clear()
 
-    door = connector.open()
+    door = workshop.open()
 
     await door.call("bench__empty", {"items": [1, 2]})
 
-    assert json.loads(connector.ledger.last.arguments) == {"items": [1, 2]}
+    assert json.loads(workshop.ledger.last.arguments) == {"items": [1, 2]}
 
 
-async def test_listeners_hear_of_every_finished_call(connector: Connector) -> None:
-    door = connector.open(Scripted(OK))
+async def test_listeners_hear_of_every_finished_call(workshop: Workshop) -> None:
+    door = workshop.open(Scripted(OK))
 
-    with connector.bus.subscribe() as heard:
+    with workshop.bus.subscribe() as heard:
         await door.call("far__work", {"a": 1})
         event = await asyncio.wait_for(heard.next(), 60)
 
-    assert event == CallFinished(connector.ledger.last)
+    assert event == CallFinished(workshop.ledger.last)
 
 
-async def test_calls_run_side_by_side(connector: Connector) -> None:
+async def test_calls_run_side_by_side(workshop: Workshop) -> None:
     together = asyncio.Barrier(50)
 
-    @connector.bench.tool()
+    @workshop.bench.tool()
     async def meet(number: int) -> str:
         """Wait for all the others."""
         await together.wait()
         return str(number)
 
-    door = connector.open()
+    door = workshop.open()
 
     async with asyncio.timeout(20):
         results = await asyncio.gather(
@@ -406,24 +406,24 @@ async def test_calls_run_side_by_side(connector: Connector) -> None:
         )
 
     assert [result["content"][0]["text"] for result in results] == [str(number) for number in range(50)]
-    assert len({record.call_id for record in connector.ledger.records}) == 50
+    assert len({record.call_id for record in workshop.ledger.records}) == 50
 
 
-async def test_a_tool_that_leaves_while_it_runs_still_answers(connector: Connector) -> None:
+async def test_a_tool_that_leaves_while_it_runs_still_answers(workshop: Workshop) -> None:
     started, go_on = asyncio.Event(), asyncio.Event()
 
-    @connector.bench.tool()
+    @workshop.bench.tool()
     async def work() -> str:
         """Work."""
         started.set()
         await go_on.wait()
         return "done"
 
-    door = connector.open()
+    door = workshop.open()
     call = asyncio.create_task(door.call("bench__work"))
     await asyncio.wait_for(started.wait(), 60)
 
-    connector.registry.withdraw("bench")
+    workshop.registry.withdraw("bench")
     go_on.set()
 
     assert (await call)["content"][0]["text"] == "done"
@@ -431,15 +431,15 @@ async def test_a_tool_that_leaves_while_it_runs_still_answers(connector: Connect
         await door.call("bench__work")
 
 
-def test_two_sources_for_one_kind_of_tool_are_refused(connector: Connector) -> None:
+def test_two_sources_for_one_kind_of_tool_are_refused(workshop: Workshop) -> None:
     with pytest.raises(UsageError, match="inline"):
         Caller(
-            connector.registry,
+            workshop.registry,
             [InlineTools(), InlineTools()],
-            connector.gate,
-            connector.ledger,
-            connector.bus,
-            connector.limits,
+            workshop.gate,
+            workshop.ledger,
+            workshop.bus,
+            workshop.limits,
         )
 
 

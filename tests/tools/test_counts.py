@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.tools.connector import Connector
 
+from tests.tools.workshop import Workshop
 from toolcrib.errors import InvalidArguments, UnknownTool
 from toolcrib.schema.tools import Tool, ToolDefinition
 from toolcrib.tools.counts import STEP, WINDOW, Counted, Counts
@@ -101,7 +101,7 @@ def test_a_removed_server_is_forgotten() -> None:
 
 
 async def test_the_door_counts_how_calls_end() -> None:
-    shop = Connector()
+    shop = Workshop()
     release, begun = asyncio.Event(), list[int]()
 
     @shop.bench.tool()

@@ -7,8 +7,7 @@ import gc
 import tracemalloc
 from pathlib import Path
 
-from tests.tools.connector import Connector
-
+from tests.tools.workshop import Workshop
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.database import open_database
 from toolcrib.tools.caller import Caller
@@ -23,15 +22,15 @@ def _open_descriptors() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-async def test_ten_thousand_calls_leave_no_growth(connector: Connector, tmp_path: Path) -> None:
-    @connector.bench.tool()
+async def test_ten_thousand_calls_leave_no_growth(workshop: Workshop, tmp_path: Path) -> None:
+    @workshop.bench.tool()
     async def add(a: float, b: float) -> float:
         """Add two numbers."""
         return a + b
 
     async with open_database(tmp_path / "toolcrib.db") as database, AuditLog(database) as audit:
-        connector.ledger = audit  # type: ignore[assignment]
-        door = connector.open()
+        workshop.ledger = audit  # type: ignore[assignment]
+        door = workshop.open()
         await _call(door, 500)
         await audit.flush()
         tasks, descriptors = len(asyncio.all_tasks()), _open_descriptors()

@@ -35,7 +35,7 @@ class Limits:
 
 
 @dataclass
-class Connector:
+class Workshop:
     """A registry, a door and one inline server called `bench` to put tools into."""
 
     bus: Bus[Event] = field(default_factory=Bus)

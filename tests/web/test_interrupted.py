@@ -271,7 +271,7 @@ def test_a_title_a_fork_and_a_rule_survive_a_kill_right_after_they_are_made(
 
     chats = {one["id"]: one["title"] for one in crib.run("chats")["chats"]}
 
-    assert chats == {chat: "Greetings", fork: "Greetings"}
+    assert chats == {chat: "Greetings", fork: "Greetings (fork)"}
     [rule] = crib.run("policy_list")["rules"]
     assert "scope" not in rule  # It holds everywhere.
 

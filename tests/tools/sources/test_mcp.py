@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tests.tools.connector import Connector
-
+from tests.tools.workshop import Workshop
 from toolcrib.schema.tools import Principal, ToolResult
 from toolcrib.tools.ports import OnProgress
 from toolcrib.tools.sources.mcp import McpTools
@@ -39,12 +38,12 @@ def listed(name: str, **annotations: Any) -> Mapping[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, "annotations": annotations}
 
 
-async def test_a_call_goes_to_its_server_under_the_tool_s_own_name(connector: Connector) -> None:
+async def test_a_call_goes_to_its_server_under_the_tool_s_own_name(workshop: Workshop) -> None:
     servers = Servers()
-    door = connector.open(McpTools(servers))
-    connector.registry.put("my server", "mcp", [listed("do.it"), listed("look", readOnlyHint=True)])
-    odd = connector.registry.snapshot.find("my server", "do.it")
-    look = connector.registry.snapshot.find("my server", "look")
+    door = workshop.open(McpTools(servers))
+    workshop.registry.put("my server", "mcp", [listed("do.it"), listed("look", readOnlyHint=True)])
+    odd = workshop.registry.snapshot.find("my server", "do.it")
+    look = workshop.registry.snapshot.find("my server", "look")
     assert odd is not None
     assert look is not None
 
@@ -57,10 +56,10 @@ async def test_a_call_goes_to_its_server_under_the_tool_s_own_name(connector: Co
     ]
 
 
-async def test_a_tool_with_a_time_of_its_own_is_waited_for_so_long(connector: Connector) -> None:
+async def test_a_tool_with_a_time_of_its_own_is_waited_for_so_long(workshop: Workshop) -> None:
     servers = Servers()
-    door = connector.open(McpTools(servers, lambda tool: {"slow": 600.0}.get(tool.definition.name)))
-    connector.registry.put("s", "mcp", [listed("slow"), listed("quick")])
+    door = workshop.open(McpTools(servers, lambda tool: {"slow": 600.0}.get(tool.definition.name)))
+    workshop.registry.put("s", "mcp", [listed("slow"), listed("quick")])
 
     await door.call("s__slow")
     await door.call("s__slow", timeout=1)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.tools.connector import Connector
 
+from tests.tools.workshop import Workshop
 from toolcrib.errors import CallTimeout, UnknownTool, UsageError
 from toolcrib.tools.sources.native import NativeTools
 
@@ -15,9 +15,9 @@ async def test_a_typed_function_becomes_a_tool_under_its_bare_name() -> None:
         """Count the words of a text."""
         return str(len(text.split()))
 
-    connector = Connector()
-    door = connector.open(native)
-    tool = connector.registry.resolve("word_count")
+    workshop = Workshop()
+    door = workshop.open(native)
+    tool = workshop.registry.resolve("word_count")
 
     assert (tool.server, tool.origin) == (None, "native")
     assert tool.definition.description == "Count the words of a text."
@@ -54,8 +54,8 @@ async def test_its_deadline_holds_when_the_caller_names_none() -> None:
 
         await asyncio.Event().wait()
 
-    connector = Connector()
-    door = connector.open(native)
+    workshop = Workshop()
+    door = workshop.open(native)
 
     with pytest.raises(CallTimeout):
         await door.call("hang")
@@ -63,9 +63,9 @@ async def test_its_deadline_holds_when_the_caller_names_none() -> None:
 
 async def test_a_tool_that_someone_else_registered_is_not_run() -> None:
     native = NativeTools()
-    connector = Connector()
-    door = connector.open(native)
-    connector.registry.put(None, "native", [{"name": "ghost"}])
+    workshop = Workshop()
+    door = workshop.open(native)
+    workshop.registry.put(None, "native", [{"name": "ghost"}])
 
     with pytest.raises(UnknownTool):
         await door.call("ghost")
