@@ -14,17 +14,17 @@ from urllib.parse import unquote
 from toolcrib.config.secret_marks import looks_secret
 
 MASK = "***"
-_PARTS = re.compile(
-    r"[a-z][a-z0-9+.-]*://(?:(?P<userinfo>[^/?#]*)@)?[^/?#@]*(?P<path>[^?#]*)"
-    r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
-    re.IGNORECASE | re.DOTALL,
+_PARTS = (
+    r"(?is)[a-z][a-z0-9+.-]*://(?:(?P<userinfo>[^/?#]*)@)?[^/?#@]*(?P<path>[^?#]*)"
+    r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?"
 )
-_PAIR = re.compile(r"(?P<key>[^=&;]*)=(?P<value>[^&;]*)")
-_SEGMENT = re.compile(r"[^/]+")
+"""Patterns are compiled on first use: most homes have no server with an address."""
+_PAIR = r"(?P<key>[^=&;]*)=(?P<value>[^&;]*)"
+_SEGMENT = r"[^/]+"
 _SHORT_KEYS = frozenset({"auth", "code", "k", "key", "pat", "sig"})
 """Names that hold a secret in an address, and are too common to say so elsewhere."""
-_RUN = re.compile(r"[A-Za-z0-9]{16,}")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_RUN = r"[A-Za-z0-9]{16,}"
+_UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class AddressSecret:
 
 def secrets_in(address: str) -> list[AddressSecret]:
     """The secret parts of an address, from left to right."""
-    parts = _PARTS.match(address)
+    parts = re.match(_PARTS, address)
     if parts is None:
         return []
     found = [
@@ -75,14 +75,14 @@ def _in_userinfo(parts: re.Match[str]) -> Iterator[AddressSecret]:
 
 
 def _in_path(parts: re.Match[str]) -> Iterator[AddressSecret]:
-    for segment in _SEGMENT.finditer(parts["path"]):
+    for segment in re.finditer(_SEGMENT, parts["path"]):
         text = unquote(segment.group())
         if looks_secret("", text) or _is_random(text):
             yield AddressSecret("path", segment.group(), parts.start("path") + segment.start())
 
 
 def _in_pairs(parts: re.Match[str], section: str) -> Iterator[AddressSecret]:
-    for pair in _PAIR.finditer(parts[section] or ""):
+    for pair in re.finditer(_PAIR, parts[section] or ""):
         key, value = unquote(pair["key"]), unquote(pair["value"])
         if key.lower() in _SHORT_KEYS or looks_secret(key, value) or _is_random(value):
             yield AddressSecret(key, pair["value"], parts.start(section) + pair.start("value"))
@@ -90,9 +90,9 @@ def _in_pairs(parts: re.Match[str], section: str) -> Iterator[AddressSecret]:
 
 def _is_random(text: str) -> bool:
     """True for a UUID, and for a long run of letters and digits mixed, as generated keys are."""
-    if _UUID.search(text):
+    if re.search(_UUID, text):
         return True
-    return any(_is_mixed(run.group()) for run in _RUN.finditer(text))
+    return any(_is_mixed(run.group()) for run in re.finditer(_RUN, text))
 
 
 def _is_mixed(run: str) -> bool:

@@ -23,12 +23,12 @@ FORMS_OF_SECRETS = (
     r"|(?i:[?&#;][\w.-]*(?:key|token|secret|passwd|password|auth|sig|signature|credential)=[^&;\s\"'<>#]+)"
 )
 """To be used with `re.DOTALL`."""
-_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_BORDER = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def is_secret_key(name: str) -> bool:
     """True when a key of this name usually holds a secret."""
-    spaced = _WORD_BORDER.sub("_", name[:LONGEST_KEY])
+    spaced = re.sub(_WORD_BORDER, "_", name[:LONGEST_KEY])
     return re.search(_KEYS_OF_SECRETS, spaced, re.IGNORECASE) is not None
 
 

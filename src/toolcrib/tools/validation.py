@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 
@@ -17,7 +17,9 @@ from toolcrib.errors import InvalidArguments
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.complexity import is_reasonable, is_recursive
 from toolcrib.tools.drafts import in_newest_draft
-from toolcrib.tools.explaining import Compile, Explainer
+
+if TYPE_CHECKING:
+    from toolcrib.tools.explaining import Compile, Explainer
 
 _MAX_CACHED = 4096
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
@@ -73,6 +75,8 @@ class ArgumentChecker:
     def _explainer(self, tool: Tool, checker: _Checker) -> Explainer:
         explainer = self._explainers.get(tool.hash)
         if explainer is None:
+            from toolcrib.tools.explaining import Explainer  # only for arguments that are wrong
+
             schema = tool.definition.input_schema
             explainer = Explainer(schema, checker.compile or _as_declared, recursive=is_recursive(schema))
             _put(self._explainers, tool.hash, explainer)

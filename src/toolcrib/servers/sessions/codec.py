@@ -18,10 +18,9 @@ from pydantic_core import from_json, to_json
 
 from toolcrib.errors import UsageError
 from toolcrib.servers.link import Message
-from toolcrib.servers.sessions.large import read_large
 
-_OPENING = re.compile(r'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:')
-_LARGE_OPENING = re.compile(_OPENING.pattern.encode())
+_OPENING = r'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:'
+"""Patterns are compiled on first use: most servers never write a damaged line."""
 _ATTEMPTS = 64
 """How many places of a damaged line are tried as the beginning of a message."""
 _LARGE_ATTEMPTS = 2
@@ -38,11 +37,9 @@ _ENDS = 512
 """Bytes at either end of a damaged line in which the id of an answer is looked for."""
 _VERSION = rb'"jsonrpc"\s*:\s*"[^"]*"'
 _ID = rb'"id"\s*:\s*"?(?P<id>\d{1,15})"?'
-_ANSWER_HEAD = re.compile(
-    rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:(?:%b|%b)\s*,\s*){1,2}"(?:result|error)"\s*:' % (_VERSION, _ID)
-)
-_RESULT_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:%b\s*,\s*)?"(?:result|error)"\s*:' % _VERSION)
-_ANSWER_TAIL = re.compile(rb"(?:,\s*(?:%b|%b)\s*){1,2}\}\s*$" % (_VERSION, _ID))
+_ANSWER_HEAD = rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:(?:%b|%b)\s*,\s*){1,2}"(?:result|error)"\s*:' % (_VERSION, _ID)
+_RESULT_HEAD = rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:%b\s*,\s*)?"(?:result|error)"\s*:' % _VERSION
+_ANSWER_TAIL = rb"(?:,\s*(?:%b|%b)\s*){1,2}\}\s*$" % (_VERSION, _ID)
 
 
 class NotAMessage(ValueError):
@@ -98,6 +95,8 @@ async def decode_any(line: bytes | bytearray) -> list[Message]:
 
 def decode_large(line: bytes) -> list[Message]:
     """The same as `decode`, in steps that hold the interpreter only briefly; for a thread."""
+    from toolcrib.servers.sessions.large import read_large  # few servers send such messages
+
     data = line.removeprefix(_BOM)
     try:
         value, end = read_large(data)
@@ -154,7 +153,7 @@ def _messages_of_damaged(line: bytes, found: list[Any], error: Exception) -> lis
 def _answered_id(line: bytes) -> int | None:
     """The id of the request that a damaged line answers; None where it only mentions an answer."""
     head, tail = line[:_ENDS], line[-_ENDS:]
-    found = _ANSWER_HEAD.match(head) or (_RESULT_HEAD.match(head) and _ANSWER_TAIL.search(tail))
+    found = re.match(_ANSWER_HEAD, head) or (re.match(_RESULT_HEAD, head) and re.search(_ANSWER_TAIL, tail))
     return int(found["id"]) if found and found["id"] else None
 
 
@@ -162,7 +161,7 @@ def _objects_in(text: str) -> Iterator[Any]:
     """The objects in a damaged line. All failed attempts together read the text once at most."""
     start, unread = 0, len(text)
     for _ in range(_ATTEMPTS):
-        opening = _OPENING.search(text, start)
+        opening = re.compile(_OPENING).search(text, start)
         if opening is None or unread <= 0:
             return
         try:
@@ -178,9 +177,12 @@ def _objects_in(text: str) -> Iterator[Any]:
 
 def _objects_in_large(data: bytes) -> list[Any]:
     """A message behind a short text, in a line too large to be searched as a whole."""
+    from toolcrib.servers.sessions.large import read_large
+
     start, found = 0, []
+    large_opening = re.compile(_OPENING.encode())
     for _ in range(_LARGE_ATTEMPTS):
-        opening = _LARGE_OPENING.search(data, start, start + _LONGEST_PREFIX)
+        opening = large_opening.search(data, start, start + _LONGEST_PREFIX)
         if opening is None:
             break
         try:
