@@ -126,7 +126,7 @@ class Agent:
             raise
 
     async def _traits(self, chat: Chat) -> Traits:
-        """What the model can do; the chat is told when that cannot be found out."""
+        """What the model can do; the chat records when that cannot be found out."""
         try:
             return await self.model.traits()
         except asyncio.CancelledError:
