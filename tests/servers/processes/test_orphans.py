@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,22 @@ def test_the_program_imports_next_to_nothing():
     script += "print(sorted(name for name in sys.modules if name in ('pathlib', 'asyncio', 'json', 're')))"
     output = subprocess.check_output([sys.executable, "-I", "-S", "-c", script])
     assert output.strip() == b"[]"
+
+
+def test_a_process_that_is_just_starting_a_program_does_not_escape(token: str):
+    """Between two programs its variables read as empty."""
+    chain = "exec sh -c 'exec bash -c \"exec sleep 300\"'"
+    for attempt in range(60):
+        mark = f"{token}.{attempt}."
+        process = subprocess.Popen(["bash", "-c", chain], env={**os.environ, MARKER: mark})
+        time.sleep(0.0005 * (attempt % 20))
+        kill_marked(mark)
+        escaped = alive(process.pid)
+        end(process)
+        assert not escaped
+
+
+async def test_a_process_without_variables_is_not_taken_for_one_that_is_starting():
+    process = sleeper(env={})
+    await eventually(lambda: not orphans._in_transit(str(process.pid)))
+    end(process)

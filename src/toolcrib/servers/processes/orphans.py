@@ -16,6 +16,8 @@ MARKER = "TOOLCRIB_PROCESS"
 GRACE = 1.0
 ASK, INSIST = 15, 9
 """SIGTERM and SIGKILL, on every system that has process groups."""
+KERNEL_THREAD = 0x00200000
+"""The kernel's flag for its own threads, which never have variables."""
 
 
 def group_alive(group: int) -> bool:
@@ -57,20 +59,45 @@ def signal_group(group: int, number: int) -> None:
 
 def marked(prefix: str) -> list[int]:
     """The processes whose marker begins so (Linux; elsewhere there is only the group)."""
+    return _scan(prefix)[0]
+
+
+def _scan(prefix: str) -> tuple[list[int], bool]:
+    """The marked processes, and whether another one could not be read because it is between two programs."""
+    found: list[int] = []
     if not sys.platform.startswith("linux"):
-        return []
-    wanted = f"{MARKER}={prefix}".encode()
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _carries(name, wanted)]
+        return found, False
+    wanted, own, unclear = f"{MARKER}={prefix}".encode(), str(os.getpid()), False
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or name == own:
+            continue
+        environment = _environment(name)
+        if environment == b"":
+            unclear = unclear or _in_transit(name)
+        elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
+            found.append(int(name))
+    return found, unclear
 
 
-def _carries(pid: str, wanted: bytes) -> bool:
-    if int(pid) == os.getpid():
-        return False
+def _environment(pid: str) -> bytes:
+    """The variables of a process; a single zero byte if they may not be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return any(variable.startswith(wanted) for variable in file.read().split(b"\0"))
+            return file.read()
     except OSError:
+        return b"\0"
+
+
+def _in_transit(pid: str) -> bool:
+    """True for a process whose variables read as empty because it was starting a program, or is exiting.
+
+    One that has none has an empty block of them, at an address.
+    """
+    fields = stat_of(pid)
+    if fields is None or fields[0] in (b"Z", b"X") or int(fields[6]) & KERNEL_THREAD:
         return False
+    begin, finish = fields[47:49]
+    return begin == b"0" or begin != finish
 
 
 def kill_marked(prefix: str) -> int:
@@ -80,13 +107,13 @@ def kill_marked(prefix: str) -> int:
     """
     ended: set[int] = set()
     until = time.monotonic() + GRACE
-    while (left := marked(prefix)) and time.monotonic() < until:
-        for pid in left:
+    while any(scanned := _scan(prefix)) and time.monotonic() < until:
+        for pid in scanned[0]:
             try:
                 os.kill(pid, INSIST)
             except (ProcessLookupError, PermissionError):
                 pass
-        ended.update(left)
+        ended.update(scanned[0])
         time.sleep(0.01)
     return len(ended)
 
