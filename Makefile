@@ -4,7 +4,7 @@ BIN := .venv/bin
 # How many test files run at once: most of them wait more than they work, so one more than the smallest machine has cores.
 JOBS := 3
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test check lint types layers page types-page format bench screenshots soak lock clean
+.PHONY: help setup dev needs run test acceptance check lint types layers page generated format bench screenshots soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -18,15 +18,20 @@ page: setup ## Build the page again where its sources are newer (as setup does)
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
-test: dev needs lint types ## Checks and the whole test suite (ARGS="-k name" for a part)
+test: dev needs lint types ## Checks and the test suite (ARGS="-k name" for a part)
 	@$(BIN)/python -m compileall -q src tests
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
+
+# One test at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
+acceptance: dev needs ## Conformance, real packages, servers and clients, every page (after make test)
+	@$(BIN)/python -m pytest -m acceptance $(ARGS)
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests
 
 format: dev ## Write the code in the project's format
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format .
+	@$(BIN)/python scripts/lint_page.py --fix
 
 bench: dev ## Measure calls and start-up beside the alternatives
 	@scripts/setup.sh bench .cache/bench
@@ -62,11 +67,13 @@ needs: dev
 lint: dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python scripts/lint_page.py
 
 types: dev
 	@$(BIN)/mypy
 
-types-page: dev ## Write the page's types from the operations
+generated: dev ## Write what is made from the operations: their index, the client's types, the page's types
+	@$(BIN)/python -m toolcrib.operations.generate
 	@$(BIN)/python -m toolcrib.web.typescript frontend/src/api/types.ts
 
 layers: dev

@@ -1,6 +1,6 @@
 """All measurements in one run: `make bench`. Writes `benchmarks/results/latest.json`.
 
-python -m benchmarks [call] [http] [fleet] [start] [gateway] [agent] [--rounds N] [--json]
+python -m benchmarks [call] [http] [fleet] [start] [gateway] [http-server] [agent] [--rounds N] [--json]
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from typing import Any
 from benchmarks import agent, call, fleet, start
 from benchmarks.gateway import suite as gateway
 from benchmarks.gateway.table import table
+from benchmarks.http_server import compare as http_server
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-PARTS = ("call", "http", "fleet", "start", "gateway", "agent")
+PARTS = ("call", "http", "fleet", "start", "gateway", "http-server", "agent")
 TITLES = {
     "call": "A call over stdio",
     "http": "A call over streamable HTTP",
     "fleet": "Starting a host",
     "start": "Starting an installed server",
     "gateway": "Gateways",
+    "http-server": "The gateway's HTTP server and uvicorn",
     "agent": "A round of the agent",
 }
 
@@ -63,6 +65,9 @@ def run(part: str, rounds: int) -> tuple[Any, str]:
     if part == "gateway":
         gateways = gateway.measure(rounds)
         return gateways, table(gateways)
+    if part == "http-server":
+        servers = http_server.measure(rounds)
+        return servers, http_server.table(servers)
     if part == "agent":
         rounds_of = agent.measure()
         return rounds_of, agent.table(rounds_of)
@@ -78,7 +83,7 @@ def describe_machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0],
-        "versions": {name: _version(name) for name in ("toolcrib", "mcp", "fastmcp", "uvloop")},
+        "versions": {name: _version(name) for name in ("toolcrib", "mcp", "fastmcp", "uvloop", "uvicorn")},
     }
 
 

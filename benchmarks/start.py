@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolcrib.servers.installing.plan import Record
+    from toolcrib.servers.installers.engine.plan import Record
 
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / ".cache" / "bench-start"
@@ -77,7 +77,7 @@ def pypi_ways(name: str, package: str, version: str) -> list[Way]:
 
 async def install(name: str, reference: str, version: str) -> Record:
     """Install a server, unless it is."""
-    from toolcrib.servers.installing.installations import Installations
+    from toolcrib.servers.installers.engine.installations import Installations
 
     installations = Installations(installs=HOME / "servers", cache=HOME / "cache")
     record = installations.place(name).current

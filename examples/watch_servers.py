@@ -15,7 +15,7 @@ async def main() -> None:
         # This program writes the config file itself, so its entries need no approval.
         async with toolcrib.open_host(Path(folder), trust_config=True) as host:
             command = {"command": sys.executable, "args": ["-m", "toolcrib.testing.server"]}
-            host.config_store.add_server("fragile", {**command, "restart": {"firstDelay": 0.1}})
+            host.core.config_store.add_server("fragile", {**command, "restart": {"firstDelay": 0.1}})
             await host.reload()
             await host.ready()
             with host.events.subscribe() as events:

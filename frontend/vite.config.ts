@@ -1,10 +1,9 @@
-import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, loadEnv } from "vite";
 
 // The page is built into the Python package, without source maps; `npm run dev` asks a host that runs.
 export default defineConfig(({ mode }) => ({
-  plugins: [react(), tailwindcss()],
+  plugins: [react()],
   build: {
     outDir: "../src/toolcrib/web/static",
     emptyOutDir: true,

@@ -1,11 +1,11 @@
-"""Builds the page from frontend/ into the package, unless what is there is newer than its sources.
+"""Builds the page from frontend/ into the package, unless the built page is newer than its sources.
 
-    python scripts/build_page.py             builds where need be, with Node 20.19, 22.12 or newer
-    python scripts/build_page.py --check     says by its exit code whether there is nothing to do
-    python scripts/build_page.py --node      says by its exit code whether a Node was found
+    python scripts/build_page.py             builds if needed, with Node 20.19, 22.12 or newer
+    python scripts/build_page.py --check     exits with 0 if the page is up to date
+    python scripts/build_page.py --node      exits with 0 if Node was found
 
-Needs nothing but Python and Node, so that the wheel's build hook can use it too. What is installed is what
-package-lock.json pins; everything has a deadline, and a page that was there stays until the new one is whole.
+Needs only Python and Node, so that the wheel's build hook can use it too. It installs exactly what
+package-lock.json pins; every command has a timeout, and the old page stays until the new one is complete.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ BUILD_DEADLINE = 300.0
 
 
 class PageNotBuilt(RuntimeError):
-    """Why there is no page, and what to do."""
+    """Node or npm failed; the message says what to do."""
 
 
 def is_current(root: Path = ROOT) -> bool:
-    """True when there is a page that is not older than what it is made from."""
     index = static(root) / "index.html"
     if not index.is_file():
         return False
@@ -48,24 +47,30 @@ def is_current(root: Path = ROOT) -> bool:
 
 
 def static(root: Path = ROOT) -> Path:
-    """Where the page goes."""
+    """The folder of the built page."""
     return root / "src" / "toolcrib" / "web" / "static"
 
 
 def build(root: Path = ROOT) -> None:
-    """Make the page; raises `PageNotBuilt`."""
-    node = find_node()
-    if node is None:
-        raise PageNotBuilt("The page needs Node 20.19, 22.12 or newer to be built, and there is none.")
-    with _alone(root):
+    """Build the page; raises `PageNotBuilt`."""
+    node = require_node()
+    with exclusive(root):
         if is_current(root):
             return
-        _install(root, node)
+        install(root, node)
         _bundle(root, node)
 
 
+def require_node() -> tuple[str, ...]:
+    """The command that runs Node; raises `PageNotBuilt` if it is missing."""
+    node = find_node()
+    if node is None:
+        raise PageNotBuilt("Node not found: version 20.19, 22.12 or newer is needed.")
+    return node
+
+
 def find_node() -> tuple[str, ...] | None:
-    """The command that runs Node: the system's where it is new enough, else the one from PyPI."""
+    """The command that runs Node: the system's if it is new enough, else the one from PyPI."""
     program = shutil.which("node")
     if program is not None and shutil.which("npm") is not None and _is_new_enough(program):
         return (program,)
@@ -80,14 +85,14 @@ def _packaged() -> Path | None:
 
 
 def _is_new_enough(program: str) -> bool:
-    answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    match = re.match(r"v(\d+)\.(\d+)\.", answer.stdout)
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    match = re.match(r"v(\d+)\.(\d+)\.", done.stdout)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
     return (20, 19) <= version < (21, 0) or version >= (22, 12)
 
 
 def npm_of(node: tuple[str, ...]) -> tuple[str, ...]:
-    """The command that runs the npm of this Node."""
+    """The command that runs the npm that belongs to this Node."""
     packaged = _packaged()
     if packaged is not None and node[0].startswith(str(packaged)):
         return (*node, str(packaged / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"))
@@ -96,50 +101,52 @@ def npm_of(node: tuple[str, ...]) -> tuple[str, ...]:
 
 def _sources(root: Path) -> Iterator[Path]:
     for name in SOURCES:
-        place = root / "frontend" / name
-        if place.is_dir():
-            yield from (file for file in place.rglob("*") if file.is_file())
-        elif place.is_file():
-            yield place
+        path = root / "frontend" / name
+        if path.is_dir():
+            yield from (file for file in path.rglob("*") if file.is_file())
+        elif path.is_file():
+            yield path
 
 
-def _install(root: Path, node: tuple[str, ...]) -> None:
+def install(root: Path, node: tuple[str, ...]) -> None:
+    """Install what package-lock.json pins, unless that is already installed."""
     frontend = root / "frontend"
     lock = frontend / "package-lock.json"
     pinned = hashlib.sha256(lock.read_bytes()).hexdigest()
-    mark = frontend / "node_modules" / ".toolcrib-lock"
-    if mark.is_file() and mark.read_text() == pinned:
+    installed = frontend / "node_modules" / ".toolcrib-lock"
+    if installed.is_file() and installed.read_text() == pinned:
         return
-    _run([*npm_of(node), "ci", *QUIET], frontend, INSTALL_DEADLINE)
-    mark.write_text(pinned)
+    run([*npm_of(node), "ci", *QUIET], frontend, INSTALL_DEADLINE)
+    installed.write_text(pinned)
 
 
 def _bundle(root: Path, node: tuple[str, ...]) -> None:
-    frontend, made = root / "frontend", static(root).with_name(".static-new")
+    frontend, built = root / "frontend", static(root).with_name(".static-new")
     vite = frontend / "node_modules" / "vite" / "bin" / "vite.js"
-    shutil.rmtree(made, ignore_errors=True)
-    _run([*node, str(vite), "build", "--outDir", str(made), "--emptyOutDir"], frontend, BUILD_DEADLINE)
-    _compress(made)
-    before = static(root).with_name(".static-old")
-    shutil.rmtree(before, ignore_errors=True)
+    shutil.rmtree(built, ignore_errors=True)
+    run([*node, str(vite), "build", "--outDir", str(built), "--emptyOutDir"], frontend, BUILD_DEADLINE)
+    _compress(built)
+    previous = static(root).with_name(".static-old")
+    shutil.rmtree(previous, ignore_errors=True)
     if static(root).exists():
-        static(root).rename(before)
-    made.rename(static(root))
-    # Not older than its sources, even where clocks are coarse.
+        static(root).rename(previous)
+    built.rename(static(root))
+    # Not older than its sources, even on a file system with coarse timestamps.
     (static(root) / "index.html").touch()
-    shutil.rmtree(before, ignore_errors=True)
+    shutil.rmtree(previous, ignore_errors=True)
 
 
 def _compress(folder: Path) -> None:
-    """Put a compressed copy beside each file that gets smaller by it."""
+    """Write a compressed copy beside each file, if it is smaller."""
     for file in [file for file in folder.rglob("*") if file.suffix in COMPRESSED]:
-        whole = file.read_bytes()
-        small = gzip.compress(whole, 9, mtime=0)
-        if len(small) < len(whole):
-            file.with_name(f"{file.name}.gz").write_bytes(small)
+        content = file.read_bytes()
+        compressed = gzip.compress(content, 9, mtime=0)
+        if len(compressed) < len(content):
+            file.with_name(f"{file.name}.gz").write_bytes(compressed)
 
 
-def _run(command: list[str], folder: Path, deadline: float) -> None:
+def run(command: list[str], folder: Path, deadline: float) -> None:
+    """Run a command in a folder; raises `PageNotBuilt` with its output if it fails."""
     environment = {**os.environ, "NO_COLOR": "1", "CI": "1"}
     try:
         done = subprocess.run(
@@ -155,29 +162,28 @@ def _run(command: list[str], folder: Path, deadline: float) -> None:
     except subprocess.TimeoutExpired:
         raise PageNotBuilt(f"{' '.join(command)} took longer than {deadline:.0f} s.") from None
     if done.returncode:
-        said = _COLOURS.sub("", f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
-        raise PageNotBuilt(f"{' '.join(command)} failed:\n{said}")
+        output = _COLOURS.sub("", f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        raise PageNotBuilt(f"{' '.join(command)} failed:\n{output}")
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """Nobody else builds meanwhile."""
-    place = root / ".cache"
-    place.mkdir(exist_ok=True)
-    with (place / "page.lock").open("w") as file:
+def exclusive(root: Path) -> Iterator[None]:
+    """Hold the lock that keeps two processes from installing or building at the same time."""
+    cache = root / ".cache"
+    cache.mkdir(exist_ok=True)
+    with (cache / "page.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def main() -> int:
-    """Do what the words say."""
     parser = argparse.ArgumentParser(description="Builds the page.")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--node", action="store_true")
-    asked = parser.parse_args()
-    if asked.node:
+    options = parser.parse_args()
+    if options.node:
         return 0 if find_node() is not None else 1
-    if asked.check or is_current():
+    if options.check or is_current():
         return 0 if is_current() else 1
     print("Building the page.", file=sys.stderr)
     try:

@@ -1,8 +1,8 @@
-"""Writes frontend/package-lock.json anew: `python scripts/page_lock.py`, or `make lock`.
+"""Rewrites frontend/package-lock.json: `python scripts/page_lock.py`, or `make lock`.
 
-No entry says where it was fetched. Programs for systems that the index at hand does not have are entered too,
-by name and version and without a hash: `npm ci` takes no lock that leaves one out, and only fetches those of
-its own system.
+Entries hold no download address. Optional packages that the configured index does not have, such as binaries
+for other systems, are added by name and version without a hash: `npm ci` rejects a lock that omits one, and
+fetches only those of its own system.
 """
 
 from __future__ import annotations
@@ -26,35 +26,34 @@ Entry = dict[str, Any]
 
 
 def complete(lock: Entry) -> list[str]:
-    """Enter the optional packages that are missing; returns their names."""
+    """Add the optional packages that are missing; returns their names."""
     packages: dict[str, Entry] = lock["packages"]
     added = {}
     for entry in packages.values():
         for name, version in entry.get("optionalDependencies", {}).items():
-            place = f"node_modules/{name}"
-            if place not in packages and re.fullmatch(r"[0-9][0-9A-Za-z.+-]*", version):
-                added[place] = {"version": version, "optional": True, **_for_whom(name)}
+            path = f"node_modules/{name}"
+            if path not in packages and re.fullmatch(r"[0-9][0-9A-Za-z.+-]*", version):
+                added[path] = {"version": version, "optional": True, **_platform_of(name)}
                 if entry.get("dev"):
-                    added[place]["dev"] = True
+                    added[path]["dev"] = True
     lock["packages"] = dict(sorted({**packages, **added}.items()))
     return sorted(added)
 
 
-def _for_whom(name: str) -> Entry:
+def _platform_of(name: str) -> Entry:
     words = set(re.split(r"[^a-z0-9]+", name.rpartition("/")[2]))
     found = {
-        "os": [one for one in SYSTEMS if one in words],
-        "cpu": [one for one in PROCESSORS if one in words],
+        "os": [system for system in SYSTEMS if system in words],
+        "cpu": [processor for processor in PROCESSORS if processor in words],
         "libc": [library for word, library in LIBRARIES.items() if word in words],
     }
     return {key: values for key, values in found.items() if values}
 
 
 def main() -> int:
-    """Write it."""
     node = find_node()
     if node is None:
-        print("There is no Node to make the lock with.", file=sys.stderr)
+        print("Node not found: it is needed to write the lock.", file=sys.stderr)
         return 1
     frontend = ROOT / "frontend"
     command = [*npm_of(node), "install", *FORM, *QUIET]

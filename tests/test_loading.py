@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.loading import TURN, preload
+from toolcrib.loading import SWITCH_INTERVAL, preload
 
 SLOW = "import sys, time\nturn = sys.getswitchinterval()\ntime.sleep(0.2)\n"
 
@@ -33,7 +33,7 @@ async def test_the_event_loop_goes_on_while_modules_load(modules: list[str]) -> 
     await loading
 
     assert turns > 100
-    assert all(sys.modules[name].turn == TURN for name in modules)
+    assert all(sys.modules[name].turn == SWITCH_INTERVAL for name in modules)
 
 
 async def test_loads_side_by_side_leave_the_turns_as_they_were(modules: list[str]) -> None:

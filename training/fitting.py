@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from toolcrib.retrieval.embedders.builtin import BuiltIn
-from toolcrib.retrieval.evidence import COLUMNS
-from toolcrib.retrieval.passages import passage
-from toolcrib.retrieval.question import read_question
-from toolcrib.retrieval.ranking import DENSE_ONLY, WITH_TOKENS
+from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
+from toolcrib.retrieval.evidence import COLUMNS, DENSE_ONLY, WITH_TOKENS
+from toolcrib.retrieval.finder import passage
+from toolcrib.retrieval.query import read_query
 from training.material import FOLDS, fold_of, read_lines
 from training.ordering import Ranked, fit, look, measure
 
@@ -77,9 +76,9 @@ def _look(folder: Path, model: Path, fold: int | None = None) -> Ranked:
     if fold is not None:
         servers = {tool["id"]: tool["server"] for tool in tools}
         asked = [question for question in asked if fold_of(servers[question["relevant"][0]]) == fold]
-    embedder = BuiltIn(model)
+    embedder = BuiltinEmbedder(model)
     embedded = embedder.embed([_passage(tool) for tool in tools])
-    parts = [embedder.read(one["query"], read_question(one["query"]).spans) for one in asked]
+    parts = [embedder.read(one["query"], read_query(one["query"]).spans) for one in asked]
     found = look(folder.name, tools, asked, embedded, parts)
     print(f"  {folder.name} through {model.name}: {len(found.asked)} questions", flush=True)
     return found

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from toolcrib.retrieval.passages import spaced
+from toolcrib.retrieval.finder import spaced
 from training.texts import views
 
 FOLDS = 4

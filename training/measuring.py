@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from toolcrib.retrieval.passages import passage
+from toolcrib.retrieval.finder import passage
 from training.batches import _padded
 from training.material import LONGEST_QUESTION, LONGEST_TOOL, fold_of, read_lines
 from training.network import Encoder

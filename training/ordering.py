@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from toolcrib.retrieval.embedding import Embedded, Part
+from toolcrib.retrieval.embedder import Embedded, QueryVectors
 from toolcrib.retrieval.evidence import COLUMNS, gather
 from toolcrib.retrieval.index import Index
-from toolcrib.retrieval.question import read_question
+from toolcrib.retrieval.query import read_query
 from toolcrib.retrieval.vectors import Vectors
 from toolcrib.schema.tools import Tool, ToolDefinition
 
@@ -59,7 +59,7 @@ def look(
     tools: Sequence[Mapping[str, Any]],
     questions: Sequence[Mapping[str, Any]],
     embedded: Sequence[Embedded],
-    parts: Iterable[Sequence[Part]],
+    parts: Iterable[Sequence[QueryVectors]],
 ) -> Ranked:
     """Gather the evidence for every question of a set."""
     index = Index([as_tool(raw) for raw in tools])
@@ -68,7 +68,7 @@ def look(
         vectors.put(index.rows[str(raw["id"])], one)
     made = Ranked(name)
     for question, vectors_of in zip(questions, parts, strict=True):
-        found = gather(read_question(question["query"]), vectors_of, index, vectors)
+        found = gather(read_query(question["query"]), vectors_of, index, vectors)
         named = [*question["relevant"], *question.get("acceptable", ()), *question.get("same_name", ())]
         fitting = {index.rows[str(one)] for one in named if str(one) in index.rows}
         right = np.array([row in fitting for row in found.rows.tolist()])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.retrieval.passages import passage, spaced
+from toolcrib.retrieval.finder import passage, spaced
 
 _FILLER = re.compile(r"\b(?:mcp|server|integration|tool|api)\b", re.IGNORECASE)
 

@@ -35,7 +35,7 @@ class Gateway:
     def __init__(self, peer: Peer, site: Site, processes: list[subprocess.Popen[bytes]]) -> None:
         self.site = site
         self._peer = peer
-        self._processes = processes
+        self.processes = processes
         self.started = time.perf_counter()
 
     def connect(self, server: str, way: Way | None = None) -> AbstractAsyncContextManager[Client]:
@@ -48,7 +48,7 @@ class Gateway:
 
     def usage(self) -> Usage:
         """What it has used so far."""
-        return usage([process.pid for process in self._processes])
+        return usage([process.pid for process in self.processes])
 
     async def until_listed(self, servers: Iterable[str], limit: float) -> float:
         """Wait until a client sees the tools of all of these; seconds since the start."""
@@ -89,7 +89,7 @@ class Gateway:
         raise NotReady(f"not within {limit:.0f} s: {last}"[:300])
 
     def _raise_if_ended(self) -> None:
-        if all(process.poll() is not None for process in self._processes):
+        if all(process.poll() is not None for process in self.processes):
             log = (self.site.folder / "log").read_text(errors="replace")
             raise NotReady(f"it ended: {' '.join(log.split())[-300:]}")
 

@@ -20,7 +20,7 @@ from benchmarks.retrieval import contenders
 from benchmarks.retrieval.contract import Contender
 from benchmarks.retrieval.costs import costs
 from toolcrib.retrieval import arithmetic
-from toolcrib.retrieval.evaluation import Labelled, Tally, read_questions, read_tools
+from toolcrib.retrieval.evaluation import Labelled, RankingScore, read_questions, read_tools
 from toolcrib.schema.tools import Tool
 
 HEADER = f"{'':28}{'recall@1':>9}{'recall@5':>9}{'recall@10':>10}{'nDCG@10':>9}{'CPU ms':>8}"
@@ -64,7 +64,7 @@ async def _compare(folder: Path, only: Sequence[str] | None, most: int | None) -
 async def _measured(contender: Contender, tools: Sequence[Tool], questions: Sequence[Labelled]) -> str:
     search = await contender.prepare(tools)
     await search(questions[0].query)
-    tally = Tally()
+    tally = RankingScore()
     for question in questions:
         started = time.process_time()
         found = await search(question.query)

@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib.retrieval import Finder, Index, Meaning, open_embedder
-from toolcrib.retrieval.embedding import Chosen
+from toolcrib.retrieval import EmbeddingService, Finder, Index, open_embedder
+from toolcrib.retrieval.embedder import EmbedderChoice
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 QUESTIONS = (
@@ -83,10 +83,10 @@ async def costs(tools: Sequence[Tool] = ()) -> None:
         await meaning.close()
 
 
-async def _opened(tools: Sequence[Tool], folder: Path) -> tuple[Meaning, Finder, float]:
+async def _opened(tools: Sequence[Tool], folder: Path) -> tuple[EmbeddingService, Finder, float]:
     """Ready to be asked, and the processor time that took."""
     started = time.process_time()
-    meaning = Meaning(open_embedder(Chosen()), folder)
+    meaning = EmbeddingService(open_embedder(EmbedderChoice()), folder)
     finder = Finder(meaning)
     await finder.follow(lambda: tools)
     await finder.settle()

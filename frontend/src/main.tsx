@@ -1,3 +1,6 @@
+// First, because it sets the order of the CSS layers.
+import "./styles/index.css";
+
 import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -6,8 +9,7 @@ import { queries } from "./api/hooks";
 import { signIn } from "./api/key";
 import { live } from "./api/live";
 import { App } from "./app/App";
-import "./styles/index.css";
-import { guardPresses } from "./ui/presses";
+import { guardPresses } from "./ui/pressGuard";
 
 async function start(): Promise<void> {
   guardPresses(document);

@@ -3,13 +3,14 @@
     async with toolcrib.open_host() as host:
         result = await host.call("demo__add", {"a": 1, "b": 2})
 
-Public names are resolved on first use, so that importing the package costs nothing.
+Public names are imported on first use, so that `import toolcrib` is fast.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from toolcrib.loading import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.errors import ToolcribError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULES = {
     "Handlers": "servers.sessions.handlers",
     "Host": "host",
     "Principal": "schema.tools",
@@ -43,12 +44,7 @@ __all__ = [
     "open_host",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name)
+__getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

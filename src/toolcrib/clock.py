@@ -1,4 +1,4 @@
-"""Time as an argument: everything that waits or stamps takes a `Clock`, so that tests can turn it."""
+"""Time as an argument: whatever waits or records times takes a `Clock`, so that tests can control it."""
 
 from __future__ import annotations
 
@@ -10,28 +10,23 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where time comes from."""
-
     def monotonic(self) -> float:
-        """Seconds that never jump; for measuring and waiting."""
+        """Seconds that never jump, for measuring and waiting."""
 
     def now(self) -> datetime:
-        """The time of day in UTC; for showing and recording."""
+        """The time of day in UTC, for display and records."""
 
     def sleep(self, seconds: float) -> Awaitable[None]:
         """Wait; the time counts from the call, not from the `await`."""
 
 
 class SystemClock:
-    """The machine's own time. Waits are monotonic: a jump of the wall clock moves nothing."""
+    """The machine's time; waits are not affected by changes of the wall clock."""
 
     monotonic = staticmethod(time.monotonic)
-    """Seconds that never jump."""
 
     def now(self) -> datetime:
-        """The time of day in UTC."""
         return datetime.now(UTC)
 
     def sleep(self, seconds: float) -> Awaitable[None]:
-        """Wait."""
         return asyncio.sleep(seconds)

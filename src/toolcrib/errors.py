@@ -1,43 +1,43 @@
-"""Everything that can go wrong, as one tree; each error says what failed, which thing, and what to do next.
+"""All errors, as one tree; each says what failed, where, and what to do next.
 
     ToolcribError
-    ├── UsageError              the request makes no sense as asked
+    ├── UsageError              the request is invalid
     │   └── InvalidArguments    arguments do not fit a tool's schema
-    ├── ConfigError             a setting is wrong; nothing will run until it is mended
+    ├── ConfigError             a setting is wrong and must be fixed first
     │   ├── MissingVariable     ${VAR} is not set
     │   ├── MissingSecret       ${secret:NAME} is not stored
-    │   └── Conflict            somebody else changed it meanwhile
-    ├── HostRunning             another host already owns this home
+    │   └── Conflict            someone else changed it in the meantime
+    ├── HostRunning             another host already uses this home
     ├── NoHost                  this needs a running host
     ├── NotFound
     │   ├── UnknownServer
     │   └── UnknownTool
-    │       └── ToolChanged     it is not the tool that was approved
-    ├── Denied                  a rule or a person said no
-    ├── NotTrusted              a person has to agree to what would run
-    ├── InstallFailed           a server could not be installed; what was there before still is
-    ├── ServerUnavailable       the server cannot take the call now
+    │       └── ToolChanged     its definition is not the approved one
+    ├── Denied                  a rule or the user denied the call
+    ├── NotTrusted              the user has not approved what would run
+    ├── InstallFailed           a server could not be installed; nothing was changed
+    ├── ServerUnavailable       the server cannot take calls now
     │   ├── ServerNotReady      starting, restarting or stopped
-    │   ├── SpawnFailed         the command cannot be run at all
-    │   ├── StartFailed         it ran, but never became ready
-    │   │   └── ResourceShortage   no room for another process or file
-    │   ├── ConnectionLost      it was there and is gone
-    │   │   └── NotDelivered    … before the message was handed over
-    │   ├── RemoteUnreachable   nobody answers at that address
-    │   └── AuthRequired        the server wants a sign-in
-    ├── CallFailed              the server was reached and the call did not succeed
+    │   ├── SpawnFailed         the command cannot be run
+    │   ├── StartFailed         it was started but did not become ready
+    │   │   └── ResourceShortage   not enough memory, processes or files
+    │   ├── ConnectionLost      the connection was lost
+    │   │   └── NotDelivered    … before the message was sent
+    │   ├── RemoteUnreachable   no answer at that address
+    │   └── AuthRequired        the server requires sign-in
+    ├── CallFailed              the server was reached and the call failed
     │   ├── CallTimeout
     │   ├── ResultTooLarge
     │   └── PeerError           a JSON-RPC error, with its code and data
     └── ModelError              a language model did not answer
-        ├── NoModel             none was chosen, or there is none of that name
-        ├── ModelKeyRefused     no key, or one that the vendor does not take
-        ├── ModelBusy           too many requests, or the vendor is overloaded
-        ├── ModelUnreachable    nobody answers at that address
-        ├── AnswerCut           the answer broke off
-        └── ContextTooLong      more was sent than the model can hold
+        ├── NoModel             none was chosen, or the name is unknown
+        ├── ModelKeyRefused     the API key is missing or rejected
+        ├── ModelBusy           rate limited or overloaded
+        ├── ModelUnreachable    no answer at that address
+        ├── AnswerCut           the answer ended early
+        └── ContextTooLong      the request exceeds the model's context
 
-The class tells the supervisor what comes next (`recovery`) and a surface what to exit with (`exit_code`).
+The class decides what the supervisor does next (`recovery`) and how a command exits (`exit_code`).
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ Recovery = Literal["retry", "retry_slowly", "sign_in", "configure"]
 
 
 class ToolcribError(Exception):
-    """The root of the tree."""
-
     kind: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
     recovery: ClassVar[Recovery] = "retry"
@@ -61,12 +59,12 @@ class ToolcribError(Exception):
         self.hint = hint
 
     def as_json(self) -> dict[str, Any]:
-        """The form every surface shows: kind, message, hint, and whether trying again may help."""
+        """The form that every surface shows: kind, message, hint, and whether a retry may help."""
         return {"kind": self.kind, "message": self.message, "hint": self.hint, "retryable": self.retryable}
 
 
 class UsageError(ToolcribError):
-    """The request makes no sense as asked."""
+    """The request is invalid."""
 
     kind = "usage"
     exit_code = 2
@@ -79,7 +77,7 @@ class InvalidArguments(UsageError):
 
 
 class ConfigError(ToolcribError):
-    """A setting is wrong; `line` and `column` point into the file where they are known."""
+    """A setting is wrong; `line` and `column` point into the file if known."""
 
     kind = "config"
     exit_code = 2
@@ -106,7 +104,7 @@ class MissingSecret(ConfigError):
 
 
 class Conflict(ConfigError):
-    """Somebody else changed what was to be changed; `data` says when."""
+    """Someone else changed it in the meantime; `data` has the current state."""
 
     kind = "conflict"
 
@@ -116,53 +114,47 @@ class Conflict(ConfigError):
 
 
 class HostRunning(ToolcribError):
-    """Another host already owns this home."""
+    """Another host already uses this home."""
 
     kind = "host_running"
     exit_code = 5
 
 
 class NoHost(ToolcribError):
-    """The request needs a running host and there is none."""
+    """The request needs a running host."""
 
     kind = "no_host"
     exit_code = 5
 
 
 class NotFound(ToolcribError):
-    """The named thing does not exist."""
-
     kind = "not_found"
     exit_code = 3
 
 
 class UnknownServer(NotFound):
-    """No server has this name."""
-
     kind = "unknown_server"
 
 
 class UnknownTool(NotFound):
-    """No tool has this name."""
-
     kind = "unknown_tool"
 
 
 class ToolChanged(UnknownTool):
-    """The tool is there, but its definition is not the one that was approved; the call was not made."""
+    """The tool's definition is not the approved one; the call was not made."""
 
     kind = "tool_changed"
 
 
 class Denied(ToolcribError):
-    """A rule or a person refused the call."""
+    """A rule or the user denied the call."""
 
     kind = "denied"
     exit_code = 4
 
 
 class NotTrusted(ToolcribError):
-    """A person has not agreed to what the server would run."""
+    """The user has not approved what the server would run."""
 
     kind = "needs_trust"
     exit_code = 4
@@ -170,7 +162,7 @@ class NotTrusted(ToolcribError):
 
 
 class InstallFailed(ToolcribError):
-    """A server could not be installed; whatever was in place before is untouched."""
+    """A server could not be installed; the previous version is unchanged."""
 
     kind = "install_failed"
     exit_code = 5
@@ -178,7 +170,7 @@ class InstallFailed(ToolcribError):
 
 
 class ServerUnavailable(ToolcribError):
-    """The server cannot take the call now."""
+    """The server cannot take calls now."""
 
     kind = "server_unavailable"
     exit_code = 5
@@ -192,7 +184,7 @@ class ServerNotReady(ServerUnavailable):
 
 
 class SpawnFailed(ServerUnavailable):
-    """The command cannot be run at all: not found, not executable, wrong architecture."""
+    """The command cannot be run: not found, not executable, wrong architecture."""
 
     kind = "spawn_failed"
     recovery = "configure"
@@ -200,37 +192,37 @@ class SpawnFailed(ServerUnavailable):
 
 
 class StartFailed(ServerUnavailable):
-    """The server was started but never became ready."""
+    """The server was started but did not become ready."""
 
     kind = "start_failed"
 
 
 class ResourceShortage(StartFailed):
-    """This machine or this process has no room for another server right now; the server is not at fault."""
+    """Not enough memory, processes or files on this machine; the server is not at fault."""
 
     kind = "resource_shortage"
     recovery = "retry_slowly"
 
 
 class ConnectionLost(ServerUnavailable):
-    """The connection was there and is gone."""
+    """The connection was lost."""
 
     kind = "connection_lost"
 
 
 class NotDelivered(ConnectionLost):
-    """The connection was gone before the message was handed over: sending it again does nothing twice."""
+    """The connection was lost before the message was sent, so sending it again is safe."""
 
 
 class RemoteUnreachable(ServerUnavailable):
-    """Nobody answers at the server's address."""
+    """No answer at the server's address."""
 
     kind = "unreachable"
     recovery = "retry_slowly"
 
 
 class AuthRequired(ServerUnavailable):
-    """The server wants a sign-in (401 or 403)."""
+    """The server requires sign-in (401 or 403)."""
 
     kind = "needs_auth"
     recovery = "sign_in"
@@ -238,27 +230,27 @@ class AuthRequired(ServerUnavailable):
 
 
 class CallFailed(ToolcribError):
-    """The server was reached and the call did not succeed."""
+    """The server was reached and the call failed."""
 
     kind = "call_failed"
     exit_code = 6
 
 
 class CallTimeout(CallFailed):
-    """No answer within the call's deadline."""
+    """No answer within the timeout."""
 
     kind = "timeout"
     retryable = True
 
 
 class ResultTooLarge(CallFailed):
-    """The answer is larger than we are willing to hold."""
+    """The answer exceeds the size limit."""
 
     kind = "result_too_large"
 
 
 class PeerError(CallFailed):
-    """The other side answered with a JSON-RPC error."""
+    """The server answered with a JSON-RPC error."""
 
     kind = "peer_error"
 
@@ -269,28 +261,28 @@ class PeerError(CallFailed):
 
 
 class ModelError(ToolcribError):
-    """A language model was asked and did not answer."""
+    """A language model did not answer."""
 
     kind = "model_error"
     exit_code = 5
 
 
 class NoModel(ModelError):
-    """No model was chosen, or there is none of that name."""
+    """No model was chosen, or the name is unknown."""
 
     kind = "no_model"
     exit_code = 2
 
 
 class ModelKeyRefused(ModelError):
-    """There is no key, or the vendor does not take it."""
+    """The API key is missing or rejected."""
 
     kind = "model_key"
     exit_code = 4
 
 
 class ModelBusy(ModelError):
-    """Too many requests, or the vendor has too much to do."""
+    """Rate limited or overloaded."""
 
     kind = "model_busy"
     retryable = True
@@ -298,24 +290,24 @@ class ModelBusy(ModelError):
     def __init__(self, message: str, *, hint: str = "", wait: float | None = None) -> None:
         super().__init__(message, hint=hint)
         self.wait = wait
-        """Seconds after which the vendor wants to be asked again, where it says so."""
+        """Seconds after which the vendor accepts a retry, if it says so."""
 
 
 class ModelUnreachable(ModelError):
-    """Nobody answers at the model's address."""
+    """No answer at the model's address."""
 
     kind = "model_unreachable"
     retryable = True
 
 
 class AnswerCut(ModelError):
-    """The answer broke off before its end."""
+    """The answer ended early."""
 
     kind = "answer_cut"
     retryable = True
 
 
 class ContextTooLong(ModelError):
-    """More was sent than the model can hold."""
+    """The request exceeds the model's context."""
 
     kind = "context_too_long"

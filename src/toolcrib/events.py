@@ -1,4 +1,5 @@
-"""Publish and subscribe inside one process; a slow listener loses the oldest and never blocks anybody."""
+"""Publish and subscribe inside one process; a slow subscriber loses the oldest events and never blocks
+anyone."""
 
 from __future__ import annotations
 
@@ -14,25 +15,24 @@ DEFAULT_CAPACITY = 1000
 
 
 class Subscription(Generic[E]):
-    """One listener's queue. `dropped` counts what it was too slow for."""
+    """One subscriber's queue; `dropped` counts lost events."""
 
     def __init__(self, capacity: int, without: type[E] | None = None) -> None:
         self.without = without
-        """What it does not want to hear of."""
+        """Events of this type are left out."""
         self.unheard: deque[E] = deque(maxlen=capacity)
-        """What has happened since it last listened."""
+        """Events not read yet."""
         self._arrived = asyncio.Event()
         self.dropped = 0
 
     def put(self, event: E) -> None:
-        """Add an event, letting the oldest go when full."""
+        """Add an event; drops the oldest if full."""
         if len(self.unheard) == self.unheard.maxlen:
             self.dropped += 1
         self.unheard.append(event)
         self._arrived.set()
 
     async def next(self) -> E:
-        """The next event, waiting for one if there is none."""
         while not self.unheard:
             self._arrived.clear()
             await self._arrived.wait()
@@ -44,13 +44,13 @@ class Subscription(Generic[E]):
 
 
 class Bus(Generic[E]):
-    """Hands each published event to every current subscription."""
+    """Passes each published event to every current subscription."""
 
     def __init__(self) -> None:
         self._subscriptions: set[Subscription[E]] = set()
 
     def publish(self, event: E) -> None:
-        """Tell everyone; never waits."""
+        """Never waits."""
         for subscription in tuple(self._subscriptions):
             if subscription.without is None or not isinstance(event, subscription.without):
                 subscription.put(event)
@@ -59,7 +59,7 @@ class Bus(Generic[E]):
     def subscribe(
         self, capacity: int = DEFAULT_CAPACITY, *, without: type[E] | None = None
     ) -> Iterator[Subscription[E]]:
-        """Listen from now on until the block is left, to everything but events of one kind."""
+        """Receive all events while the block runs, except those of type `without`."""
         subscription: Subscription[E] = Subscription(capacity, without)
         self._subscriptions.add(subscription)
         try:
@@ -68,7 +68,7 @@ class Bus(Generic[E]):
             self._subscriptions.discard(subscription)
 
     def hears(self, kind: type[E]) -> bool:
-        """True when anyone wants events of this kind; lets a hot path skip building those nobody hears."""
+        """Whether anyone receives events of this type; lets a hot path skip building them."""
         for subscription in self._subscriptions:  # noqa: SIM110 - every call asks; `any` takes twice as long
             if subscription.without is not kind:
                 return True
@@ -76,7 +76,7 @@ class Bus(Generic[E]):
 
     @property
     def behind(self) -> bool:
-        """True while somebody has not heard yet of what happened."""
+        """Whether any subscriber has unread events."""
         for subscription in self._subscriptions:  # noqa: SIM110 - as above
             if subscription.unheard:
                 return True

@@ -1,8 +1,7 @@
-"""Finds extensions: the modules of a folder of ours, and what other packages offer as entry points.
+"""Finds extensions: the modules of one of our folders, and other packages' entry points.
 
-A folder is the list: `find("toolcrib.servers.transports", "http")` imports only that one module, and an
-installed package may add one under the entry-point group of the same name. Ours win, so that no package can
-take the place of a built-in.
+`find("toolcrib.servers.transports", "http")` imports only that module. An installed package may add one under
+the entry-point group of the same name; it cannot replace a built-in.
 """
 
 from __future__ import annotations
@@ -22,8 +21,13 @@ if TYPE_CHECKING:
 @cache
 def names(folder: str) -> tuple[str, ...]:
     """The names of all extensions of this kind, sorted; nothing is imported but the folder's package."""
-    theirs = {entry.name for entry in _offered(folder)}
-    return tuple(sorted(_ours(folder) | theirs))
+    return tuple(sorted({*_ours(folder), *names_elsewhere(folder)}))
+
+
+@cache
+def names_elsewhere(folder: str) -> tuple[str, ...]:
+    """The names that only other packages offer."""
+    return tuple(sorted({entry.name for entry in _offered(folder)} - _ours(folder)))
 
 
 def find(folder: str, name: str) -> ModuleType:
@@ -35,19 +39,18 @@ def find(folder: str, name: str) -> ModuleType:
         if isinstance(module, ModuleType):
             return module
     kind = folder.rpartition(".")[2]
-    raise NotFound(f"There is no {name!r} among {kind}.", hint=f"Known: {', '.join(names(folder))}.")
+    raise NotFound(f"There is no {name!r} in {kind}.", hint=f"Known: {', '.join(names(folder))}.")
 
 
 def _ours(folder: str) -> set[str]:
-    """The modules of the folder; those that begin with an underscore are parts of others."""
+    """The modules of the folder, except private ones (`_name`) and `engine`, which the others share."""
     package = importlib.import_module(folder)
-    return {
-        module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
-    }
+    found = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return {name for name in found if not name.startswith("_") and name != "engine"}
 
 
 def _offered(folder: str) -> EntryPoints:
-    # Ours are found without it, and it takes a while to load.
+    # Slow to import, and not needed for our own modules.
     from importlib.metadata import entry_points
 
     return entry_points(group=folder)

@@ -1,4 +1,4 @@
-"""Did you mean: the nearest of the known names, as a sentence."""
+""" "Did you mean …?" with the closest known names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 
 def did_you_mean(word: str, known: Iterable[str], *, otherwise: str = "") -> str:
-    """`Did you mean …?`, or `otherwise` when nothing is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(known), n=3, cutoff=0.6)

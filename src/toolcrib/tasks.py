@@ -1,4 +1,4 @@
-"""Cancels tasks and waits for their end; the caller's own cancellation is never taken for theirs."""
+"""Cancels tasks and waits for their end; the caller's own cancellation is never mistaken for theirs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 async def cancel_and_wait(*futures: asyncio.Future[Any] | None) -> None:
-    """Cancel them and wait until all have ended; what one of them fails with is logged."""
+    """Cancel all and wait until they have ended; failures are logged."""
     ending = [future for future in futures if future is not None]
     for future in ending:
         future.cancel()
@@ -21,7 +21,7 @@ async def cancel_and_wait(*futures: asyncio.Future[Any] | None) -> None:
 
 
 async def end_within(task: asyncio.Task[Any], *seconds: float) -> bool:
-    """Cancel a task once for each of these waits, until it has ended; False when it never does."""
+    """Cancel a task once for each of these waits until it has ended; False if it never does."""
     for patience in seconds:
         task.cancel()
         await asyncio.wait({task}, timeout=patience)
@@ -32,7 +32,7 @@ async def end_within(task: asyncio.Task[Any], *seconds: float) -> bool:
 
 
 async def first_of(*futures: asyncio.Future[Any]) -> None:
-    """Wait until one of them is done, then cancel the others."""
+    """Wait until one is done, then cancel the others."""
     try:
         await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -41,7 +41,7 @@ async def first_of(*futures: asyncio.Future[Any]) -> None:
 
 
 def being_cancelled() -> bool:
-    """True when somebody has asked the current task to end."""
+    """Whether the current task was cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
@@ -49,4 +49,4 @@ def being_cancelled() -> bool:
 def _note_failure(future: asyncio.Future[Any]) -> None:
     error = None if future.cancelled() else future.exception()
     if error is not None:
-        logger.error("a task failed while it was ended", exc_info=error)
+        logger.error("a task failed while it was cancelled", exc_info=error)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Crib
-from toolcrib.agent.chat_session import MOST_QUESTIONS
+from toolcrib.agent.call_requests import MOST_QUESTIONS
 from toolcrib.agent.events import Asking
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.testing.model import ScriptedModel, calls
@@ -72,7 +72,7 @@ async def test_a_server_that_asks_without_end_is_told_that_it_is_enough(asking: 
         ended = await host.agent(model, person=ada).ask("who am I?")
 
     assert len(ada.asked) == MOST_QUESTIONS
-    assert "no more" in reply_of(ended)["message"]
+    assert "limit of" in reply_of(ended)["message"]
 
 
 @pytest.mark.parametrize("field", ["password", "api_key", "accessToken", "Your PIN"])
@@ -84,7 +84,7 @@ async def test_a_form_for_secrets_reaches_nobody(asking: Crib, person: Any, fiel
         ended = await host.agent(model, person=ada).ask("who am I?")
 
     assert ada.asked == []
-    assert "no place for secrets" in reply_of(ended)["message"]
+    assert "must not ask for secrets" in reply_of(ended)["message"]
 
 
 @pytest.mark.parametrize(("setting", "asked"), [("deny", 0), ("ask", 1)])
@@ -100,7 +100,7 @@ async def test_sampling_that_is_refused_asks_no_model(
 
     assert len(model.requests) == 2
     assert len(nobody.asked) == asked
-    assert "does not let" in reply_of(ended)["message"]
+    assert "does not allow" in reply_of(ended)["message"]
 
 
 async def test_a_call_that_no_chat_made_reaches_no_chat(asking: Crib) -> None:
@@ -108,4 +108,4 @@ async def test_a_call_that_no_chat_made_reaches_no_chat(asking: Crib) -> None:
         await host.ready()
         result = await host.call("asking__interview")
 
-    assert "Nobody is here" in result["content"][0]["text"]
+    assert "No client can answer" in result["content"][0]["text"]

@@ -30,15 +30,15 @@ from toolcrib.agent.chat import (
 from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.agent.events import Speaking
 from toolcrib.agent.export import as_markdown, chat_json
-from toolcrib.agent.ports import Question
+from toolcrib.agent.ports import UserQuestion
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.approvals.rule import Rule
 from toolcrib.errors import ModelUnreachable, NotFound
-from toolcrib.llm.model import ModelEvent, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits, TextDelta, ThinkingDelta
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
     FromTools,
+    FromUser,
     Image,
     Opaque,
     Text,
@@ -52,7 +52,7 @@ from toolcrib.testing.model import ScriptedModel, calls
 
 USE = ToolUse(id="c1", name="add", arguments={"a": 1}, vendor={"signature": "s"})
 ENTRIES: list[Entry] = [
-    Said(FromPerson(parts=(Text("hi"), Image("AAAA", "image/png")))),
+    Said(FromUser(parts=(Text("hi"), Image("AAAA", "image/png")))),
     Offer(tools=(("add", "always on"),), note="a note"),
     Said(FromModel(parts=(Text("let me see"), Opaque(vendor="anthropic", data={"x": 1}), USE))),
     Said(FromTools(answers=(ToolAnswer(id="c1", name="add", parts=(Text("2"),), outcome="denied", ms=1.5),))),
@@ -76,24 +76,22 @@ def test_an_entry_survives_json(entry: Entry) -> None:
 
 
 def test_a_call_that_never_got_an_answer_gets_one() -> None:
-    messages = answered(
-        [FromPerson(parts=(Text("q"),)), FromModel(parts=(USE,)), FromPerson(parts=(Text("r"),))]
-    )
+    messages = answered([FromUser(parts=(Text("q"),)), FromModel(parts=(USE,)), FromUser(parts=(Text("r"),))])
 
-    assert [type(message) for message in messages] == [FromPerson, FromModel, FromTools, FromPerson]
+    assert [type(message) for message in messages] == [FromUser, FromModel, FromTools, FromUser]
     assert messages[2].answers[0].outcome == "cancelled"  # type: ignore[union-attr]
 
 
 def test_answers_that_nobody_asked_for_are_left_out() -> None:
     stray = FromTools(answers=(ToolAnswer(id="x", name="y", parts=()),))
 
-    assert answered([FromPerson(parts=(Text("q"),)), stray]) == [FromPerson(parts=(Text("q"),))]
+    assert answered([FromUser(parts=(Text("q"),)), stray]) == [FromUser(parts=(Text("q"),))]
 
 
 def test_a_summary_stands_for_what_it_covers() -> None:
     messages = shown(ENTRIES)
 
-    assert messages[0] == FromPerson(parts=(Text("so far"),))
+    assert messages[0] == FromUser(parts=(Text("so far"),))
     assert not any(isinstance(message, FromModel) for message in messages)
 
 
@@ -145,16 +143,16 @@ async def test_a_chat_goes_on_after_the_host_was_closed(crib: Crib) -> None:
         ended = await host.agent(first).ask("1 and 2?")
     second = ScriptedModel("As I said: 3.", name="scripted:other")
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.load(ended.chat)
+        chat = await host.chats.store.load(ended.chat)
         await host.agent(second).ask("once more?", chat=chat)
-        listed = await host.chats.list()
+        listed = await host.chats.store.list()
 
     assert [type(message) for message in second.requests[0].messages] == [
-        FromPerson,
+        FromUser,
         FromModel,
         FromTools,
         FromModel,
-        FromPerson,
+        FromUser,
     ]
     assert [(info.id, info.model, info.title) for info in listed] == [
         (ended.chat, "scripted:other", "1 and 2?")
@@ -172,7 +170,7 @@ async def read_then_write(crib: Crib, chat: str | None, model: ScriptedModel, as
     """Go on with a chat in a host of its own; returns the chat."""
 
     class Watcher:
-        async def answer(self, question: Question) -> dict[str, str]:
+        async def answer(self, question: UserQuestion) -> dict[str, str]:
             asked.append(question.detail["reasons"][0])
             return {"action": "accept"}
 
@@ -184,10 +182,10 @@ async def read_then_write(crib: Crib, chat: str | None, model: ScriptedModel, as
             return "sent"
 
         await host.ready()
-        host.approvals.rules.add(Rule(effect="allow"))
-        going = await host.chats.load(chat) if chat else None
+        host.approvals.policy.rules.add(Rule(effect="allow"))
+        going = await host.chats.store.load(chat) if chat else None
         ended = await host.agent(model, person=Watcher()).ask("go on", chat=going)
-        await host.chats.flush()
+        await host.chats.store.flush()
         return ended.chat
 
 
@@ -201,7 +199,7 @@ async def test_what_a_chat_has_read_counts_in_the_next_process_too(crib: Crib, f
     assert asked == []
     if fork:
         async with crib.open() as host:
-            chat = (await host.chats.fork(chat)).id
+            chat = (await host.chats.store.fork(chat)).id
 
     await read_then_write(crib, chat, ScriptedModel(calls(("send", {"text": "x"})), "Sent."), asked)
 
@@ -218,10 +216,10 @@ async def test_a_chat_is_exported_with_places_times_and_costs(crib: Crib) -> Non
             return a + b
 
         ended = await host.agent(ScriptedModel(calls(("add", {"a": 1, "b": 2})), "It is 3.")).ask("1 and 2?")
-        chat = await host.chats.load(ended.chat)
+        chat = await host.chats.store.load(ended.chat)
         async for _ in host.agent(ScriptedModel()).call(chat, "add", {"a": 5, "b": 5}):
             pass
-        chat = await host.chats.load(ended.chat)
+        chat = await host.chats.store.load(ended.chat)
 
     shown, text = chat_json(chat), as_markdown(chat)
 
@@ -239,13 +237,13 @@ class Thoughtful:
     name = "thoughtful"
     form = "openai"
 
-    async def traits(self) -> Traits:
-        return Traits()
+    async def traits(self) -> ModelTraits:
+        return ModelTraits()
 
     async def close(self) -> None:
         pass
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
         yield ThinkingDelta("Which story?")
         yield TextDelta("Once upon")
         await asyncio.Event().wait()
@@ -258,7 +256,7 @@ async def test_a_stopped_answer_keeps_the_reasoning_that_was_shown(crib: Crib) -
             async for event in events:
                 if isinstance(event, Speaking):
                     break
-        chat = await host.chats.load("last")
+        chat = await host.chats.store.load("last")
 
     [partial] = [entry for entry in chat.entries if isinstance(entry, Partial)]
     assert (partial.thinking, partial.text) == ("Which story?", "Once upon")
@@ -268,13 +266,13 @@ async def test_a_stopped_answer_keeps_the_reasoning_that_was_shown(crib: Crib) -
 
 async def test_a_model_that_cannot_be_reached_leaves_the_question_and_the_reason(crib: Crib) -> None:
     class Gone(Thoughtful):
-        async def traits(self) -> Traits:
+        async def traits(self) -> ModelTraits:
             raise ModelUnreachable("Nobody answers.")
 
     async with crib.open() as host:
         with pytest.raises(ModelUnreachable):
             await host.agent(Gone()).ask("Hello?")
-        chat = await host.chats.load("last")
+        chat = await host.chats.store.load("last")
 
     assert chat.questions() == ["Hello?"]
     assert chat.entries[-1] == Remark(kind="failed", text="Nobody answers.")
@@ -283,7 +281,7 @@ async def test_a_model_that_cannot_be_reached_leaves_the_question_and_the_reason
 async def test_a_rewritten_entry_stays_in_its_place_and_is_found(tmp_path: Path) -> None:
     async with open_database(tmp_path / "toolcrib.db") as database:
         chats = Chats(database)
-        chat = await chats.create("demo", entries=[Said(FromPerson(parts=(Text("q"),)))])
+        chat = await chats.create("demo", entries=[Said(FromUser(parts=(Text("q"),)))])
         for text in ("once", "once upon"):
             chats.rewrite(chat.id, 1, "m1", Partial(mark="m1", text=text))
         chats.append(chat.id, 1, Remark(kind="noted", text="by somebody else meanwhile"))

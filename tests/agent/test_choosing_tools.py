@@ -36,8 +36,8 @@ async def host(crib: Crib) -> AsyncIterator[Host]:
 
 async def test_a_pinned_tool_is_offered_whatever_is_asked(host: Host) -> None:
     model = ScriptedModel("Ten.")
-    chat = await host.chats.create("scripted")
-    chat.info = await host.chats.choose_tools(chat.id, pinned=["paint", "count_59"])
+    chat = await host.chats.store.create("scripted")
+    chat.info = await host.chats.store.choose_tools(chat.id, pinned=["paint", "count_59"])
 
     await host.agent(model).ask("zzz", chat=chat)
 
@@ -51,13 +51,13 @@ async def test_a_banned_tool_is_neither_offered_nor_found_nor_called(host: Host)
     model = ScriptedModel(
         calls(("search_tools", {"query": "paint the wall"})), calls(("paint", {"colour": "red"})), "No."
     )
-    chat = await host.chats.create("scripted")
-    chat.info = await host.chats.choose_tools(chat.id, banned=["paint", "count_*"], pinned=["paint"])
+    chat = await host.chats.store.create("scripted")
+    chat.info = await host.chats.store.choose_tools(chat.id, banned=["paint", "count_*"], pinned=["paint"])
 
     ended = await host.agent(model).ask("paint the wall", chat=chat)
 
     assert offered(model.requests[0]) == ["search_tools"]
     assert '"tools": []' in told(model.requests[1])
     assert [(call.tool, call.outcome) for call in ended.calls][1] == ("paint", "denied")
-    assert "banned" in told(model.requests[2])
+    assert "excluded" in told(model.requests[2])
     assert [record.tool for record in await host.audit.query()] == []

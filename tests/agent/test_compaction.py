@@ -14,23 +14,23 @@ from toolcrib.agent.compaction import tokens
 from toolcrib.agent.events import Compacted
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.errors import ContextTooLong, ModelBusy
-from toolcrib.llm.model import Finished, ModelEvent, Request, Traits
-from toolcrib.schema.messages import FromPerson, Usage
-from toolcrib.testing.model import Calls, ScriptedModel, calls
+from toolcrib.llm.model import CompletionRequest, Finished, ModelEvent, ModelTraits
+from toolcrib.schema.messages import FromUser, Usage
+from toolcrib.testing.model import ScriptedCalls, ScriptedModel, calls
 
-SMALL = Traits(context_tokens=8000)
+SMALL = ModelTraits(context_tokens=8000)
 NOTE = "NOTE: the treasure is at 17 Elm Street; the key was found in round one."
 
 
-def is_for_a_note(request: Request) -> bool:
+def is_for_a_note(request: CompletionRequest) -> bool:
     first = request.messages[0]
-    return isinstance(first, FromPerson) and "Write that note" in first.text
+    return isinstance(first, FromUser) and "replaced by your summary" in first.text
 
 
 def worker(rounds: int) -> Any:
     done = 0
 
-    def step(request: Request) -> str | Calls:
+    def step(request: CompletionRequest) -> str | ScriptedCalls:
         nonlocal done
         if is_for_a_note(request):
             return NOTE
@@ -50,7 +50,7 @@ async def test_a_long_turn_is_compacted_and_the_question_stays(crib: Crib) -> No
             return f"hole {hole}: " + "earth " * 900
 
         events = [event async for event in host.agent(model).run("Where is the treasure? Do not stop early.")]
-        chat = await host.chats.load("last")
+        chat = await host.chats.store.load("last")
 
     assert events[-1].answer == "The treasure is at 17 Elm Street."  # type: ignore[union-attr]
     compacted = [event for event in events if isinstance(event, Compacted)]
@@ -63,12 +63,12 @@ async def test_a_long_turn_is_compacted_and_the_question_stays(crib: Crib) -> No
 
 
 async def test_old_questions_become_a_note_of_the_models(crib: Crib) -> None:
-    def step(request: Request) -> str:
+    def step(request: CompletionRequest) -> str:
         return NOTE if is_for_a_note(request) else "word " * 1000
 
     model = ScriptedModel(step, traits=SMALL)
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         for number in range(8):
             await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
@@ -82,7 +82,7 @@ async def test_old_questions_become_a_note_of_the_models(crib: Crib) -> None:
 async def test_a_vendor_that_finds_it_too_long_is_asked_with_less(crib: Crib) -> None:
     refused = 0
 
-    def step(request: Request) -> str | Calls:
+    def step(request: CompletionRequest) -> str | ScriptedCalls:
         nonlocal refused
         if is_for_a_note(request):
             return NOTE
@@ -107,12 +107,12 @@ async def test_a_vendor_that_finds_it_too_long_is_asked_with_less(crib: Crib) ->
 
 @pytest.mark.parametrize("note", ["", "  \n"])
 async def test_without_a_note_the_past_stays(crib: Crib, note: str) -> None:
-    def step(request: Request) -> str:
+    def step(request: CompletionRequest) -> str:
         return note if is_for_a_note(request) else "word " * 1000
 
     model = ScriptedModel(step, traits=SMALL)
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         for number in range(8):
             ended = await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
@@ -123,14 +123,14 @@ async def test_without_a_note_the_past_stays(crib: Crib, note: str) -> None:
 
 
 async def test_a_model_that_refuses_to_write_the_note_leaves_the_past(crib: Crib) -> None:
-    def step(request: Request) -> str:
+    def step(request: CompletionRequest) -> str:
         if is_for_a_note(request):
             raise ModelBusy("too busy for a note")
         return "word " * 1000
 
     model = ScriptedModel(step, traits=SMALL)
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         for number in range(6):
             ended = await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
@@ -141,7 +141,7 @@ async def test_a_model_that_refuses_to_write_the_note_leaves_the_past(crib: Crib
 async def test_a_record_that_is_too_long_for_the_note_is_halved(crib: Crib) -> None:
     refused = 0
 
-    def step(request: Request) -> str:
+    def step(request: CompletionRequest) -> str:
         nonlocal refused
         if is_for_a_note(request) and len(str(request.messages)) > 5000:
             refused += 1
@@ -150,7 +150,7 @@ async def test_a_record_that_is_too_long_for_the_note_is_halved(crib: Crib) -> N
 
     model = ScriptedModel(step, traits=SMALL)
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         for number in range(8):
             await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
@@ -159,12 +159,12 @@ async def test_a_record_that_is_too_long_for_the_note_is_halved(crib: Crib) -> N
 
 
 async def test_a_note_that_is_longer_than_the_past_is_not_taken(crib: Crib) -> None:
-    def step(request: Request) -> str:
+    def step(request: CompletionRequest) -> str:
         return "note " * 200_000 if is_for_a_note(request) else "word " * 1000
 
     model = ScriptedModel(step, traits=SMALL)
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         for number in range(8):
             await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
@@ -197,7 +197,7 @@ async def test_what_the_vendor_counted_last_decides_when_it_is_full(crib: Crib) 
             """Dig a hole."""
             return f"hole {hole}: " + "earth " * 200
 
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         events = [event async for event in host.agent(model).run("Where is it?", chat=chat)]
         took = [entry for entry in chat.entries if isinstance(entry, Took)]
 
@@ -208,7 +208,7 @@ async def test_what_the_vendor_counted_last_decides_when_it_is_full(crib: Crib) 
 class CountingModel(ScriptedModel):
     """One whose vendor counts many tokens."""
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
         async for event in super().stream(request):
             if isinstance(event, Finished):
                 yield replace(event, usage=Usage(input=7500, output=10, requests=1))
@@ -217,7 +217,7 @@ class CountingModel(ScriptedModel):
 
 
 async def test_a_talk_with_nothing_to_summarise_asks_for_no_summary(crib: Crib) -> None:
-    def step(request: Request) -> str:
+    def step(request: CompletionRequest) -> str:
         if is_for_a_note(request):
             return NOTE
         raise ContextTooLong("too long")

@@ -54,7 +54,7 @@ async def host(crib: Crib) -> AsyncIterator[Host]:
 async def test_all_who_follow_hear_the_same_whenever_they_come(host: Host) -> None:
     model = ScriptedModel("one two three four")
     model.hold = asyncio.Event()
-    turn = await host.turns.start(host.agent(model), "count")
+    turn = await host.chats.turns.start(host.agent(model), "count")
     early = asyncio.create_task(told(turn))
     await asyncio.wait_for(model.speaking.wait(), DEADLINE)
     late = asyncio.create_task(told(turn))
@@ -70,7 +70,7 @@ async def test_all_who_follow_hear_the_same_whenever_they_come(host: Host) -> No
 
 
 async def test_who_comes_back_goes_on_where_it_left_off(host: Host) -> None:
-    turn = await host.turns.start(host.agent(ScriptedModel("one two three")), "count")
+    turn = await host.chats.turns.start(host.agent(ScriptedModel("one two three")), "count")
     whole = await told(turn)
 
     assert await told(turn, after=whole[2][0]) == whole[3:]
@@ -80,7 +80,7 @@ async def test_who_comes_back_goes_on_where_it_left_off(host: Host) -> None:
 async def test_a_listener_that_leaves_stops_nothing(host: Host) -> None:
     model = ScriptedModel("one two three")
     model.hold = asyncio.Event()
-    turn = await host.turns.start(host.agent(model), "count")
+    turn = await host.chats.turns.start(host.agent(model), "count")
     leaving = asyncio.create_task(told(turn))
     await asyncio.wait_for(model.speaking.wait(), DEADLINE)
     leaving.cancel()
@@ -94,26 +94,26 @@ async def test_a_chat_answers_one_question_at_a_time(host: Host) -> None:
     model = ScriptedModel("one two")
     model.hold = asyncio.Event()
     agent = host.agent(model)
-    turn = await host.turns.start(agent, "first")
-    chat = await host.chats.load(turn.chat)
+    turn = await host.chats.turns.start(agent, "first")
+    chat = await host.chats.store.load(turn.chat)
 
     with pytest.raises(UsageError, match="busy"):
-        await host.turns.start(agent, "second", chat=chat)
+        await host.chats.turns.start(agent, "second", chat=chat)
     with pytest.raises(UsageError, match="busy"):
         await agent.ask("second", chat=chat)
-    other = await host.turns.start(agent, "elsewhere")
+    other = await host.chats.turns.start(agent, "elsewhere")
 
-    assert host.turns.running() == [turn, other]
-    assert host.turns.of(turn.chat) is turn is host.turns.get(turn.id)
+    assert host.chats.turns.running() == [turn, other]
+    assert host.chats.turns.of(turn.chat) is turn is host.chats.turns.get(turn.id)
     with pytest.raises(NotFound):
-        host.turns.get("nowhere")
+        host.chats.turns.get("nowhere")
     model.hold.set()
     await asyncio.gather(turn.result(), other.result())
-    assert host.turns.running() == []
+    assert host.chats.turns.running() == []
 
 
 async def test_a_failure_is_told_and_not_raised(host: Host) -> None:
-    turn = await host.turns.start(host.agent(ScriptedModel(ModelBusy("too many"))), "hello")
+    turn = await host.chats.turns.start(host.agent(ScriptedModel(ModelBusy("too many"))), "hello")
 
     ended = await asyncio.wait_for(turn.result(), DEADLINE)
 
@@ -125,7 +125,7 @@ async def test_closing_the_host_stops_what_runs(crib: Crib) -> None:
     model = ScriptedModel("one two")
     model.hold = asyncio.Event()
     async with crib.open(gate=AllowAll()) as host:
-        turn = await host.turns.start(host.agent(model), "first")
+        turn = await host.chats.turns.start(host.agent(model), "first")
         await asyncio.wait_for(model.speaking.wait(), DEADLINE)
 
     assert not turn.running
@@ -146,7 +146,7 @@ async def test_when_stop_has_returned_nothing_is_left_running(crib: Crib, tmp_pa
         host.open_workspace_tools()
         await host.ready()
         agent = host.agent(model, project=str(tmp_path))
-        turn = await host.turns.start(agent, "work")
+        turn = await host.chats.turns.start(agent, "work")
         await until_so(lambda: len(sleepers()) == 3)
 
         following = asyncio.create_task(when_it_ended(turn))
@@ -159,9 +159,9 @@ async def test_when_stop_has_returned_nothing_is_left_running(crib: Crib, tmp_pa
             event.tool: event.outcome for _, event in await told(turn) if isinstance(event, CallEnded)
         }
         assert outcomes["box__sleep"] == "cancelled"
-        chat = await host.chats.load(turn.chat)
+        chat = await host.chats.store.load(turn.chat)
         assert chat.took().ending == "stopped"
-        again = await host.turns.start(agent, "never mind", chat=chat)
+        again = await host.chats.turns.start(agent, "never mind", chat=chat)
         assert (await asyncio.wait_for(again.result(), DEADLINE)).answer == "All right."
 
 
@@ -169,7 +169,7 @@ async def test_a_very_long_turn_is_kept_by_its_rounds(host: Host, monkeypatch: p
     monkeypatch.setattr(live, "MOST_KEPT", 20)
     long = "word " * 30
     model = ScriptedModel(calls(("add", {"a": 1, "b": 2}), saying=long), "the end")
-    turn = await host.turns.start(host.agent(model), "much")
+    turn = await host.chats.turns.start(host.agent(model), "much")
     await asyncio.wait_for(turn.result(), DEADLINE)
 
     events = await told(turn)
@@ -188,18 +188,18 @@ async def test_a_tool_is_run_again_by_hand_under_the_gate(crib: Crib) -> None:
             return a + b
 
         model = ScriptedModel("hello")
-        agent = host.agent(model, person=host.client_requests.questions)
-        chat = (await host.turns.start(agent, "hi")).chat
-        await host.turns.of(chat).result()  # type: ignore[union-attr]
-        turn = await host.turns.call(agent, await host.chats.load(chat), "add", {"a": 1, "b": 2})
+        agent = host.agent(model, person=host.chats.questions)
+        chat = (await host.chats.turns.start(agent, "hi")).chat
+        await host.chats.turns.of(chat).result()  # type: ignore[union-attr]
+        turn = await host.chats.turns.call(agent, await host.chats.store.load(chat), "add", {"a": 1, "b": 2})
         async with asyncio.timeout(DEADLINE):
             async for _, event in turn.follow():
                 if isinstance(event, Asking):
                     assert event.chat == chat == event.detail["session"]
-                    host.client_requests.questions.decide(event.id, {"action": "accept"})
+                    host.chats.questions.decide(event.id, {"action": "accept"})
 
         events = [event for _, event in await told(turn)]
-        kept = await host.chats.load(chat)
+        kept = await host.chats.store.load(chat)
 
         assert [type(event) for event in events if isinstance(event, CallBegan | CallEnded)] == [
             CallBegan,
@@ -207,6 +207,6 @@ async def test_a_tool_is_run_again_by_hand_under_the_gate(crib: Crib) -> None:
         ]
         assert (await turn.result()).answer == "3"
         assert [call.name for call in kept.ran()] == ["add"]
-        await host.turns.start(agent, "again", chat=kept)
-        await host.turns.of(chat).result()  # type: ignore[union-attr]
+        await host.chats.turns.start(agent, "again", chat=kept)
+        await host.chats.turns.of(chat).result()  # type: ignore[union-attr]
         assert not any(message.__class__.__name__ == "FromTools" for message in model.requests[-1].messages)

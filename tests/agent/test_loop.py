@@ -14,18 +14,18 @@ from toolcrib.agent.chat import Offer, Remark
 from toolcrib.agent.events import CallBegan, Notice, ToolsOffered
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.errors import ModelError, NoModel
-from toolcrib.llm.model import Request, Traits
+from toolcrib.llm.model import CompletionRequest, ModelTraits
 from toolcrib.schema.messages import FromTools, Image
 from toolcrib.testing.model import ScriptedModel, calls
 
 DEADLINE = 60.0
 
 
-def offered(request: Request) -> list[str]:
+def offered(request: CompletionRequest) -> list[str]:
     return [tool["function"]["name"] for tool in request.tools]
 
 
-def told(request: Request) -> str:
+def told(request: CompletionRequest) -> str:
     """What the tools of the last round said."""
     last = request.messages[-1]
     assert isinstance(last, FromTools)
@@ -74,7 +74,7 @@ async def test_with_few_tools_all_are_offered_and_the_reason_is_kept(crib: Crib)
     async with crib.open(gate=AllowAll()) as host:
         await host.ready()
         ended = await host.agent(model).ask("hello")
-        chat = await host.chats.load(ended.chat)
+        chat = await host.chats.store.load(ended.chat)
 
     assert "box__echo" in offered(model.requests[0])
     kept = next(entry for entry in chat.entries if isinstance(entry, Offer))
@@ -152,14 +152,14 @@ async def test_results_are_marked_as_data_and_cannot_close_the_mark(crib: Crib) 
 
 
 async def test_a_question_with_a_picture_for_a_model_that_cannot_see_is_told_to_both(crib: Crib) -> None:
-    model = ScriptedModel("I cannot see it.", traits=Traits(images=False))
+    model = ScriptedModel("I cannot see it.", traits=ModelTraits(images=False))
     async with crib.open(gate=AllowAll()) as host:
         picture = Image("iVBORw0KGgo=", "image/png")
         async with aclosing(host.agent(model).run("look", images=[picture])) as stream:
             events = [event async for event in stream]
 
     assert [event.text for event in events if isinstance(event, Notice)] == [
-        "scripted:model cannot see pictures; it is told so in words."
+        "scripted:model cannot see pictures; it gets a note instead."
     ]
     assert "You cannot see pictures" in str(model.requests[0].messages)
     assert "image/png" not in str(model.requests[0].messages)
@@ -179,7 +179,7 @@ async def test_a_user_is_told_of_a_picture_that_cannot_be_sent(crib: Crib) -> No
 async def test_a_fault_of_a_model_is_kept_with_the_chat(crib: Crib) -> None:
     model = ScriptedModel(RuntimeError("out of order"), "fine")
     async with crib.open(gate=AllowAll()) as host:
-        chat = await host.chats.create(model.name)
+        chat = await host.chats.store.create(model.name)
         with pytest.raises(RuntimeError, match="out of order"):
             await host.agent(model).ask("go", chat=chat)
         ended = await host.agent(model).ask("again", chat=chat)
@@ -189,7 +189,7 @@ async def test_a_fault_of_a_model_is_kept_with_the_chat(crib: Crib) -> None:
 
 
 async def test_a_model_that_cannot_see_is_told_of_a_picture_in_words(crib: Crib) -> None:
-    model = ScriptedModel(calls(("picture", {})), "I cannot see it.", traits=Traits(images=False))
+    model = ScriptedModel(calls(("picture", {})), "I cannot see it.", traits=ModelTraits(images=False))
     async with crib.open(gate=AllowAll()) as host:
 
         @host.tool()
@@ -202,11 +202,11 @@ async def test_a_model_that_cannot_see_is_told_of_a_picture_in_words(crib: Crib)
     answer = model.requests[1].messages[-1]
     assert isinstance(answer, FromTools)
     assert not any(isinstance(part, Image) for part in answer.answers[0].parts)
-    assert "cannot perceive" in answer.answers[0].text
+    assert "cannot see or hear" in answer.answers[0].text
 
 
 async def test_a_model_without_tools_still_answers(crib: Crib) -> None:
-    model = ScriptedModel("I have no tools.", traits=Traits(tools=False))
+    model = ScriptedModel("I have no tools.", traits=ModelTraits(tools=False))
     async with crib.open(gate=AllowAll()) as host:
         assert (await host.agent(model).ask("add 1 and 2")).answer == "I have no tools."
 
@@ -217,7 +217,7 @@ async def test_the_budget_ends_with_an_answer(crib: Crib) -> None:
     crib.setting(agent={"maxRounds": 4})
     crib.server("box")
 
-    def endless(request: Request) -> Any:
+    def endless(request: CompletionRequest) -> Any:
         return calls(("box__echo", {"text": "again"})) if request.tools else "I stop here."
 
     model = ScriptedModel(endless)
@@ -234,7 +234,7 @@ async def test_a_model_that_fails_leaves_a_chat_that_goes_on(crib: Crib) -> None
     async with crib.open(gate=AllowAll()) as host:
         with pytest.raises(ModelError, match="out of order"):
             await host.agent(model).ask("first")
-        ended = await host.agent(model).ask("second", chat=await host.chats.load("last"))
+        ended = await host.agent(model).ask("second", chat=await host.chats.store.load("last"))
 
     assert ended.answer == "here again"
     assert [message.text for message in model.requests[1].messages] == ["first", "second"]  # type: ignore[union-attr]
@@ -255,7 +255,7 @@ async def test_stopping_reaches_the_servers(crib: Crib) -> None:
                         break
             # The server answers calls one after the other: it has heard of both by now.
             result = await host.call("box__cancelled")
-        ended = await agent.ask("go on", chat=await host.chats.load("last"))
+        ended = await agent.ask("go on", chat=await host.chats.store.load("last"))
 
     assert result["content"][0]["text"].count(",") == 1
     assert ended.answer == "next"

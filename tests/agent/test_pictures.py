@@ -28,7 +28,7 @@ def test_a_picture_is_known_by_its_beginning(data: bytes, mime: str) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"<svg/>", b"%PDF-1.7", b"RIFF\x00\x00\x00\x00WAVE"])
 def test_what_models_do_not_take_is_refused(data: bytes) -> None:
-    with pytest.raises(UsageError, match="no picture"):
+    with pytest.raises(UsageError, match="not a picture"):
         read_picture(data)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.conftest import Crib
 from toolcrib.agent.events import Asking, CallBegan, CallEnded, CallQueued, TurnEnded
-from toolcrib.agent.ports import Question
+from toolcrib.agent.ports import UserQuestion
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.approvals.rule import Rule
 from toolcrib.testing.model import ScriptedModel, calls
@@ -72,7 +72,7 @@ async def test_stop_in_the_middle_of_three_tools_leaves_nothing(crib: Crib, tmp_
                         break
                 await until(lambda: len(sleepers()) == 2)
             assert sleepers() == []  # Whoever stops waits for the end, and nothing is left to wait for.
-        ended = await agent.ask("never mind", chat=await host.chats.load("last"))
+        ended = await agent.ask("never mind", chat=await host.chats.store.load("last"))
 
     assert ended.answer == "All right."
 
@@ -89,7 +89,7 @@ async def test_one_call_is_stopped_and_the_turn_goes_on_without_it(crib: Crib) -
         async with asyncio.timeout(DEADLINE), aclosing(agent.run("work")) as events:
             async for event in events:
                 if isinstance(event, CallBegan) and event.tool == "box__sleep":
-                    sleep, chat = event.id, await host.chats.load("last")
+                    sleep, chat = event.id, await host.chats.store.load("last")
                     assert not await agent.stop_call(chat.id, "another")
                     assert await agent.stop_call(chat.id, sleep)
                 elif isinstance(event, CallEnded):
@@ -115,7 +115,7 @@ async def test_calls_beyond_the_room_wait_and_end_with_the_turn(crib: Crib) -> N
             async for event in events:
                 told.append(event.kind)
                 if isinstance(event, CallQueued) and told.count("queued") == 2:
-                    agent.halt((await host.chats.load("last")).id)
+                    agent.halt((await host.chats.store.load("last")).id)
 
     assert told.count("call") == 1, "the others were never made"
     assert told.count("result") == 3
@@ -126,14 +126,14 @@ async def test_a_call_stopped_at_its_question_has_not_run_even_in_a_fork(crib: C
     model = ScriptedModel(calls(("box__echo", {"text": "hi"})))
     async with crib.open() as host:
         await host.ready()
-        agent = host.agent(model, person=host.client_requests.questions, mode="always")
+        agent = host.agent(model, person=host.chats.questions, mode="always")
         async with asyncio.timeout(DEADLINE), aclosing(agent.run("say hi")) as events:
             async for event in events:
                 if isinstance(event, Asking):
                     agent.halt(event.chat)
-        stopped = await host.chats.load("last")
-        fork = await host.chats.fork(stopped.id)
-        again = await host.chats.load(fork.id)
+        stopped = await host.chats.store.load("last")
+        fork = await host.chats.store.fork(stopped.id)
+        again = await host.chats.store.load(fork.id)
 
     assert stopped.ran() == again.ran() == []
     assert "before the call was made" in str(again.messages()[-1])
@@ -147,7 +147,7 @@ async def test_a_call_that_waits_for_an_approval_holds_up_no_other(crib: Crib) -
     class Patient:
         """Answers once the other call has run."""
 
-        async def answer(self, question: Question) -> dict[str, str]:
+        async def answer(self, question: UserQuestion) -> dict[str, str]:
             await asked.wait()
             return {"action": "accept"}
 
@@ -161,7 +161,7 @@ async def test_a_call_that_waits_for_an_approval_holds_up_no_other(crib: Crib) -
             asked.set()
             return a + b
 
-        host.gate.rules.add(Rule(effect="allow", tool="add"))
+        host.approvals.gate.rules.add(Rule(effect="allow", tool="add"))
         await host.ready()
         agent = host.agent(model, person=Patient())
         async with asyncio.timeout(DEADLINE), aclosing(agent.run("work")) as events:

@@ -9,7 +9,8 @@ import pytest
 from tests.conftest import Crib
 from toolcrib.agent.agent import agent_principal
 from toolcrib.bundled.terminal.sandbox import Sandbox
-from toolcrib.control.dispatch import perform
+from toolcrib.operations.operation import Invocation
+from toolcrib.operations.registry import perform
 
 TERMINAL = "terminal__run_command"
 
@@ -20,7 +21,7 @@ async def ignore(event: object) -> None:
 
 async def test_a_question_opens_the_terminal(crib: Crib) -> None:
     async with crib.open() as host:
-        await perform(host, "ask", {"text": "hello", "model": "demo"}, ignore)
+        await perform(host, "ask", {"text": "hello", "model": "demo"}, Invocation())
 
         assert TERMINAL in {tool.name for tool in host.tools()}
 
@@ -28,7 +29,7 @@ async def test_a_question_opens_the_terminal(crib: Crib) -> None:
 async def test_a_host_that_is_lent_to_others_opens_no_terminal(crib: Crib) -> None:
     async with crib.open() as host:
         host.lent = True
-        await perform(host, "ask", {"text": "hello", "model": "demo"}, ignore)
+        await perform(host, "ask", {"text": "hello", "model": "demo"}, Invocation())
 
         assert TERMINAL not in {tool.name for tool in host.tools()}
 
@@ -38,10 +39,10 @@ async def test_what_a_chat_has_read_counts_when_it_goes_on(crib: Crib) -> None:
     principal = agent_principal("chat")
     async with crib.open() as host:
         await host.ready()
-        host.approvals.sessions.of(principal).saw("box__echo", untrusted=True)
-        await perform(host, "chat_close", {"chat": "chat"}, ignore)
+        host.approvals.policy.sessions.of(principal).saw("box__echo", untrusted=True)
+        await perform(host, "chat_close", {"chat": "chat"}, Invocation())
 
-        assert host.approvals.sessions.of(principal).untrusted == ("box__echo",)
+        assert host.approvals.policy.sessions.of(principal).untrusted == ("box__echo",)
 
 
 async def test_the_terminal_follows_the_settings_while_it_runs(

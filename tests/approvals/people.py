@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.approvals.gate import Gate
-from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.gate import ApprovalGate
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.ports import Decision
 from toolcrib.tools.registry import Registry
@@ -20,19 +20,19 @@ OURS = ("terminal", "files", None)
 class Person:
     """Answers each question as told, and remembers them all."""
 
-    def __init__(self, *answers: Answer | Callable[[Question], Answer]) -> None:
-        self.questions: list[Question] = []
+    def __init__(self, *answers: ApprovalAnswer | Callable[[CallQuestion], ApprovalAnswer]) -> None:
+        self.questions: list[CallQuestion] = []
         self._answers = list(answers)
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         self.questions.append(question)
         await asyncio.sleep(0)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         return answer(question) if callable(answer) else answer
 
 
-YES, NO = Answer(allow=True), Answer(allow=False)
-ALWAYS = Answer(allow=True, scope="always")
+YES, NO = ApprovalAnswer(allow=True), ApprovalAnswer(allow=False)
+ALWAYS = ApprovalAnswer(allow=True, scope="always")
 
 
 class Tools:
@@ -70,10 +70,10 @@ def is_ours(tool: Tool) -> bool:
     return tool.server in OURS
 
 
-def gate_with(person: Person | None = None, **options: Any) -> Gate:
-    return Gate(ours=is_ours, asker=person, **options)
+def gate_with(person: Person | None = None, **options: Any) -> ApprovalGate:
+    return ApprovalGate(ours=is_ours, asker=person, **options)
 
 
-async def allowed(gate: Gate, call: ToolCall) -> bool:
+async def allowed(gate: ApprovalGate, call: ToolCall) -> bool:
     decision: Decision = await gate.check(call)
     return decision.allowed

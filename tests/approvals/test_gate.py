@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.approvals.people import AGENT, ALWAYS, NO, YES, Person, Tools, allowed, gate_with, named
-from toolcrib.approvals.gate import AllowAll, Gate
+from toolcrib.approvals.gate import AllowAll, ApprovalGate
 from toolcrib.approvals.proposal import exact_rule
-from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.schema.approvals import Scope
 from toolcrib.schema.tools import Principal, ToolCall
@@ -67,7 +67,7 @@ async def test_the_question_shows_the_exact_call_and_the_exact_rule(tools: Tools
     asked = person.questions[0]
     assert asked.arguments == {"command": hidden}
     assert "\\u202e\\u200b\\r; touch x" in asked.call_text
-    assert [rule.as_json() for rule in gate.rules.all()] == [asked.rule.as_json()]
+    assert [rule.as_json() for rule in gate.rules.active] == [asked.rule.as_json()]
     assert json.loads(asked.rule_text)["arguments"] == {"command": {"equals": hidden}}
     assert "\u202e" not in asked.rule_text
 
@@ -158,7 +158,7 @@ async def test_a_rule_for_the_whole_terminal_leaves_the_commands_to_be_judged(to
 
 
 async def test_scopes_end_where_they_say(tools: Tools) -> None:
-    person = Person(Answer(allow=True, scope="chat"), Answer(allow=True, scope="project"), NO)
+    person = Person(ApprovalAnswer(allow=True, scope="chat"), ApprovalAnswer(allow=True, scope="project"), NO)
     gate = gate_with(person)
     one, two = AGENT, Principal(name="agent", session="chat-2")
     gate.begin(one, project="/p")
@@ -198,7 +198,7 @@ async def test_an_answer_for_good_settles_the_twin_that_waits(tools: Tools) -> N
 async def test_what_changes_while_it_is_asked_about_does_not_run(tools: Tools) -> None:
     call = tools.call("files__write", path="a")
 
-    def swap(question: Question) -> Answer:
+    def swap(question: CallQuestion) -> ApprovalAnswer:
         call.arguments["path"] = "b"  # type: ignore[index]
         return YES
 
@@ -247,7 +247,7 @@ async def test_a_refused_autonomous_run_changes_nothing(tools: Tools) -> None:
 
 
 async def test_a_server_of_others_that_calls_itself_terminal_gets_no_favours(tools: Tools) -> None:
-    gate = Gate(ours=lambda tool: False)
+    gate = ApprovalGate(ours=lambda tool: False)
 
     assert gate.explain(tools["terminal__run_command"], {"command": "ls"}, AGENT).decision == "ask"
 
@@ -274,7 +274,7 @@ async def test_a_cancelled_question_leaves_the_next_one_free(tools: Tools) -> No
     began = asyncio.Event()
 
     class Slow:
-        async def ask(self, question: Question) -> Answer:
+        async def ask(self, question: CallQuestion) -> ApprovalAnswer:
             began.set()
             await asyncio.Event().wait()
             raise AssertionError
@@ -295,14 +295,14 @@ async def test_a_cancelled_question_leaves_the_next_one_free(tools: Tools) -> No
 async def test_the_rule_that_is_shown_for_a_scope_is_the_one_that_is_written(
     scope: Scope, allow: bool
 ) -> None:
-    tools, person = Tools(), Person(Answer(allow=allow, scope=scope))
+    tools, person = Tools(), Person(ApprovalAnswer(allow=allow, scope=scope))
     gate = gate_with(person)
     gate.begin(AGENT, asker=person, project="/home/ada/thing")
 
     await gate.check(tools.run("make test"))
 
     shown = person.questions[0].as_json()["rules"]
-    [written] = gate.rules.all()
+    [written] = gate.rules.active
     assert json.loads(shown[scope]["allow" if allow else "deny"]) == written.as_json()
     assert set(shown) == {"chat", "project", "always"}
 
@@ -316,7 +316,7 @@ async def test_a_scope_that_was_not_offered_is_not_granted() -> None:
     await gate.check(tools.call("files__write", path="a"))
 
     assert person.questions[0].scopes == ("once",)
-    assert len(gate.rules.all()) == 1
+    assert len(gate.rules.active) == 1
 
 
 async def test_nobody_is_asked_after_the_turn_that_they_were_there_for() -> None:
@@ -330,13 +330,13 @@ async def test_nobody_is_asked_after_the_turn_that_they_were_there_for() -> None
 
 
 async def test_a_tool_that_only_reads_is_allowed_as_a_whole_until_it_changes(tools: Tools) -> None:
-    person = Person(Answer(allow=True, scope="always", any_arguments=True), NO)
+    person = Person(ApprovalAnswer(allow=True, scope="always", any_arguments=True), NO)
     gate = gate_with(person)
 
     assert await allowed(gate, tools.call("web__fetch", url="a"))
     gate.sessions.end(AGENT)
     assert await allowed(gate, tools.call("web__fetch", url="b", more=1))
-    assert [rule.as_json() for rule in gate.rules.all()] == [person.questions[0].tool_rule.as_json()]
+    assert [rule.as_json() for rule in gate.rules.active] == [person.questions[0].tool_rule.as_json()]
 
     tools.registry.put("web", "mcp", [named("fetch", readOnlyHint=True, title="Another")])
     gate.sessions.end(AGENT)
@@ -345,10 +345,10 @@ async def test_a_tool_that_only_reads_is_allowed_as_a_whole_until_it_changes(too
 
 @pytest.mark.parametrize("name", ["web__post", "files__write", "python", "terminal__run_command"])
 async def test_a_tool_that_does_more_than_read_is_never_allowed_as_a_whole(tools: Tools, name: str) -> None:
-    person = Person(Answer(allow=True, scope="always", any_arguments=True), NO)
+    person = Person(ApprovalAnswer(allow=True, scope="always", any_arguments=True), NO)
     gate = gate_with(person)
 
     assert await allowed(gate, tools.call(name, code="1", command="make", path="x"))
 
     assert person.questions[0].tool_rule is None
-    assert [rule.closed for rule in gate.rules.all()] == [True]
+    assert [rule.closed for rule in gate.rules.active] == [True]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from toolcrib.approvals.places import Ground, ThisDisk
+from toolcrib.approvals.paths import LocalDisk, PathContext
 from toolcrib.approvals.rule import Examples, Pattern, Rule, read_rule
 from toolcrib.approvals.rule_match import check_examples, fits
 
-GROUND = Ground(ThisDisk())
+GROUND = PathContext(LocalDisk())
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def allowing(folder: Path, effect: str = "allow") -> Rule:
 
 
 def speaks(rule: Rule, path: object, start: str = "") -> bool:
-    return fits(rule, {"path": path}, None, Ground(ThisDisk(), start))
+    return fits(rule, {"path": path}, None, PathContext(LocalDisk(), start))
 
 
 def test_what_lies_in_the_folder_is_meant_at_any_depth(project: Path) -> None:

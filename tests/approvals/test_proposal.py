@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.approvals.people import AGENT, ALWAYS, NO, Person, Tools, allowed, gate_with
-from toolcrib.approvals.gate import Gate
-from toolcrib.approvals.places import Ground, ThisDisk
+from toolcrib.approvals.gate import ApprovalGate
+from toolcrib.approvals.paths import LocalDisk, PathContext
 from toolcrib.approvals.proposal import LONG, proposed_rule
 from toolcrib.approvals.rule import Rule
-from toolcrib.approvals.rule_words import rule_words
+from toolcrib.approvals.rule_text import rule_words
 from toolcrib.schema.tools import ToolCall
 
 LINES = "one\ntwo\n"
@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def proposed(call: ToolCall, *folders: Path, ours: bool = False, start: str = "") -> Rule:
-    ground = Ground(ThisDisk(), start)
+    ground = PathContext(LocalDisk(), start)
     return proposed_rule(call, ours=ours, ground=ground, folders=[str(one) for one in folders])
 
 
@@ -161,7 +161,7 @@ async def test_always_for_a_file_lets_the_next_one_beside_it_be_written(tools: T
     assert await allowed(gate, tools.call("files__write", path=f"{folder}/a.py", content="1"))
     assert await allowed(gate, tools.call("files__write", path=f"{folder}/b.py", content="another"))
     assert len(person.questions) == 1
-    assert [rule.as_json() for rule in gate.rules.all()] == [person.questions[0].rule.as_json()]
+    assert [rule.as_json() for rule in gate.rules.active] == [person.questions[0].rule.as_json()]
 
     (project / "src" / "out").symlink_to("/etc")
     for path in (
@@ -183,10 +183,10 @@ async def test_a_rule_for_a_folder_leaves_our_own_files_to_be_asked_about(
 
     assert await allowed(gate, tools.call("files__write", path=f"{project}/src/a.py", content="1"))
     assert not await allowed(gate, tools.call("files__write", path=f"{project}/src/crib/x.db", content="1"))
-    assert person.questions[-1].reasons[0].endswith("decides what runs on this machine.")
+    assert person.questions[-1].reasons[0].endswith("controls what runs on this machine.")
 
 
-async def _gate_in(project: Path, person: Person, **options: Any) -> Gate:
+async def _gate_in(project: Path, person: Person, **options: Any) -> ApprovalGate:
     gate = gate_with(person, **options)
     gate.begin(AGENT, asker=person, project=str(project))
     return gate

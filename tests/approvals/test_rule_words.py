@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.approvals.rule import Pattern, Rule
-from toolcrib.approvals.rule_words import rule_place, rule_words
+from toolcrib.approvals.rule_text import rule_place, rule_words
 
 
 def test_every_condition_is_named() -> None:
@@ -21,8 +21,7 @@ def test_every_condition_is_named() -> None:
 def test_a_rule_for_a_whole_tool_has_no_condition() -> None:
     assert rule_words(Rule(effect="deny", server="files", tool="*")) == "deny files.*"
     assert (
-        rule_words(Rule(effect="allow", server="", tool="now", closed=True))
-        == "allow now when it is given nothing"
+        rule_words(Rule(effect="allow", server="", tool="now", closed=True)) == "allow now without arguments"
     )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.approvals.people import AGENT, NO, Person, Tools, allowed, gate_with
-from toolcrib.approvals.gate import Gate
-from toolcrib.approvals.ports import RulesInMemory
+from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.approvals.rule_store import RulesInMemory
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def gate_in(project: Path, **options: Any) -> Gate:
+def gate_in(project: Path, **options: Any) -> ApprovalGate:
     gate = gate_with(Person(NO), **options)
     gate.begin(AGENT, project=str(project))
     return gate

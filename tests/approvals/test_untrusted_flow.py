@@ -9,7 +9,7 @@ import pytest
 
 from tests.approvals.people import AGENT, YES, Person, Tools, allowed, gate_with, named
 from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
 from toolcrib.approvals.rule import Rule
 from toolcrib.schema.tools import Principal
 
@@ -30,7 +30,7 @@ async def test_a_write_after_untrusted_content_asks_whatever_the_rules_say() -> 
 
 
 async def test_the_person_can_lift_it_for_the_session() -> None:
-    tools, person = Tools(), Person(Answer(allow=True, lift="session"))
+    tools, person = Tools(), Person(ApprovalAnswer(allow=True, lift="session"))
     gate = gate_with(person)
     gate.rules.add(Rule(effect="allow"))
     await gate.check(tools.call("web__fetch", url="x"))
@@ -239,10 +239,10 @@ class Office:
         return [question.tool for question in self.person.questions[before:]]
 
 
-def _lets_reading_read(question: Question) -> Answer:
+def _lets_reading_read(question: CallQuestion) -> ApprovalAnswer:
     if question.tool_rule is not None:
-        return Answer(allow=True, scope="always", any_arguments=True)
-    return Answer(allow=True)
+        return ApprovalAnswer(allow=True, scope="always", any_arguments=True)
+    return ApprovalAnswer(allow=True)
 
 
 SEARCH = ("office__search_mail", {"query": "invoice"})
@@ -299,14 +299,14 @@ async def test_what_one_server_told_is_not_told_to_another_one_unasked() -> None
     await office.task(SEARCH)
 
     assert await office.task(SEARCH, ("search__find", {"query": "what the mail says"})) == ["search__find"]
-    assert "could now carry it away" in office.person.questions[-1].reasons[0]
+    assert "could send it to someone else" in office.person.questions[-1].reasons[0]
 
 
 async def test_lifting_it_for_one_tool_leaves_the_others_asked_about() -> None:
     office = Office()
     await office.task(SEARCH)
     await office.task(PAGE)
-    office.person = office.gate.asker = Person(Answer(allow=True, lift="tool"))
+    office.person = office.gate.asker = Person(ApprovalAnswer(allow=True, lift="tool"))
 
     assert await office.task(SEARCH, PAGE, STEAL, SEND, PAGE) == ["office__get_webpage", "office__send_mail"]
     assert office.person.questions[0].lifts == ("tool", "turn", "session")
@@ -316,7 +316,7 @@ async def test_lifting_it_for_a_turn_ends_with_the_turn() -> None:
     office = Office()
     await office.task(SEARCH)
     await office.task(PAGE)
-    office.person = office.gate.asker = Person(Answer(allow=True, lift="turn"))
+    office.person = office.gate.asker = Person(ApprovalAnswer(allow=True, lift="turn"))
     chat = Principal(name="agent", session="one")
     for name, arguments in (SEARCH, PAGE, STEAL):
         await office.gate.check(office.tools.call(name, chat, **arguments))
@@ -332,7 +332,7 @@ async def test_a_tool_that_changed_is_no_longer_lifted() -> None:
     office = Office()
     await office.task(SEARCH)
     await office.task(PAGE)
-    office.person = office.gate.asker = Person(Answer(allow=True, lift="tool"))
+    office.person = office.gate.asker = Person(ApprovalAnswer(allow=True, lift="tool"))
     chat = Principal(name="agent", session="one")
     for name, arguments in (SEARCH, PAGE):
         await office.gate.check(office.tools.call(name, chat, **arguments))

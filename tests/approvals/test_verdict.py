@@ -7,17 +7,17 @@ from typing import get_args
 import pytest
 
 from toolcrib.approvals.verdict import FLOW, STEPS, conclude
-from toolcrib.schema.approvals import Effect, Finding, Judgement, Mode
+from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-def finding(effect: Effect, rule: str = "rule", *, firm: bool = False, reads: bool = False) -> Finding:
-    return Finding(effect=effect, rule=rule, reason=f"{rule} says {effect}.", firm=firm, reads=reads)
+def finding(effect: Effect, rule: str = "rule", *, firm: bool = False, reads: bool = False) -> RuleResult:
+    return RuleResult(effect=effect, rule=rule, reason=f"{rule} says {effect}.", firm=firm, reads=reads)
 
 
 def judged(
-    mode: Mode, own: Finding | None = None, theirs: Finding | None = None, *, reading: bool = False
+    mode: Mode, own: RuleResult | None = None, theirs: RuleResult | None = None, *, reading: bool = False
 ) -> Judgement:
     return conclude([own] if own else [], [theirs] if theirs else [], mode, declared_reading=reading)
 
@@ -89,7 +89,7 @@ def test_asking_always_names_the_doubts_too() -> None:
     ],
 )
 def test_while_planning_only_reading_is_allowed(
-    own: Finding | None, theirs: Finding | None, reading: bool, decision: Effect
+    own: RuleResult | None, theirs: RuleResult | None, reading: bool, decision: Effect
 ) -> None:
     assert judged("plan", own, theirs, reading=reading).decision == decision
 

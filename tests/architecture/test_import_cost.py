@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,40 @@ def test_the_help_screen_imports_no_command() -> None:
     assert not {module for module in loaded if module.startswith("toolcrib.cli.commands.")}
 
 
+CALL = """
+import contextlib, sys
+from toolcrib.cli import main
+sys.argv = ["toolcrib", "call", "demo__add", "a=1", "b=2"]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    main()
+"""
+
+
+@pytest.fixture
+def running_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TOOLCRIB_HOME", str(tmp_path))
+    monkeypatch.setenv("TOOLCRIB_KEYRING", "off")
+    command = [sys.executable, "-m", "toolcrib", "up", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        try:
+            host.stdout.readline()  # the host listens
+            yield
+        finally:
+            host.terminate()
+            host.communicate(timeout=60)
+
+
+def test_a_call_in_a_running_host_loads_little_more_than_click_and_asyncio(running_host: None) -> None:
+    loaded = modules_after(CALL)
+
+    assert not packages(loaded) & {*HEAVY, "typing_extensions"}
+    operations = {module for module in loaded if module.startswith("toolcrib.operations.")}
+    assert operations <= {f"toolcrib.operations.{name}" for name in ("client", "command", "index")}
+    added = loaded - modules_after("import asyncio, click")
+    assert len(added) < 45, sorted(added)
+
+
 @pytest.mark.parametrize(
     "package", ["errors", "events", "plugins", "schema.tools", "schema.servers", "serverkit"]
 )
@@ -83,28 +118,37 @@ def test_what_starts_the_servers_is_loaded_before_the_rest() -> None:
     )
 
     assert not packages(loaded) & HEAVY
-    later = ("agent.events", "approvals", "control", "gateway.http", "host.host", "llm", "retrieval", "web")
+    later = (
+        "agent.events",
+        "approvals",
+        "operations.registry",
+        "gateway.http",
+        "host.host",
+        "llm",
+        "retrieval",
+        "web",
+    )
     assert not loaded & {f"toolcrib.{module}" for module in later}
 
 
 def test_a_gateway_that_only_lends_tools_needs_neither_models_nor_chats() -> None:
     loaded = modules_after(
-        "import toolcrib.cli.gateway_process, toolcrib.host.assembly, toolcrib.control.server\n"
-        "import toolcrib.gateway.http.serving, toolcrib.servers.transports.stdio"
+        "import toolcrib.cli.gateway_process, toolcrib.host.assembly, toolcrib.ipc.server\n"
+        "import toolcrib.gateway.http.server, toolcrib.servers.transports.stdio"
     )
 
     assert not packages(loaded) & (HEAVY - {"jsonschema_rs"})
-    chats = ("agent.events", "host.chat_services", "store.chats")
-    unused = (*chats, "control.dispatch", "llm", "retrieval", "web")
+    chats = ("agent.events", "host.chats.store", "store.chats")
+    unused = (*chats, "operations.registry", "llm", "retrieval", "web")
     assert not loaded & {f"toolcrib.{module}" for module in unused}
 
 
 CLIENT_FILES = """
 from pathlib import Path
 from toolcrib.config.client_files.client import client_names, find_client
-from toolcrib.config.client_files.editing import plan_connection, plan_removal, read_entries
+from toolcrib.config.client_files.file_changes import plan_connection, plan_removal, read_entries
 from toolcrib.config.client_files.gateway import Program
-from toolcrib.config.importing.sources import read_words
+from toolcrib.config.transfer.sources import read_words
 
 def edit(name, text):
     client, file = find_client(name), Path({folder!r}) / name

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.bundled.filesystem import create, listing
+from toolcrib.bundled.filesystem import contents, create
 from toolcrib.errors import UsageError
 
 MEBIBYTE = 1024 * 1024
@@ -39,8 +39,8 @@ async def test_a_folder_is_listed_with_the_newest_change_first(world: Any) -> No
 
 
 async def test_a_large_folder_is_cut_with_a_note(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "MAX_ENTRIES", 3)
-    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 6)
+    monkeypatch.setattr(contents, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(contents, "MAX_LOOKED_AT", 6)
     for index in range(5):
         (world.allowed / "d" / str(index)).touch()
         os.utime(world.allowed / "d" / str(index), (2_000_000_000 + index,) * 2)
@@ -199,7 +199,7 @@ async def test_errors_say_what_and_what_to_do(world: Any) -> None:
     refused = await world.refused("write_file", path="no/such/x", content="x")
     assert "The folder 'no/such' does not exist." in refused
     assert "too long" in await world.refused("write_file", path="n" * 300, content="x")
-    assert "NUL" in await world.refused("read_file", path="a\0b")
+    assert "null character" in await world.refused("read_file", path="a\0b")
     assert "UTF-8" in await world.refused("write_file", path="s", content="\udc80")
     assert "file name" in await world.refused("read_file", path="\ud800")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.catalog.listing import Listed, by_name, search, servers
+from toolcrib.catalog.listing import CatalogEntry, by_name, search, servers
 from toolcrib.config.entries import check_name
+from toolcrib.config.paste.parser import understand
 from toolcrib.config.paste.pasted import Install
-from toolcrib.config.paste.understanding import understand
 
 REFERENCE = {"everything", "filesystem", "memory", "sequential-thinking", "fetch", "git", "time"}
 
@@ -19,7 +19,7 @@ def test_the_reference_servers_are_there() -> None:
 
 
 @pytest.mark.parametrize("one", servers(), ids=lambda one: one.name)
-def test_a_listed_server_says_what_it_is_for_and_how_to_have_it(one: Listed) -> None:
+def test_a_listed_server_says_what_it_is_for_and_how_to_have_it(one: CatalogEntry) -> None:
     check_name(one.name)
     assert one.about.endswith(".")
     assert one.words

@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.cli.command_line import DEADLINE, PROGRAM, CommandLine
+from tests.cli.command_line import DEADLINE, PROGRAM, CommandLine, Process
+from tests.cli.forked import Forked
 
 
 class Terminal:
     """A program on a terminal; what it wrote so far is `seen`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], screen: int, keyboard: int) -> None:
+    def __init__(self, process: Process, screen: int, keyboard: int) -> None:
         self.process = process
         self.seen = ""
         self._screen = screen
@@ -44,6 +45,7 @@ class Terminal:
             assert time.monotonic() < until, self.seen[-2000:]
             self._read(0.05)
         self._read(0)
+        assert self.process.returncode is not None
         return self.process.returncode
 
     def settings(self) -> list[Any]:
@@ -60,19 +62,13 @@ class Terminal:
 
 
 @contextmanager
-def terminal(toolcrib: CommandLine, *words: str, columns: int = 100, rows: int = 30) -> Iterator[Terminal]:
+def terminal(
+    toolcrib: CommandLine, *words: str, columns: int = 100, rows: int = 30, real: bool = False
+) -> Iterator[Terminal]:
     """The program on a terminal of this size, for as long as the block lasts."""
     screen, keyboard = pty.openpty()
     fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    process = subprocess.Popen(
-        [PROGRAM, *words],
-        stdin=keyboard,
-        stdout=keyboard,
-        stderr=keyboard,
-        env={"TERM": "xterm-256color", **toolcrib.environment},
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(keyboard, termios.TIOCSCTTY, 0),
-    )
+    process = _start([str(PROGRAM), *words], toolcrib.environment, keyboard, real=real)
     try:
         yield Terminal(process, screen, keyboard)
     finally:
@@ -81,3 +77,18 @@ def terminal(toolcrib: CommandLine, *words: str, columns: int = 100, rows: int =
         process.wait()
         os.close(screen)
         os.close(keyboard)
+
+
+def _start(command: list[str], environment: dict[str, str], keyboard: int, *, real: bool) -> Process:
+    surroundings = {"TERM": "xterm-256color", **environment}
+    streams = {"stdin": keyboard, "stdout": keyboard, "stderr": keyboard}
+    if not real:
+        return Forked(command, surroundings, **streams, on_terminal=True)
+    return subprocess.Popen(
+        command,
+        text=True,
+        env=surroundings,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(keyboard, termios.TIOCSCTTY, 0),
+        **streams,
+    )

@@ -86,7 +86,7 @@ def test_the_command_is_shown_whole_with_hidden_characters_visible(toolcrib: Com
 def test_what_could_run_other_code_is_pointed_out(toolcrib: CommandLine) -> None:
     answer = toolcrib("add", "odd", "--yes", "--env", "LD_PRELOAD=/tmp/x.so", "--", "true")
 
-    assert "careful: env.LD_PRELOAD" in answer.err
+    assert "warning: env.LD_PRELOAD" in answer.err
 
 
 def test_what_looks_like_a_secret_is_kept_as_one(toolcrib: CommandLine) -> None:

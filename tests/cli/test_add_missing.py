@@ -51,9 +51,9 @@ def test_a_missing_file_is_called_missing(toolcrib: CommandLine, file: str) -> N
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        ("http://", "names no host"),
-        ("https:///mcp", "names no host"),
-        ("http://:80/mcp", "names no host"),
+        ("http://", "has no host"),
+        ("https:///mcp", "has no host"),
+        ("http://:80/mcp", "has no host"),
         ("ftp://x/y", "only over http:// or https://"),
         ("ws://x/y", "only over http:// or https://"),
         ("http://[::1", "not a valid address"),
@@ -68,7 +68,7 @@ def test_a_malformed_address_is_refused(toolcrib: CommandLine, address: str, rea
 def test_a_malformed_address_is_refused_with_a_transport_and_in_a_document(toolcrib: CommandLine) -> None:
     document = json.dumps({"mcpServers": {"x": {"url": "ftp://x/y"}}})
 
-    assert "names no host" in refused(toolcrib, "x", "http://", "--transport", "sse")["message"]
+    assert "has no host" in refused(toolcrib, "x", "http://", "--transport", "sse")["message"]
     assert "only over" in refused(toolcrib, document)["message"]
 
 

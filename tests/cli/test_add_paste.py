@@ -130,7 +130,7 @@ def test_an_address_needs_no_name(toolcrib: CommandLine) -> None:
 
     assert (answer.json["name"], answer.json["type"]) == ("127-0-0-1", "sse")
     assert silent.json["type"] == "http"
-    assert "Nobody answers" in silent.json["remarks"][-1]
+    assert "Nothing responds" in silent.json["remarks"][-1]
 
 
 def test_a_paste_without_a_server_in_it_is_wrong_use(toolcrib: CommandLine) -> None:

@@ -118,7 +118,7 @@ def test_a_key_that_the_user_wrote_into_the_file_stays_there_alone(toolcrib: Com
     assert called.out == "hello\n", called
     assert not [one for one in (trusted, called, tested) if KEY in one.out + one.err]
     assert leaks(toolcrib.home) == ["mcp.json"]
-    assert "url holds a secret (api_key) in plain text" in trusted.err
+    assert "url contains a secret (api_key) in plain text" in trusted.err
 
 
 def test_an_address_that_does_not_answer_is_named_without_its_key(toolcrib: CommandLine, up: Process) -> None:

@@ -69,7 +69,7 @@ def test_the_first_talk_says_what_there_is_and_offers_the_demo(toolcrib: Command
         screen.expect("toolcrib secret set ANTHROPIC_API_KEY")
         screen.expect("Enter for demo")
         screen.type("\n")
-        screen.expect("demo answers")
+        screen.expect("Model: demo")
         screen.type("What is 20 plus 22?\n")
         screen.expect("20 plus 22 is 42.")
         screen.type("/exit\n")
@@ -87,7 +87,7 @@ def test_a_key_stops_the_answer_and_the_chat_goes_on(
     toolcrib.extra.update(story.environment())  # A host that runs already knows nothing of it.
     with terminal(toolcrib, "chat", "--model", openai_chat.model) as screen:
         before = screen.settings()
-        screen.expect("answers.")
+        screen.expect("Ctrl-D quits.")
         screen.type("Tell me a story.\n")
         screen.expect("Once upon")
         screen.type(key)
@@ -105,7 +105,7 @@ def test_a_key_stops_the_answer_and_the_chat_goes_on(
 def test_what_is_typed_during_an_answer_is_the_next_question(toolcrib: CommandLine, story: Vendor) -> None:
     toolcrib.extra.update(story.environment())
     with terminal(toolcrib, "chat", "--model", openai_chat.model) as screen:
-        screen.expect("answers.")
+        screen.expect("Ctrl-D quits.")
         screen.type("Tell me a story.\n")
         screen.expect("Once upon")
         screen.type("Go on.\n")
@@ -125,7 +125,7 @@ def test_a_call_that_needs_a_yes_asks_for_one(toolcrib: CommandLine, key: str, o
         with terminal(
             toolcrib, "ask", "Echo Ada.", "--model", openai_chat.model, "--mode", "always"
         ) as screen:
-            screen.expect("May this run?")
+            screen.expect("Allow this call?")
             screen.expect("[y] once")
             screen.type(key)
             screen.expect("That was it.")

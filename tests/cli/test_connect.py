@@ -161,7 +161,7 @@ def test_an_address_is_written_where_the_client_has_a_form_for_it(
 
     assert entry == {"httpUrl": f"{URL}/work"}
     assert refused.code == 2
-    assert "no form for servers with an address" in refused.error["message"]
+    assert "cannot use servers with an address" in refused.error["message"]
 
 
 def test_a_token_is_written_and_shown_only_on_request(toolcrib: CommandLine, person: Path) -> None:

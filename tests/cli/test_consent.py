@@ -8,7 +8,7 @@ import pytest
 
 from tests.approvals.people import AGENT, Person, Tools, gate_with
 from toolcrib.agent.approval_prompt import read_answer
-from toolcrib.approvals.question import Answer, Question
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
 from toolcrib.approvals.rule import Rule
 from toolcrib.cli.consent import consent
 from toolcrib.schema.approvals import Scope
@@ -33,13 +33,13 @@ class Keys:
         self.stopped = True
 
 
-async def answered(question: Question, *pressed: str) -> Answer:
+async def answered(question: CallQuestion, *pressed: str) -> ApprovalAnswer:
     keys: Any = Keys(*pressed)
     return read_answer(await consent({"about": "call", "detail": question.as_json()}, keys))
 
 
-async def question_about(command: str, *, flow: bool = False) -> Question:
-    tools, person = Tools(), Person(Answer(allow=False))
+async def question_about(command: str, *, flow: bool = False) -> CallQuestion:
+    tools, person = Tools(), Person(ApprovalAnswer(allow=False))
     gate = gate_with(person)
     gate.begin(AGENT, asker=person, project="/home/ada/thing")
     if flow:
@@ -49,8 +49,8 @@ async def question_about(command: str, *, flow: bool = False) -> Question:
     return person.questions[0]
 
 
-async def question_about_reading() -> Question:
-    tools, person = Tools(), Person(Answer(allow=False))
+async def question_about_reading() -> CallQuestion:
+    tools, person = Tools(), Person(ApprovalAnswer(allow=False))
     gate = gate_with(person)
     gate.begin(AGENT, asker=person, project="/home/ada/thing")
     await gate.check(tools.call("web__fetch", url="x"))
@@ -60,33 +60,33 @@ async def question_about_reading() -> Question:
 @pytest.mark.parametrize(
     ("pressed", "answer"),
     [
-        (("y",), Answer(allow=True)),
-        (("x", "C", "\r"), Answer(allow=True, scope="chat")),
-        (("c", "a", "n"), Answer(allow=False)),
-        (("p", "project"), Answer(allow=True, scope="project")),
-        (("a", "always"), Answer(allow=True, scope="always")),
-        (("a", "", "a", "yes", "a", "lways", "n"), Answer(allow=False)),
-        (("l", "t", "\r"), Answer(allow=True, whole_turn=True)),
-        (("n",), Answer(allow=False)),
-        (("\x1b",), Answer(allow=False)),
-        (("m", "not today"), Answer(allow=False, message="not today")),
+        (("y",), ApprovalAnswer(allow=True)),
+        (("x", "C", "\r"), ApprovalAnswer(allow=True, scope="chat")),
+        (("c", "a", "n"), ApprovalAnswer(allow=False)),
+        (("p", "project"), ApprovalAnswer(allow=True, scope="project")),
+        (("a", "always"), ApprovalAnswer(allow=True, scope="always")),
+        (("a", "", "a", "yes", "a", "lways", "n"), ApprovalAnswer(allow=False)),
+        (("l", "t", "\r"), ApprovalAnswer(allow=True, whole_turn=True)),
+        (("n",), ApprovalAnswer(allow=False)),
+        (("\x1b",), ApprovalAnswer(allow=False)),
+        (("m", "not today"), ApprovalAnswer(allow=False, message="not today")),
     ],
 )
-async def test_each_key_says_what_it_shows(pressed: tuple[str, ...], answer: Answer) -> None:
+async def test_each_key_says_what_it_shows(pressed: tuple[str, ...], answer: ApprovalAnswer) -> None:
     assert await answered(await question_about("make"), *pressed) == answer
 
 
 async def test_a_flow_is_lifted_by_its_own_key_and_by_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     asked = await question_about("make", flow=True)
 
-    assert await answered(asked, "t", "a", "c", "l", "\r") == Answer(allow=True, lift="tool")
-    assert await answered(asked, "u", "\r") == Answer(allow=True, lift="turn")
-    assert await answered(asked, "s", "", "s", "lift") == Answer(allow=True, lift="session")
+    assert await answered(asked, "t", "a", "c", "l", "\r") == ApprovalAnswer(allow=True, lift="tool")
+    assert await answered(asked, "u", "\r") == ApprovalAnswer(allow=True, lift="turn")
+    assert await answered(asked, "s", "", "s", "lift") == ApprovalAnswer(allow=True, lift="session")
 
     shown = capsys.readouterr().err
     assert "web__fetch" in shown
-    assert "ask no more about content from outside for this tool" in shown
-    assert "A rule for this" not in shown
+    assert "stop asking about untrusted content for this tool" in shown
+    assert "Rule to be saved" not in shown
 
 
 @pytest.mark.parametrize(
@@ -97,23 +97,25 @@ async def test_a_tool_that_only_reads_can_be_allowed_whatever_its_arguments(
 ) -> None:
     asked = await question_about_reading()
 
-    assert await answered(asked, "w", "t", *pressed) == Answer(allow=True, scope=scope, any_arguments=True)
-    assert await answered(asked, *pressed) == Answer(allow=True, scope=scope)
-    assert await answered(asked, "w", "n", "n") == Answer(allow=False)
+    assert await answered(asked, "w", "t", *pressed) == ApprovalAnswer(
+        allow=True, scope=scope, any_arguments=True
+    )
+    assert await answered(asked, *pressed) == ApprovalAnswer(allow=True, scope=scope)
+    assert await answered(asked, "w", "n", "n") == ApprovalAnswer(allow=False)
     assert "allow web.fetch\n" in capsys.readouterr().err
 
 
 async def test_a_tool_that_writes_is_not_offered_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    assert await answered(await question_about("make"), "w", "n") == Answer(allow=False)
-    assert "any call of this tool" not in capsys.readouterr().err
+    assert await answered(await question_about("make"), "w", "n") == ApprovalAnswer(allow=False)
+    assert "any call of this read-only tool" not in capsys.readouterr().err
 
 
 async def test_the_rule_is_shown_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     await answered(await question_about("make"), "n")
 
     shown = capsys.readouterr().err
-    assert "A rule for this would be: allow " in shown
-    assert "{" not in shown.partition("A rule for this")[2]
+    assert "Rule to be saved: allow " in shown
+    assert "{" not in shown.partition("Rule to be saved")[2]
 
 
 async def test_escape_at_a_question_denies_the_call_and_stops_the_answer() -> None:

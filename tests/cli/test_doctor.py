@@ -94,4 +94,4 @@ def test_the_text_has_a_line_for_each_check(toolcrib: CommandLine) -> None:
     lines = toolcrib("doctor").out.splitlines()
 
     assert any(line.startswith("✓ config") for line in lines)
-    assert lines[-1] == "Nothing is broken."
+    assert lines[-1] == "No problems found."

@@ -27,7 +27,7 @@ from tests.cli.waiting import eventually, lines_of
 def test_wrong_use_exits_with_two_and_a_hint(
     toolcrib: CommandLine, words: tuple[str, ...], hint: str
 ) -> None:
-    as_text, as_json = toolcrib(*words), toolcrib(*words, "--json")
+    as_text, as_json = toolcrib(*words, real=True), toolcrib(*words, "--json")
 
     assert (as_text.code, as_text.out) == (2, "")
     error, hinted = as_text.err.splitlines()
@@ -95,7 +95,7 @@ def test_an_output_that_is_closed_is_no_error(toolcrib: CommandLine) -> None:
     reading, writing = os.pipe()
     os.close(reading)
 
-    lister = toolcrib.start("tools", stdout=writing)
+    lister = toolcrib.start("tools", stdout=writing, real=True)
     os.close(writing)
     _, err = lister.communicate(timeout=60)
 
@@ -108,7 +108,7 @@ def test_an_interrupted_command_closes_what_it_opened(
 ) -> None:
     notes = tmp_path / "notes"
     toolcrib.add("small", "--notes", str(notes))
-    caller = toolcrib.start("call", "small__never", "--json")
+    caller = toolcrib.start("call", "small__never", "--json", real=True)
     eventually(lambda: "called never" in lines_of(notes))
 
     caller.send_signal(number)
@@ -123,7 +123,7 @@ def test_an_interrupted_command_closes_what_it_opened(
 def test_a_person_who_interrupts_is_told_nothing(toolcrib: CommandLine) -> None:
     toolcrib.add("small", "--say", "hello")
     toolcrib("test", "small")
-    reader = toolcrib.start("logs", "small", "-f")
+    reader = toolcrib.start("logs", "small", "-f", real=True)
     assert reader.stdout is not None
     reader.stdout.readline()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.cli import host_log
-from toolcrib.tools.masking import Masker
+from toolcrib.tools.masker import Masker
 
 logger = logging.getLogger("toolcrib.tests.host_log")
 
@@ -52,7 +52,7 @@ def test_half_a_character_and_a_traceback_are_written_too(log: Path):
 
 
 def test_a_large_file_is_set_aside_and_only_so_many_are_kept(log: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(host_log, "LARGEST", 1000)
+    monkeypatch.setattr(host_log, "MAX_BYTES", 1000)
     for number in range(100):
         logger.info("x" * 100, extra={"number": number})
     files = sorted(log.parent.iterdir())

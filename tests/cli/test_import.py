@@ -106,11 +106,11 @@ def test_a_person_is_asked_about_conflicts_and_inputs(toolcrib: CommandLine, per
     file.write_text(json.dumps(document))
 
     with terminal(toolcrib, "import", str(file)) as screen:
-        screen.expect("There is another demo (skip, rename, replace) [skip]:")
+        screen.expect("demo is already used (skip, rename, replace) [skip]:")
         screen.type("rename\n")
         screen.expect("API key:")
         screen.type(f"{KEY}\n")
-        screen.expect("Take in demo-2? [y/N]")
+        screen.expect("Import demo-2? [y/N]")
         screen.type("y\n")
         assert screen.wait() == 0
 

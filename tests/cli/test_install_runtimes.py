@@ -41,7 +41,7 @@ def test_a_dry_run_names_the_missing_node_and_fetches_nothing(
     data = without_node(toolcrib, tmp_path, reference, "--dry-run", "--json").json
 
     assert shown.code == 0, shown
-    assert "needs    Node 24 (60 MB to download, 205 MB on disk), fetched after you agree" in shown.err
+    assert "needs    Node 24 (60 MB to download, 205 MB on disk), downloaded once you agree" in shown.err
     assert data["plan"]["incomplete"] is True
     assert data["plan"]["runtimes"] == ["Node 24 (60 MB to download, 205 MB on disk)"]
     assert runtimes(home) == []

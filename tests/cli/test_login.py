@@ -15,7 +15,7 @@ from tests.servers.signin.issuer import signed_scene
 def test_a_server_on_this_machine_has_nothing_to_sign_in_to(toolcrib: CommandLine) -> None:
     answer = toolcrib("login", "demo", "--json")
     assert (answer.code, answer.error["kind"]) == (2, "usage")
-    assert "nothing to sign in to" in answer.error["message"]
+    assert "needs no sign-in" in answer.error["message"]
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])

@@ -20,7 +20,7 @@ def test_a_server_that_wrote_nothing_has_an_empty_log(toolcrib: CommandLine) -> 
     answer = toolcrib("logs", "demo")
 
     assert (answer.code, answer.out) == (0, "")
-    assert "nothing" in answer.err
+    assert "is empty" in answer.err
 
 
 def test_an_unknown_server_is_not_found(toolcrib: CommandLine) -> None:

@@ -94,7 +94,7 @@ def test_a_rule_that_is_not_in_force_is_shown_with_the_reason(toolcrib: CommandL
     connection.close()
 
     told = toolcrib("policy")
-    assert "The rule odd is not in force" in told.err
+    assert "The rule odd is invalid" in told.err
     assert "does not match its own example" in told.err
     assert toolcrib("policy", "--json").json["broken"][0]["id"] == "odd"
     assert toolcrib("policy", "remove", "odd", "--yes").code == 0

@@ -45,7 +45,7 @@ def test_a_profile_is_added_listed_changed_and_removed(toolcrib: CommandLine) ->
     assert "--replace" in taken.error["hint"]
     assert (changed["servers"], changed["search"], changed["k"]) == ([], True, 3)
     assert (whole["name"], whole["path"], quiet) == ("", "/mcp", changed)
-    assert re.search(r"^quiet +/mcp/quiet +- +to be searched", table, re.MULTILINE)
+    assert re.search(r"^quiet +/mcp/quiet +- +search tools", table, re.MULTILINE)
     assert toolcrib("profiles", "remove", "quiet", "--yes", "--json").json == {
         "name": "quiet",
         "removed": True,

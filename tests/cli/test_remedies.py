@@ -39,6 +39,6 @@ def test_on_a_yes_the_server_is_installed_again_and_works(toolcrib: CommandLine,
     with terminal(toolcrib, "add", "tiny", outdated) as screen:
         screen.expect("whenever Toolcrib runs? [y/N]")
         screen.type("y\n")
-        screen.expect("Install tiny again with mcp<2? [Y/n]")
+        screen.expect("Reinstall tiny with mcp<2? [Y/n]")
         screen.type("y\n")
         screen.expect("tiny works: 1 tool,")

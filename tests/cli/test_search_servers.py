@@ -106,4 +106,4 @@ async def test_a_registry_that_fails_leaves_the_list(toolcrib: CommandLine, answ
 
     assert found.code == 0
     assert found.json["servers"][0]["name"] == "git"
-    assert "does not answer as it should" in found.json["note"]
+    assert "could not be searched" in found.json["note"]

@@ -59,8 +59,8 @@ def test_what_is_there_is_asked_about_before_it_goes(toolcrib: CommandLine) -> N
 def test_a_search_says_how_many_more_there_are(toolcrib: CommandLine) -> None:
     total = toolcrib("search-servers", "--no-registry", "--json").json["total"]
 
-    assert f"5 of {total} are shown" in toolcrib("search-servers", "-n", "5", "--no-registry").err
-    assert "are shown" not in toolcrib("search-servers", "-n", "100", "--no-registry").err
+    assert f"Showing 5 of {total}" in toolcrib("search-servers", "-n", "5", "--no-registry").err
+    assert "Showing" not in toolcrib("search-servers", "-n", "100", "--no-registry").err
 
 
 def test_an_empty_home_is_refused(toolcrib: CommandLine) -> None:

@@ -15,18 +15,18 @@ HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 def test_the_live_table_follows_the_servers_and_leaves_the_terminal_as_it_was(toolcrib: CommandLine) -> None:
     toolcrib.add("small")
-    with terminal(toolcrib, "up") as screen:
+    with terminal(toolcrib, "up", real=True) as screen:
         before = screen.settings()
         screen.expect("small")
         screen.expect("2025-06-18")
         screen.expect("call demo__add a=1 b=2")
 
         toolcrib("stop", "small")
-        screen.expect("stopped by hand")
+        screen.expect("Stopped by the user")
         screen.type("\x03")
 
         assert screen.wait() == 0
-        assert "Ending the servers" in screen.seen
+        assert "Stopping the servers" in screen.seen
         assert screen.seen.rfind(SHOW_CURSOR) > screen.seen.rfind(HIDE_CURSOR) >= 0
         assert screen.settings() == before
 

@@ -39,7 +39,7 @@ def test_questions_are_scored_over_the_tools_of_the_crib(toolcrib: CommandLine, 
 
     result = toolcrib("tools", "eval", questions)
 
-    assert "right at the first place" in result.out
+    assert "right tool first" in result.out
     assert "100.0 %" in result.out
 
 

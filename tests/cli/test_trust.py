@@ -56,7 +56,7 @@ def test_without_a_terminal_and_without_yes_nothing_is_agreed_to(waiting: Comman
 
 def test_the_whole_launch_is_shown_with_nothing_hidden_before_the_question(waiting: CommandLine) -> None:
     with terminal(waiting, "trust", "small", columns=400) as person:
-        person.expect("Agree to small? [y/N]")
+        person.expect("Trust small? [y/N]")
         person.type("n\n")
         assert person.wait() == 4
     assert str(SMALL_SERVER) in person.seen
@@ -71,5 +71,5 @@ def test_a_yes_lets_it_run_from_then_on(waiting: CommandLine) -> None:
 
     assert agreed.code == 0
     assert waiting("test", "small", "--json").json["ok"]
-    assert "Nothing waits" in waiting("trust").err
-    assert "trusted as it is" in waiting("trust", "small").err
+    assert "Nothing is waiting" in waiting("trust").err
+    assert "already trusted" in waiting("trust", "small").err

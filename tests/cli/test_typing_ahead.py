@@ -41,10 +41,10 @@ def asked(toolcrib: CommandLine, *typed_before: str) -> Iterator[tuple[Terminal,
     with Vendor(openai_chat, ECHO, Say("That was it.")) as vendor:
         toolcrib.extra.update(vendor.environment())
         words = ("ask", "Echo Ada.", "--model", openai_chat.model, "--mode", "always")
-        with terminal(toolcrib, *words) as screen:
+        with terminal(toolcrib, *words, real=True) as screen:
             for text in typed_before:
                 screen.type(text)
-            screen.expect("May this run?")
+            screen.expect("Allow this call?")
             yield screen, vendor
 
 
@@ -78,7 +78,7 @@ def test_a_paste_is_no_answer(toolcrib: CommandLine, pasted: str) -> None:
     with asked(toolcrib) as (screen, vendor):
         screen.expect(CHOICES)
         screen.type(pasted)
-        screen.expect("press one key")
+        screen.expect("press a single key")
         screen.type("n")
         screen.expect("That was it.")
         assert screen.wait() == 0
@@ -139,7 +139,7 @@ def test_an_arrow_key_that_arrives_in_parts_is_no_escape(toolcrib: CommandLine) 
 
 @pytest.mark.parametrize(
     ("words", "question"),
-    [(("remove", "demo"), "Remove demo?"), (("secret", "remove", "TOKEN"), "Forget the secret TOKEN")],
+    [(("remove", "demo"), "Remove demo?"), (("secret", "remove", "TOKEN"), "Delete the secret TOKEN")],
 )
 def test_a_confirmation_takes_nothing_that_was_typed_ahead(
     toolcrib: CommandLine, words: tuple[str, ...], question: str
@@ -175,6 +175,7 @@ def test_ctrl_c_discards_a_typed_line_and_leaves_an_empty_one(toolcrib: CommandL
         screen.expect("What is 1 plus 1?")
         screen.type("\x03")
         screen.expect("^C")
+        screen.expect("› ", after="^C")
         screen.type("What is 20 plus 22?\n")
         screen.expect("20 plus 22 is 42.")
         assert "1 plus 1 is 2" not in screen.seen
@@ -191,7 +192,7 @@ def test_an_interrupted_chat_says_so_and_is_continued(toolcrib: CommandLine) -> 
     with Vendor(openai_chat, Hold("Once upon a time there was"), Say("The end.")) as vendor:
         toolcrib.extra.update(vendor.environment())
         with terminal(toolcrib, "chat", "--model", openai_chat.model) as screen:
-            screen.expect("answers.")
+            screen.expect("Ctrl-D quits.")
             screen.type("Tell me a story.\n")
             screen.expect("Once upon")
             until_stored(toolcrib)
@@ -200,7 +201,7 @@ def test_an_interrupted_chat_says_so_and_is_continued(toolcrib: CommandLine) -> 
         assert toolcrib("chat", "--list", "--json").json[0]["state"] == "interrupted"
         assert "interrupted" in toolcrib("chat", "--list").out
         with terminal(toolcrib, "chat", "--continue") as screen:
-            screen.expect("The last answer was interrupted. /continue goes on with it.")
+            screen.expect("The last answer was interrupted. /continue resumes it.")
             screen.expect("› ")
             screen.type("/continue\n")
             screen.expect("The end.")
@@ -221,7 +222,7 @@ def until_stored(toolcrib: CommandLine) -> None:
     raise AssertionError("nothing was stored")
 
 
-@pytest.mark.parametrize("module", ["click", "toolcrib.cli.commands.servers", "toolcrib.control.reach"])
+@pytest.mark.parametrize("module", ["click", "toolcrib.cli.commands.servers", "toolcrib.cli.host_connection"])
 def test_an_early_ctrl_c_shows_no_traceback(toolcrib: CommandLine, module: str) -> None:
     """The program is interrupted while it loads the module."""
     process = subprocess.run(

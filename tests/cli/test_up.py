@@ -42,7 +42,7 @@ def test_a_second_host_is_refused_with_a_pointer_to_the_first(toolcrib: CommandL
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_with_everything_it_started(toolcrib: CommandLine, number: signal.Signals) -> None:
     toolcrib.add("small")
-    host = toolcrib.start("up", "--json")
+    host = toolcrib.start("up", "--json", real=True)
     assert host.stdout is not None
     host.stdout.readline()
     pid = eventually(lambda: toolcrib("servers", "--json").json[-1]["pid"])
@@ -62,13 +62,13 @@ def test_a_second_signal_hurries(toolcrib: CommandLine, tmp_path: Path) -> None:
     heed = f"signal.signal(signal.SIGTERM, lambda *_: open({str(asked)!r}, 'w').close())"
     stubborn.write_text(f"import signal, time\n{heed}\n{source}\nwhile True: time.sleep(1)\n")
     toolcrib("add", "stubborn", "--yes", "--", sys.executable, str(stubborn))
-    host = toolcrib.start("up")
+    host = toolcrib.start("up", real=True)
     assert host.stdout is not None
     while not host.stdout.readline().startswith("stubborn: ready"):
         pass
 
     host.send_signal(signal.SIGINT)
-    while host.stdout.readline() != "Ending the servers.\n":
+    while host.stdout.readline() != "Stopping the servers.\n":
         pass
     host.send_signal(signal.SIGINT)
     host.communicate(timeout=DEADLINE)
@@ -79,7 +79,7 @@ def test_a_second_signal_hurries(toolcrib: CommandLine, tmp_path: Path) -> None:
 
 
 def test_lines_tell_of_each_state(toolcrib: CommandLine) -> None:
-    host = toolcrib.start("up")
+    host = toolcrib.start("up", real=True)
     assert host.stdout is not None
     first = host.stdout.readline()
     lines = []
@@ -95,12 +95,12 @@ def test_lines_tell_of_each_state(toolcrib: CommandLine) -> None:
 
     assert str(host.pid) in first
     assert broken.startswith("config: mcp.json, line 1")
-    assert rest == "Ending the servers.\n"
+    assert rest == "Stopping the servers.\n"
     assert host.returncode == 0
 
 
 def test_a_host_whose_output_nobody_reads_goes_on(toolcrib: CommandLine) -> None:
-    host = toolcrib.start("up")
+    host = toolcrib.start("up", real=True)
     assert host.stdout is not None
     assert host.stderr is not None
     host.stdout.readline()
@@ -131,11 +131,11 @@ def test_a_host_that_does_not_answer_is_told_of(toolcrib: CommandLine, up: Proce
         up.send_signal(signal.SIGCONT)
 
     assert (answer.code, answer.error["kind"]) == (5, "no_host")
-    assert "does not answer" in answer.error["message"]
+    assert "does not respond" in answer.error["message"]
 
 
 def test_after_a_killed_host_the_next_one_starts(toolcrib: CommandLine) -> None:
-    first = toolcrib.start("up", "--json")
+    first = toolcrib.start("up", "--json", real=True)
     assert first.stdout is not None
     first.stdout.readline()
     first.kill()
@@ -143,7 +143,7 @@ def test_after_a_killed_host_the_next_one_starts(toolcrib: CommandLine) -> None:
     assert (toolcrib.home / "run" / "host.sock").is_socket()
 
     assert toolcrib("call", "demo__add", "a=1", "b=2").out == "3\n"
-    second = toolcrib.start("up", "--json")
+    second = toolcrib.start("up", "--json", real=True)
     assert second.stdout is not None
     assert json.loads(second.stdout.readline())["pid"] == second.pid
     second.terminate()
@@ -170,7 +170,7 @@ def test_the_hosts_own_log_is_for_this_user_alone(toolcrib: CommandLine, up: Pro
 
 def test_a_home_with_a_long_name_has_its_socket_inside(toolcrib: CommandLine) -> None:
     toolcrib.home = toolcrib.home / ("long" * 30)
-    host = toolcrib.start("up", "--json")
+    host = toolcrib.start("up", "--json", real=True)
     assert host.stdout is not None
     socket = Path(json.loads(host.stdout.readline())["socket"])
 

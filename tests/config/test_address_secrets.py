@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.config.address_secrets import secrets_in, without_secrets
+from toolcrib.config.secret_detection import secrets_in, without_secrets
 
 KEY = "k3yk3yk3yk3yk3yk3y99"
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolcrib.config.document import parse_document, render_document
-from toolcrib.config.parsing import Parser, parse_plainly
+from toolcrib.config.json_parser import Parser, parse_plainly
 from toolcrib.errors import ConfigError
 
 
@@ -50,7 +50,7 @@ def test_utf_16_of_a_windows_editor_is_read() -> None:
         ("{a: 1}", 1, 2, "key in double quotes"),
         ('{"a": True}', 1, 7, "expected a value"),
         ('{"a": NaN}', 1, 7, "expected a value"),
-        ('{"a": 01}', 1, 7, "no number"),
+        ('{"a": 01}', 1, 7, "not a JSON number"),
         ('{"a": 1e999}', 1, 7, "too large"),
         ('{"a": "x\n"}', 1, 7, "no closing quote"),
         ('{"a": "\\q"}', 1, 8, "escape"),
@@ -63,7 +63,7 @@ def test_utf_16_of_a_windows_editor_is_read() -> None:
         ("", 1, 1, "empty"),
         ("\n\n// nothing", 3, 11, "empty"),
         ("[]", 1, 1, "an object"),
-        ('{"mcpServers": {\n  "a": {},\n  "a": {}\n}}', 3, 3, "'a' stands here a second time"),
+        ('{"mcpServers": {\n  "a": {},\n  "a": {}\n}}', 3, 3, "'a' is a duplicate key"),
         (b'{"a":\n "\xff"}', 2, 3, "UTF-8"),
         ("[" * 5000, 1, 102, "nested"),
     ],

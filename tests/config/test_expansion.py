@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.config.defaults import new_document
 from toolcrib.config.expansion import Expanded, expand
+from toolcrib.config.store import new_document
 from toolcrib.errors import ConfigError, MissingSecret, MissingVariable
 
 ENVIRON = {"NAME": "value", "EMPTY": "", "TRICK": "${NAME} ${secret:KEY}", "TRICK2": "$${NAME}"}
@@ -146,10 +146,10 @@ def test_another_hosts_reference_is_answered_with_ours() -> None:
 
 
 def test_values_that_would_break_a_header_or_a_process_are_refused_unseen() -> None:
-    with pytest.raises(ConfigError, match=r"headers\.X would hold a line break") as broken:
+    with pytest.raises(ConfigError, match=r"headers\.X would contain a line break") as broken:
         expand({"url": "u", "headers": {"X": "${secret:NEWLINE}"}}, {}, SECRETS.get)
     assert "x\n" not in str(broken.value)
-    with pytest.raises(ConfigError, match="zero byte"):
+    with pytest.raises(ConfigError, match="null byte"):
         filled("${secret:ZERO}")
 
 

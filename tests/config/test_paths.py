@@ -146,7 +146,7 @@ def test_a_runtime_folder_that_is_a_link_is_refused(paths: Paths, tmp_path: Path
     (tmp_path / "elsewhere").mkdir()
     paths.runtime.symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(ConfigError, match="someone else") as caught:
+    with pytest.raises(ConfigError, match="another user") as caught:
         paths.ensure()
     assert "TOOLCRIB_HOME" in caught.value.hint
 

@@ -85,7 +85,7 @@ def test_profiles_search_and_gateway_have_settings_of_their_own() -> None:
     [
         (
             '{"toolcrib": {"profiles": {\n"p": {"token": "s3cret"}}}}',
-            "toolcrib.profiles.p must hold no token",
+            "toolcrib.profiles.p must not contain a token",
         ),
         ('{"toolcrib": {\n"gateway": {"token": "s3cret"}}}', "toolcrib profiles token"),
         ('{"toolcrib": {"gateway": {\n"maxSessions": 0}}}', "toolcrib.gateway.maxSessions"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from toolcrib.config.locking import exclusive
 from toolcrib.config.paths import Paths
+from toolcrib.config.safe_files import exclusive
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UnknownServer, UsageError
 
@@ -362,7 +362,7 @@ def test_a_full_disk_leaves_the_old_file_whole(store: ConfigStore, room: int) ->
 
     assert ended.returncode == 7, ended.stderr
     assert "cannot be saved" in ended.stdout
-    assert "as it was before" in ended.stdout
+    assert "The file is unchanged" in ended.stdout
     assert store.path.read_bytes() == before
     assert leftovers(store) == []
 

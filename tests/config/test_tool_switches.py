@@ -62,7 +62,7 @@ def test_a_name_is_meant_to_the_letter(tmp_path: Path) -> None:
 
 
 def test_what_a_pattern_keeps_off_is_not_switched_on(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"pattern 'a\*' of x keeps abc off"):
+    with pytest.raises(UsageError, match=r"pattern 'a\*' of x turns abc off"):
         entry_after(tmp_path, {"excludeTools": ["a*"]}, "abc", True)
 
 

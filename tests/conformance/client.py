@@ -15,15 +15,15 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import MODERN_VERSIONS, Era
 from toolcrib.servers.sessions.session import Session, connect
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import http
 
 VERSION = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
 CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
-TIMEOUT = 25.0
+TIMEOUT = 60.0
 
 Scenario = Callable[[str], Coroutine[Any, Any, None]]
 

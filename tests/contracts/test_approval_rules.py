@@ -10,7 +10,7 @@ from tests.approvals.people import Tools
 from toolcrib import plugins
 from toolcrib.approvals.facts import Facts
 from toolcrib.approvals.gate import RULES
-from toolcrib.schema.approvals import Finding
+from toolcrib.schema.approvals import RuleResult
 
 NAMES = plugins.names(RULES)
 
@@ -32,7 +32,7 @@ def test_a_rule_finds_something_under_its_own_name_or_nothing(name: str, tool: s
     for ours in (True, False):
         facts = Facts(ours=ours, untrusted=("web__fetch",))
         found = check(call, facts)
-        assert found is None or (isinstance(found, Finding) and found.rule == name and found.reason)
+        assert found is None or (isinstance(found, RuleResult) and found.rule == name and found.reason)
         assert check(call, facts) == found
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from toolcrib import plugins
 from toolcrib.serverkit import ToolServer
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.sessions.session import connect
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import inprocess
 
 BUNDLED = "toolcrib.bundled"

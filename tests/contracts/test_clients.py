@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.client_files.client import CLIENTS, Client
-from toolcrib.config.importing.dialect import EXPRESSIBLE
+from toolcrib.config.client_files.client import CLIENTS, McpClient
+from toolcrib.config.transfer.dialect import EXPRESSIBLE
 
 
 @pytest.mark.parametrize("name", plugins.names(CLIENTS))
 def test_a_client_has_a_title_and_a_dialect_of_known_types(name: str) -> None:
     client = plugins.find(CLIENTS, name).client
 
-    assert isinstance(client, Client)
+    assert isinstance(client, McpClient)
     assert client.title
     assert {*client.dialect.types, *client.dialect.addresses.values()} <= set(EXPRESSIBLE)

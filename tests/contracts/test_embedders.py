@@ -12,7 +12,7 @@ import pytest
 
 from toolcrib.errors import NotFound
 from toolcrib.plugins import names
-from toolcrib.retrieval.embedding import FOLDER, Chosen, EmbedderUnavailable, open_embedder
+from toolcrib.retrieval.embedder import FOLDER, EmbedderChoice, EmbedderUnavailable, open_embedder
 
 
 class Service(BaseHTTPRequestHandler):
@@ -55,8 +55,8 @@ def service() -> Iterator[ThreadingHTTPServer]:
     server.server_close()
 
 
-def chosen(kind: str, service: ThreadingHTTPServer) -> Chosen:
-    return Chosen(kind, "some-model", f"http://127.0.0.1:{service.server_address[1]}", "sesame")
+def chosen(kind: str, service: ThreadingHTTPServer) -> EmbedderChoice:
+    return EmbedderChoice(kind, "some-model", f"http://127.0.0.1:{service.server_address[1]}", "sesame")
 
 
 @pytest.mark.parametrize("kind", names(FOLDER))
@@ -106,7 +106,7 @@ def test_a_strange_answer_is_a_failure_that_says_where(
 
 @pytest.mark.parametrize("kind", ["ollama", "openai"])
 def test_nobody_at_the_address_is_a_failure(kind: str) -> None:
-    embedder = open_embedder(Chosen(kind, "m", "http://127.0.0.1:9"))
+    embedder = open_embedder(EmbedderChoice(kind, "m", "http://127.0.0.1:9"))
     assert embedder is not None
 
     with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
@@ -116,7 +116,7 @@ def test_nobody_at_the_address_is_a_failure(kind: str) -> None:
 def test_the_key_and_the_prefixes_that_a_model_wants_are_sent(service: ThreadingHTTPServer) -> None:
     url = f"http://127.0.0.1:{service.server_address[1]}"
     for kind in ("openai", "ollama"):
-        embedder = open_embedder(Chosen(kind, "nomic-embed-text", url, "sesame"))
+        embedder = open_embedder(EmbedderChoice(kind, "nomic-embed-text", url, "sesame"))
         assert embedder is not None
         embedder.embed(["tool"])
         embedder.read("ask", [])
@@ -129,6 +129,6 @@ def test_the_key_and_the_prefixes_that_a_model_wants_are_sent(service: Threading
 
 def test_an_unknown_embedder_is_named_with_those_there_are() -> None:
     with pytest.raises(NotFound) as caught:
-        open_embedder(Chosen("nonsense"))
+        open_embedder(EmbedderChoice("nonsense"))
 
     assert "builtin" in caught.value.hint

@@ -1,4 +1,4 @@
-"""Every module of `config/importing/formats` recognises only its own documents."""
+"""Every module of `config/transfer/formats` recognises only its own documents."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.importing.described import Format
-from toolcrib.config.importing.sources import FORMATS
+from toolcrib.config.transfer.drafts import Format
+from toolcrib.config.transfer.sources import FORMATS
 
 
 @pytest.mark.parametrize("name", plugins.names(FORMATS))

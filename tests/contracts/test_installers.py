@@ -1,4 +1,4 @@
-"""Every installer keeps the contract of `servers/installing/contract.py`; the folder is the list."""
+"""Every installer keeps the contract of `servers/installers/engine/contract.py`; the folder is the list."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 
 from tests.servers.installers.packages import bundle, manifest, npm_tarball, wheel
 from toolcrib import plugins
-from toolcrib.servers.installing.contract import INSTALLERS
-from toolcrib.servers.installing.installations import find_installer
+from toolcrib.servers.installers.engine.contract import INSTALLERS
+from toolcrib.servers.installers.engine.installations import find_installer
 
 
 @pytest.mark.parametrize("name", plugins.names(INSTALLERS))
 def test_an_installer_plans_applies_and_looks_for_newer_ones(name: str) -> None:
     installer = plugins.find(INSTALLERS, name)
     expected = {
-        "plan": ["request", "bench"],
-        "apply": ["plan", "folder", "bench"],
-        "newest": ["record", "bench"],
+        "plan": ["request", "context"],
+        "apply": ["plan", "folder", "context"],
+        "newest": ["record", "context"],
     }
 
     for function, parameters in expected.items():

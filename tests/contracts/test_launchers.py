@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib import plugins
+from toolcrib.config.paste.parser import LAUNCHERS
 from toolcrib.config.paste.pasted import CommandLine
-from toolcrib.config.paste.understanding import LAUNCHERS
 
 NAMES = plugins.names(LAUNCHERS)
 

@@ -19,8 +19,8 @@ MODULES = {
 """Transport: servers that are reached through a pigeon, which keeps them in this process."""
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from toolcrib.config.kinds import full_text
-from toolcrib.config.reading import Section
+from toolcrib.config.sections import full_text
+from toolcrib.config.sections import Section
 from toolcrib.servers.transport import Traits
 from toolcrib.servers.transports import inprocess
 TRAITS = Traits(title="carrier pigeon", first_word="loft")
@@ -46,13 +46,13 @@ def open_model(model, context):
     "letters": '''
 """Embedder: counts letters."""
 import numpy as np
-from toolcrib.retrieval.embedding import Embedded, Part
+from toolcrib.retrieval.embedder import Embedded, QueryVectors
 class Letters:
     id, dimension, token_width = "letters-1", 26, 0
     def embed(self, passages):
         return [Embedded(self._vector(text)) for text in passages]
     def read(self, question, spans):
-        return [Part(self._vector(text)) for text in (question, *(question[a:b] for a, b in spans))]
+        return [QueryVectors(self._vector(text)) for text in (question, *(question[a:b] for a, b in spans))]
     def _vector(self, text):
         counts = np.array([text.lower().count(chr(97 + n)) + 0.01 for n in range(26)], dtype=np.float32)
         return counts / np.linalg.norm(counts)
@@ -64,9 +64,9 @@ def open(settings):
 """Installer: servers that come in a crate."""
 def recognises(reference):
     return reference.startswith("crate:")
-async def plan(request, bench): ...
-async def apply(plan, folder, bench): ...
-async def newest(record, bench): ...
+async def plan(request, context): ...
+async def apply(plan, folder, context): ...
+async def newest(record, context): ...
 ''',
     "echo": '''
 """Bundled server: says what it hears."""
@@ -81,11 +81,11 @@ def create(arguments=()):
 ''',
     "quiet": '''
 """Rule: nothing may be shouted."""
-from toolcrib.schema.approvals import Finding
+from toolcrib.schema.approvals import RuleResult
 def check(call, facts):
     """Deny capital letters."""
     if str(call.arguments.get("text", "")).isupper():
-        return Finding(effect="deny", rule="quiet", reason="Nothing may be shouted.")
+        return RuleResult(effect="deny", rule="quiet", reason="Nothing may be shouted.")
     return None
 ''',
     "coo": '''
@@ -97,21 +97,17 @@ def command():
 ''',
     "lofts": '''
 """Check: counts lofts."""
-from toolcrib.control.findings import well
+from toolcrib.operations.health import ok
 async def check(place):
-    return [well("lofts", "There is one loft.")]
+    return [ok("lofts", "There is one loft.")]
 ''',
     "counting": '''
-"""Operation: counts."""
-from toolcrib.control.dispatch import OperationParams
-from toolcrib.control.needs import NOTHING
-class Params(OperationParams):
-    """How far."""
-    to: int
-def needs(params, configured):
-    return NOTHING
-async def run(host, params, emit):
-    return list(range(params.to))
+"""Operations: counting."""
+from toolcrib.operations.operation import operation
+@operation()
+async def count(host, to: int) -> list[int]:
+    """Count."""
+    return list(range(to))
 ''',
     "flights": '''
 """Gateway method."""
@@ -128,8 +124,8 @@ GROUPS = {
     "toolcrib.bundled": "echo",
     "toolcrib.approvals.rules": "quiet",
     "toolcrib.cli.commands": "coo",
-    "toolcrib.control.checks": "lofts",
-    "toolcrib.control.operations": "counting",
+    "toolcrib.operations.checks": "lofts",
+    "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
 }
 HOST = """
@@ -232,15 +228,15 @@ def test_a_model_of_another_package_answers(folder: Path) -> None:
 
 def test_an_embedder_of_another_package_makes_vectors(folder: Path) -> None:
     program = (
-        "from toolcrib.retrieval.embedding import Chosen, open_embedder\n"
-        "print(len(open_embedder(Chosen('letters')).embed(['abc'])[0].vector))"
+        "from toolcrib.retrieval.embedder import EmbedderChoice, open_embedder\n"
+        "print(len(open_embedder(EmbedderChoice('letters')).embed(['abc'])[0].vector))"
     )
 
     assert run(folder, "-c", program).strip() == "26"
 
 
 def test_an_installer_of_another_package_is_chosen_by_its_references(folder: Path) -> None:
-    program = "from toolcrib.servers.installing.installations import find_installer\n"
+    program = "from toolcrib.servers.installers.engine.installations import find_installer\n"
 
     assert "crate" in run(folder, "-c", program + "print(find_installer('crate:hens')[1])")
 
@@ -260,13 +256,12 @@ def test_a_check_of_another_package_is_part_of_the_doctor(folder: Path) -> None:
 
 def test_an_operation_of_another_package_runs_and_is_not_offered_to_pages(folder: Path) -> None:
     program = (
-        "from toolcrib.control.dispatch import perform; "
-        "from toolcrib.web.page_operations import offered_operations; "
-        "import json; found = await perform(host, 'counting', dict(to=3), None); "
-        "print(json.dumps([found, 'counting' in offered_operations()]))"
+        "from toolcrib.operations.registry import operations, perform; "
+        "import json; found = await perform(host, 'count', dict(to=3), None); "
+        "print(json.dumps([found, [one.page for one in operations() if one.name == 'count']]))"
     )
 
-    assert told(folder, program) == [[0, 1, 2], False]
+    assert told(folder, program) == [[0, 1, 2], [False]]
 
 
 def test_a_gateway_method_of_another_package_has_a_handler(folder: Path) -> None:

@@ -12,7 +12,7 @@ from toolcrib import plugins
 from toolcrib.errors import CallTimeout
 from toolcrib.schema.tools import Principal, Tool, ToolCall, ToolResult
 from toolcrib.serverkit.context import ToolContext
-from toolcrib.servers.listed import DefinitionCheck
+from toolcrib.servers.tool_list import DefinitionCheck
 from toolcrib.tools.ports import OnProgress, ToolSource
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.sources.inline import InlineServer, InlineTools

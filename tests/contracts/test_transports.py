@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.importing.dialect import EXPRESSIBLE
-from toolcrib.config.reading import Section, Unfit
+from toolcrib.config.sections import InvalidValue, Section
+from toolcrib.config.transfer.dialect import EXPRESSIBLE
 from toolcrib.servers.transport import (
     TRANSPORTS,
     Traits,
@@ -59,7 +59,7 @@ def test_a_transport_reads_its_own_keys_and_passes_over_those_of_others(name: st
 def test_a_key_of_the_wrong_kind_is_refused_by_name(name: str) -> None:
     key = traits_of(name).first_word
 
-    with pytest.raises(Unfit) as refused:
+    with pytest.raises(InvalidValue) as refused:
         find_transport(name).Spec.read({**entry_of(name), key: ["a", "list"]})
 
     assert refused.value.path[0] == key
@@ -88,7 +88,7 @@ def test_what_is_known_of_our_own_types() -> None:
     assert set(EXPRESSIBLE) <= set(NAMES)
 
 
-@pytest.mark.parametrize("kind", [None, "", "no-such-type", "_sdk_server", "../stdio"])
+@pytest.mark.parametrize("kind", [None, "", "no-such-type", "__init__", "../stdio"])
 def test_an_unknown_type_has_no_traits(kind: str | None) -> None:
     assert traits_of(kind) == Traits()
 

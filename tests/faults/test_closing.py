@@ -129,9 +129,9 @@ async def test_a_transport_that_never_ends_is_abandoned(crib, misclosing):
             await host.servers["odd"].restart()
             assert (await host.servers["odd"].settled()).state == "ready"
     left = _tasks() - before
-    assert {task.get_name() for task in left} == {"life of odd"}
     released.set()
     await asyncio.wait(left, timeout=DEADLINE)
+    assert {task.get_name() for task in left} == {"connection to odd"}
     assert _tasks() <= before
     assert misclosing.opened == 2
 
@@ -149,7 +149,7 @@ async def test_a_transport_that_cancels_itself_counts_as_a_failure(crib, misclos
             host.servers["odd"].session.lose(supervisor.ConnectionLost("It ended."))
             while host.servers.status("odd").restarts == 0:
                 await host.servers["odd"]._changed.wait()
-            assert "cancelled from within" in (host.servers.status("odd").last_failure or "")
+            assert "cancelled internally" in (host.servers.status("odd").last_failure or "")
 
 
 async def test_after_a_restart_a_call_waits_only_as_long_as_for_any_restart(crib, misclosing, monkeypatch):

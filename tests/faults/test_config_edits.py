@@ -94,8 +94,8 @@ async def test_an_edit_keeps_what_other_programs_wrote(crib):
     crib.entry("foreign", {"command": "x", "enabled": False, "x-note": {"keep": ["me"]}})
     crib.document["someOtherHost"] = {"theme": "dark"}
     async with crib.open() as host:
-        host.config_store.set_enabled("foreign", False)
-        host.config_store.add_server("new", {"command": "y", "enabled": False})
+        host.core.config_store.set_enabled("foreign", False)
+        host.core.config_store.add_server("new", {"command": "y", "enabled": False})
         document = json.loads((crib.home / "mcp.json").read_text())
         assert document["someOtherHost"] == {"theme": "dark"}
         assert document["mcpServers"]["foreign"]["x-note"] == {"keep": ["me"]}

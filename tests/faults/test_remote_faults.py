@@ -99,8 +99,8 @@ async def test_a_remote_server_is_called(crib):
 
 
 async def test_a_host_that_is_down_is_tried_for_ever_and_uses_up_no_budget(crib, until, monkeypatch):
-    monkeypatch.setattr("toolcrib.servers.budget.SLOW_FIRST_DELAY", 0.01)
-    monkeypatch.setattr("toolcrib.servers.budget.SLOW_LONGEST_DELAY", 0.02)
+    monkeypatch.setattr("toolcrib.servers.restarts.SLOW_FIRST_DELAY", 0.01)
+    monkeypatch.setattr("toolcrib.servers.restarts.SLOW_LONGEST_DELAY", 0.02)
     port = free_port()
     crib.entry("far", {"url": f"http://127.0.0.1:{port}/mcp", "restart": {"giveUpAfter": 2}})
     async with crib.open() as host:
@@ -155,7 +155,7 @@ async def test_one_failed_call_leaves_the_connection_in_use(crib):
 
 async def test_a_host_that_goes_down_while_idle_is_noticed_and_found_again(crib, until, monkeypatch):
     monkeypatch.setattr("toolcrib.servers.health.RECHECK_INTERVAL", 0.05)
-    monkeypatch.setattr("toolcrib.servers.budget.SLOW_FIRST_DELAY", 0.05)
+    monkeypatch.setattr("toolcrib.servers.restarts.SLOW_FIRST_DELAY", 0.05)
     crib.setting(livenessInterval=0.05, callWait=0.1)
     stack = AsyncExitStack()
     with remote() as (url, _, port):

@@ -137,7 +137,7 @@ async def test_a_call_to_a_server_that_failed_is_refused_at_once_with_the_reason
     crib.server("flaky", restart={"enabled": False})
     async with crib.open() as host:
         await host.ready()
-        tool = host.registry.resolve("flaky__echo")
+        tool = host.toolset.registry.resolve("flaky__echo")
         with pytest.raises(Exception, match="exited with code 1"):
             await host.call("flaky__crash", {"code": 1})
         await host.servers["flaky"].settled()

@@ -37,14 +37,14 @@ async def test_an_agent_reads_unasked_and_is_asked_for_the_rest(tmp_path: Path) 
             assert len(person.questions) == 1
             with pytest.raises(Denied, match="the person said no"):
                 await run(host, agent, "touch y")
-            with pytest.raises(Denied, match="never run"):
+            with pytest.raises(Denied, match="This command is refused"):
                 await run(host, agent, "rm -rf /")
         records = await host.audit.query(limit=10, tool=RUN)
 
     assert not (tmp_path / "y").exists()
     assert {record.extra["rule"] for record in records} >= {"shell", "asked"}
     async with open_host(tmp_path / "home") as host:
-        assert [rule.tool for rule in host.approvals.rules.all()] == ["run_command"]
+        assert [rule.tool for rule in host.approvals.policy.rules.active] == ["run_command"]
 
 
 async def test_a_call_by_hand_is_not_asked_about(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_what_a_python_function_returns_is_content_from_outside_unless_it_
         def act() -> str:
             return "Done."
 
-        host.approvals.rules.add(Rule(effect="allow"))
+        host.approvals.policy.rules.add(Rule(effect="allow"))
         for before, questions in (("look_here", 0), ("look", 1)):
             person = Person(YES)
             async with host.session(mode="on_miss", asker=person) as agent:

@@ -146,7 +146,7 @@ async def test_a_host_whose_servers_need_no_process_starts_none(crib):
     async with crib.open() as host:
         await host.ready()
         assert host.servers.status("inside").state is ServerState.READY
-        assert host.connector.guard._watchdog is None
+        assert host.core.connector.guard._watchdog is None
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -206,7 +206,7 @@ async def test_a_server_sees_only_what_it_may_of_our_environment(crib, monkeypat
 async def test_a_secret_reaches_the_server_but_no_log_and_no_file(crib):
     crib.server("trusted", "banner", env={"TOKEN": "${secret:TOKEN}"})
     async with crib.open(watch=False) as host:
-        host.secrets.set("TOKEN", "hunter2-and-more")
+        host.core.secrets.set("TOKEN", "hunter2-and-more")
         await host.servers["trusted"].restart()
         await host.ready()
         await host.call("trusted__echo", {"text": "x", "password": "hunter2-and-more"})
@@ -290,10 +290,10 @@ async def test_a_snapshot_of_a_thousand_tools_costs_less_than_a_millisecond(crib
     crib.server("many", args=("--tools", "1000"))
     async with crib.open() as host:
         await host.ready()
-        assert len(host.registry.snapshot.tools) == 1009
+        assert len(host.toolset.registry.snapshot.tools) == 1009
         began = time.process_time()
         for _ in range(100):
-            assert host.registry.snapshot.tools
+            assert host.toolset.registry.snapshot.tools
         assert (time.process_time() - began) / 100 < 0.001
 
 

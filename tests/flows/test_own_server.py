@@ -60,20 +60,20 @@ async def test_an_edit_is_picked_up_by_itself(crib: Any, notes: Path, until: Any
 
 
 async def test_a_server_that_is_off_stays_off_whatever_is_edited(crib: Any, notes: Path) -> None:
-    from toolcrib.host.folder_watch import look
+    from toolcrib.host.folder_watch import file_states
 
     crib.entry("notes", {**entry_of(notes), "enabled": False})
     async with crib.open() as host:
         entry = host.config.servers["notes"]
-        before = look(entry)
+        before = file_states(entry)
         assert set(before) == {"server.py", "test_server.py", "descriptions.toml"}
         (notes / "server.py").write_text("broken")
-        assert look(entry) != before
+        assert file_states(entry) != before
         assert host.servers.status("notes").state == "disabled"
 
 
 def test_nothing_is_written_over(notes: Path) -> None:
-    with pytest.raises(UsageError, match="there already"):
+    with pytest.raises(UsageError, match="already exists"):
         lay_down(notes, "notes")
 
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from toolcrib.gateway import catalog, gateway, logs, watches
+from toolcrib.gateway import catalog, gateway, logs, subscriptions
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.http.server import serve_http
 from toolcrib.gateway.methods import resources
-from toolcrib.gateway.offer import offer_one
-from toolcrib.gateway.profile import Profile
+from toolcrib.gateway.profile import Profile, offer_one
 
 Serve = Callable[..., AbstractAsyncContextManager[tuple[Any, str]]]
 
@@ -56,6 +55,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list waits for servers that take long to start or to answer, as they do on a busy machine."""
     monkeypatch.setattr(gateway, "LIST_PATIENCE", 60.0)
     monkeypatch.setattr(gateway, "TOOLS_PATIENCE", 60.0)
-    for module in (catalog, logs, watches):
+    for module in (catalog, logs, subscriptions):
         monkeypatch.setattr(module, "PATIENCE", 60.0)
     monkeypatch.setattr(resources, "ASK_AROUND", 60.0)

@@ -168,7 +168,7 @@ async def test_definitions_pass_unchanged_but_for_the_name(serve, crib, patient)
     crib.server("plain")
     async with serve() as (host, url), Client(streamable_http_client(url)) as client:
         [echo] = [tool for tool in (await client.list_tools()).tools if tool.name == "plain__echo"]
-        original = host.registry.resolve("plain__echo").definition.raw
+        original = host.toolset.registry.resolve("plain__echo").definition.raw
         assert echo.input_schema == original["inputSchema"]
         assert echo.description == original["description"]
         assert echo.annotations.read_only_hint is True

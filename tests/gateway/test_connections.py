@@ -11,7 +11,7 @@ import pytest
 
 from tests.gateway.speaking import DEADLINE, META, connection, eventually, said
 from toolcrib.gateway.http import connection as connections
-from toolcrib.gateway.http.alarm import Alarm
+from toolcrib.gateway.http.deadline import Deadline
 
 HOST = b"Host: 127.0.0.1\r\n"
 ERA = b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n"
@@ -105,9 +105,9 @@ async def test_for_a_client_that_reads_nothing_no_more_answers_are_made(serve, c
         await host.ready()
         async with connection(url) as (reader, writer):
             writer.write(call * 12)
-            await eventually(lambda: host.caller.counts.of("big").total)
+            await eventually(lambda: host.toolset.caller.counts.of("big").total)
             await asyncio.sleep(1)  # could the sockets hold everything, it would be there by now
-            assert host.caller.counts.of("big").total < 12
+            assert host.toolset.caller.counts.of("big").total < 12
             for _ in range(12):
                 assert len((await answer(reader))[2]) > 3_000_000
 
@@ -232,25 +232,25 @@ async def test_no_answer_is_made_for_a_client_that_hung_up(serve, crib):
         async with connection(url) as (_, writer):
             writer.write(call)
             await writer.drain()
-            await eventually(lambda: host.caller.counts.of("slow").in_flight)
-        await eventually(lambda: not host.caller.counts.of("slow").in_flight)
+            await eventually(lambda: host.toolset.caller.counts.of("slow").in_flight)
+        await eventually(lambda: not host.toolset.caller.counts.of("slow").in_flight)
         assert (await host.audit.query(1))[0].outcome == "cancelled"
 
 
-async def test_an_alarm_rings_once_at_the_time_it_was_last_set_to():
+async def test_a_deadline_runs_once_at_the_time_it_was_last_set_to():
     loop = asyncio.get_running_loop()
-    rung: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
-    alarm = Alarm(loop)
+    ran: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
+    deadline = Deadline(loop)
     began = loop.time()
-    alarm.set(30, lambda: rung.put_nowait(("late", loop.time())))
-    alarm.set(0.05, lambda: rung.put_nowait(("early", loop.time())))
-    alarm.set(0.2, lambda: rung.put_nowait(("right", loop.time())))
+    deadline.set(30, lambda: ran.put_nowait(("late", loop.time())))
+    deadline.set(0.05, lambda: ran.put_nowait(("early", loop.time())))
+    deadline.set(0.2, lambda: ran.put_nowait(("right", loop.time())))
     async with asyncio.timeout(DEADLINE):
-        name, when = await rung.get()
+        name, when = await ran.get()
     assert (name, when - began >= 0.19) == ("right", True)
-    alarm.set(0.01, lambda: rung.put_nowait(("cleared", 0)))
-    alarm.clear()
-    alarm.set(0.02, lambda: rung.put_nowait(("closed", 0)))
-    alarm.close()
+    deadline.set(0.01, lambda: ran.put_nowait(("cleared", 0)))
+    deadline.action = None
+    deadline.set(0.02, lambda: ran.put_nowait(("closed", 0)))
+    deadline.close()
     await asyncio.sleep(0.1)
-    assert rung.empty()
+    assert ran.empty()

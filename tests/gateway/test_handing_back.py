@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, META
 from tests.gateway.test_questions import LEGACY
-from toolcrib.gateway.seals import seal
+from toolcrib.gateway.request_state import sign_state
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -57,11 +57,11 @@ async def test_a_state_is_good_for_what_it_was_given_for_alone(serve, program):
 
 async def test_a_state_reaches_no_server_but_its_own(serve, program):
     program("memos", "offering.py", "modern", "asks")
-    foreign = seal("others", "mine", repr(("gateway", ("prompts/get", "memos__greet", None))))
+    foreign = sign_state("others", "mine", repr(("gateway", ("prompts/get", "memos__greet", None))))
     async with serve() as (_, url):
         refused = await get_prompt(url, requestState=foreign, inputResponses=RESPONSES)
         assert refused["error"]["code"] == -32602
-        assert "not of this server" in refused["error"]["message"]
+        assert "belongs to another server" in refused["error"]["message"]
 
 
 async def test_what_a_client_cannot_answer_it_is_not_asked(serve, program):

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from toolcrib.gateway.list_cache import KeptLists
+from toolcrib.gateway.list_cache import ListFiles
 from toolcrib.schema.servers import ServerState
 
 pytestmark = pytest.mark.usefixtures("patient")
@@ -88,7 +88,7 @@ async def test_a_prompt_of_a_server_that_was_never_asked_for_them_is_found_by_it
 
 
 def test_lists_of_another_entry_or_in_a_damaged_file_count_as_none(tmp_path):
-    kept = KeptLists(tmp_path)
+    kept = ListFiles(tmp_path)
     kept.save("memos/..", "one", {"prompts": [{"name": "greet"}]})
     assert kept.load("memos/..", "one") == {"prompts": [{"name": "greet"}]}
     assert kept.load("memos/..", "two") == {}

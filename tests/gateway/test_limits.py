@@ -14,8 +14,8 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, META, Speaker, connection, eventually, said, until_called
-from toolcrib.gateway.http import serving
-from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.http import server as http_server
+from toolcrib.gateway.http.server import serve_http
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
@@ -301,7 +301,7 @@ async def test_what_no_client_would_send_is_turned_away(limited, request_line, h
 
 
 async def test_the_end_lets_calls_finish_and_refuses_new_ones(crib, client, monkeypatch):
-    monkeypatch.setattr(serving, "GRACE", DEADLINE)
+    monkeypatch.setattr(http_server, "GRACE", DEADLINE)
     crib.server("slow")
     async with crib.open() as host:
         await host.ready()
@@ -338,7 +338,7 @@ async def test_the_process_ends_in_bounded_time_and_answers_what_it_cuts_short(c
                 async for _ in stream.aiter_lines():
                     pass
         for answer in (await modern, await legacy):
-            assert "The gateway ended" in answer.json()["error"]["message"]
+            assert "The gateway shut down" in answer.json()["error"]["message"]
         async with asyncio.timeout(DEADLINE):
             assert await serving.wait() == 0
         assert serving.stderr is not None

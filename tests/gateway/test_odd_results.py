@@ -56,7 +56,7 @@ async def test_an_odd_result_reaches_the_client_as_valid_json(what, serve, crib,
         async def call(call: Any, on_progress: Any) -> dict[str, Any]:
             return {"content": [], "structuredContent": {"value": given}}
 
-        host.inline.call = call
+        host.toolset.inline.call = call
         for answer in (
             await Speaker(client, url).modern("tools/call", name="odd__give", arguments={}),
             await legacy_call(client, url),

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import DEADLINE, Crib
 from toolcrib.bundled.terminal.sandbox import missing
-from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.http.server import serve_http
 
 KINDS = [kind for kind in ("bubblewrap", "landlock", "none") if not missing(kind)]
 VISIT = """

@@ -6,7 +6,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from toolcrib.gateway.names import PlainNames
+from toolcrib.gateway.definitions import PlainNames
 from toolcrib.gateway.profile import Profile
 
 pytestmark = pytest.mark.usefixtures("patient")

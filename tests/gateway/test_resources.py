@@ -14,8 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, META
 from toolcrib.gateway import catalog
+from toolcrib.gateway.definitions import matches_template
 from toolcrib.gateway.profile import Profile
-from toolcrib.gateway.templates import matches
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -227,4 +227,4 @@ async def test_a_resource_nobody_has_cannot_be_subscribed_to(connect, program):
     ],
 )
 def test_a_template_fits_what_it_may_have_made(template, uri, fits):
-    assert matches(template, uri) is fits
+    assert matches_template(template, uri) is fits

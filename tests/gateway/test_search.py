@@ -285,7 +285,7 @@ async def test_a_call_goes_through_the_one_door_of_a_host(crib: Crib) -> None:
             return 2 * number
 
         async def through_the_door(name: str, arguments: Mapping[str, Any]) -> ToolResult:
-            return await host.caller.call(name, arguments, principal=Principal(name="gateway:test"))
+            return await host.toolset.caller.call(name, arguments, principal=Principal(name="gateway:test"))
 
         mode = SearchMode(host.tools)
         found = await mode.call("search_tools", {"query": "double a number"}, through_the_door)

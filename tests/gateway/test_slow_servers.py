@@ -59,7 +59,7 @@ async def test_a_call_of_a_known_tool_waits_for_its_server(known, serve, client)
         speaker = Speaker(client, url)
         await speaker.names()
         calling = asyncio.ensure_future(call(speaker))
-        await eventually(host.caller.under_way)
+        await eventually(host.toolset.caller.under_way)
         known.touch()
         assert (await calling).json()["result"]["content"][0]["text"] == "hello"
 

@@ -53,7 +53,7 @@ async def test_a_changed_registry_is_listed_anew(crib):
         await host.ready()
         gateway = Gateway(host)
         before = await listed(gateway)
-        host.registry.withdraw("plain")
+        host.toolset.registry.withdraw("plain")
         after = await listed(gateway)
         assert len(after["tools"]) < len(before["tools"])
         assert not any(tool["name"].startswith("plain__") for tool in after["tools"])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, Speaker, bearer, eventually, until_called
 from toolcrib.config.tokens import hash_token, new_token
-from toolcrib.gateway.http.serving import serve_http
+from toolcrib.gateway.http.server import serve_http
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ async def test_the_clients_of_a_removed_profile_or_token_are_cut_off(serve, crib
             async for _ in stream.aiter_lines():
                 pass
         for answer in (await calling, await modern):
-            assert "may or may not have been done" in answer.json()["error"]["message"]
+            assert "may or may not have taken effect" in answer.json()["error"]["message"]
         assert (await speaker.legacy("tools/list")).status_code in (401, 404)
 
 

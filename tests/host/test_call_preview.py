@@ -105,4 +105,4 @@ def test_a_command_shows_where_it_would_run_what_holds_it_and_for_how_long() -> 
     assert place() == ("/home/me/code", ["none", "120 s at most"])
     assert place(cwd="../other", timeout=30) == ("/home/me/other", ["none", "30 s at most"])
     assert place(cwd="/etc", timeout=900) == ("/etc", ["none", "120 s at most"])
-    assert place(background=True) == ("/home/me/code", ["none", "goes on in the background"])
+    assert place(background=True) == ("/home/me/code", ["none", "continues in the background"])

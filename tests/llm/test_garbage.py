@@ -16,22 +16,22 @@ from hypothesis import strategies as st
 from tests.llm.wire import anthropic, faithful, gemini, ollama, openai_chat, openai_responses
 from tests.llm.wire.script import Say, call
 from toolcrib.agent.chat import answered
+from toolcrib.agent.entry_json import message_json
 from toolcrib.agent.results import show_error
 from toolcrib.errors import InvalidArguments, ModelError
-from toolcrib.llm.acceptable import acceptable
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.model import Finished, Request
+from toolcrib.llm.history import acceptable
+from toolcrib.llm.json_values import encode, is_valid, made_valid
+from toolcrib.llm.model import CompletionRequest, Finished
 from toolcrib.llm.providers import anthropic as anthropic_provider
 from toolcrib.llm.providers import gemini as gemini_provider
 from toolcrib.llm.providers import ollama as ollama_provider
 from toolcrib.llm.providers import openai as openai_provider
 from toolcrib.llm.providers import openai_responses as responses_provider
 from toolcrib.llm.stream_reader import read_arguments
-from toolcrib.llm.valid_json import encode, is_valid, made_valid
-from toolcrib.schema.message_json import message_json
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Message, Text, ToolAnswer
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, Text, ToolAnswer
 
-QUESTION = FromPerson(parts=(Text("go"),))
+QUESTION = FromUser(parts=(Text("go"),))
 TOOL = {"name": "add", "description": "Add.", "input_schema": {"type": "object"}}
 CONTEXT = ModelContext(
     environ={
@@ -47,7 +47,7 @@ VENDORS: dict[ModuleType, Any] = {
     openai_chat: openai_provider.Completions("gpt-test", CONTEXT, openai_provider.VENDOR),
     openai_responses: responses_provider.Responses("gpt-5-test", CONTEXT),
     gemini: gemini_provider.Contents("gemini-test", CONTEXT),
-    ollama: ollama_provider.Chat("tiny", CONTEXT),
+    ollama: ollama_provider.OllamaChat("tiny", CONTEXT),
 }
 SCALARS = (
     st.none()
@@ -113,16 +113,16 @@ def streams(draw: st.DrawFn, protocol: ModuleType) -> list[Any]:
 
 def read(protocol: ModuleType, pieces: list[Any]) -> FromModel | None:
     """The message that comes of the pieces; None where only a documented error does."""
-    reading = VENDORS[protocol].reading()
+    reader = VENDORS[protocol].reader()
     try:
         for piece in pieces:
             if isinstance(piece, dict):
-                for event in reading.take(piece):
+                for event in reader.take(piece):
                     encode(vars(event))
-        reading.rest()
+        reader.rest()
     except ModelError:
         return None
-    finished = reading.gathering.finish()
+    finished = reader.builder.finish()
     assert isinstance(finished, Finished)
     usage = finished.usage
     assert 0 <= usage.cached <= usage.input
@@ -148,8 +148,10 @@ def told(message: FromModel) -> list[Message]:
 async def complaints(protocol: ModuleType, messages: list[Message]) -> list[str]:
     """What a vendor would refuse of the next request."""
     speech = VENDORS[protocol]
-    request = Request(messages=acceptable(messages, speech.limits), system="Be brief.", tools=[TOOL])
-    outgoing = await speech.outgoing(request)
+    request = CompletionRequest(
+        messages=acceptable(messages, speech.limits), system="Be brief.", tools=[TOOL]
+    )
+    outgoing = await speech.vendor_request(request)
     body = faithful.read(encode(outgoing.body))
     headers = {key.lower(): value for key, value in outgoing.headers.items()}
     found: list[str] = protocol.check(body, headers)
@@ -195,7 +197,7 @@ async def _asked(body: bytes) -> None:
 
 
 async def _read_all(model: Any) -> None:
-    async for _ in model.stream(Request(messages=[QUESTION])):
+    async for _ in model.stream(CompletionRequest(messages=[QUESTION])):
         pass
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.llm.lines import LineReader, LineTooLong
+from toolcrib.llm.http import LineReader, ResponseLineTooLong
 
 PIECES = st.sampled_from(["a", "\n", "\r", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "é"])
 
@@ -34,5 +34,5 @@ def test_a_line_without_an_end_is_not_held_for_ever() -> None:
     reader = LineReader(longest=100)
     reader.feed(b"x" * 90)
 
-    with pytest.raises(LineTooLong):
+    with pytest.raises(ResponseLineTooLong):
         reader.feed(b"x" * 90)

@@ -14,18 +14,18 @@ from tests.llm.wire.script import Refuse, Say, Script, serving
 from toolcrib import plugins
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import ModelKeyRefused, ModelUnreachable, NoModel
-from toolcrib.llm.advice import no_model, survey
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.model import Finished, Model, Request
+from toolcrib.llm.model import CompletionRequest, Finished, Model
 from toolcrib.llm.models import PROVIDERS, Models
 from toolcrib.llm.ollama_host import address_of
 from toolcrib.llm.prices import Price, cost
 from toolcrib.llm.trial import try_model
-from toolcrib.schema.messages import FromPerson, Text, Usage
+from toolcrib.llm.vendors import no_model, survey
+from toolcrib.schema.messages import FromUser, Text, Usage
 from toolcrib.testing.model import ScriptedModel
 from toolcrib.tools.formats import FORMATS
 
-QUESTION = Request(messages=[FromPerson(parts=(Text("go"),))])
+QUESTION = CompletionRequest(messages=[FromUser(parts=(Text("go"),))])
 NOWHERE = "127.0.0.1:9"
 
 
@@ -61,7 +61,7 @@ def test_a_name_that_leads_nowhere_is_told(name: str) -> None:
 
 
 async def test_a_missing_key_says_where_it_goes() -> None:
-    with pytest.raises(ModelKeyRefused, match="no key for Anthropic") as caught:
+    with pytest.raises(ModelKeyRefused, match="no API key for Anthropic") as caught:
         await answer(models().get("anthropic:claude"))
 
     assert "toolcrib secret set ANTHROPIC_API_KEY" in caught.value.hint
@@ -153,7 +153,7 @@ async def test_an_ollama_model_without_tools_is_offered_none() -> None:
     tool = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
     async with an_ollama(["completion"], asked) as host:
         model = models({"OLLAMA_HOST": host}).get("ollama:tiny")
-        request = Request(messages=QUESTION.messages, tools=[tool])
+        request = CompletionRequest(messages=QUESTION.messages, tools=[tool])
         events = [event async for event in model.stream(request)]
         await model.close()
 

@@ -12,11 +12,11 @@ import pytest
 
 from toolcrib.errors import AnswerCut, ContextTooLong, ModelBusy, ModelError, ModelUnreachable
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.model import Finished, ModelEvent, Request
+from toolcrib.llm.model import CompletionRequest, Finished, ModelEvent
 from toolcrib.llm.providers import openai
-from toolcrib.schema.messages import FromPerson, Text
+from toolcrib.schema.messages import FromUser, Text
 
-QUESTION = Request(messages=[FromPerson(parts=(Text("go"),))])
+QUESTION = CompletionRequest(messages=[FromUser(parts=(Text("go"),))])
 DEADLINE = 60.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.llm.prices import Price, cost
-from toolcrib.llm.providers.anthropic import _Reading, max_tokens
+from toolcrib.llm.providers.anthropic import _MessagesReader, max_tokens
 from toolcrib.schema.messages import Usage
 
 MILLION = 1_000_000
@@ -30,15 +30,15 @@ def test_counts_that_contradict_each_other_cost_no_less_than_nothing() -> None:
 
 
 def test_a_count_that_is_told_twice_counts_once() -> None:
-    reading = _Reading()
+    reader = _MessagesReader()
     first = {"input_tokens": 3, "cache_read_input_tokens": 90_000, "cache_creation_input_tokens": 10}
-    reading.take({"type": "message_start", "message": {"usage": {**first, "output_tokens": 1}}})
-    reading.take({"type": "message_delta", "delta": {}, "usage": {"input_tokens": 3, "output_tokens": 5}})
-    reading.take(
+    reader.take({"type": "message_start", "message": {"usage": {**first, "output_tokens": 1}}})
+    reader.take({"type": "message_delta", "delta": {}, "usage": {"input_tokens": 3, "output_tokens": 5}})
+    reader.take(
         {"type": "message_delta", "delta": {}, "usage": {"cache_read_input_tokens": 0, "output_tokens": 9}}
     )
 
-    usage = reading.gathering.usage
+    usage = reader.builder.usage
 
     assert (usage.input, usage.cached, usage.written, usage.output) == (90_013, 90_000, 10, 9)
     assert (cost("anthropic:claude-sonnet-4-5", usage) or 0) > 0

@@ -17,7 +17,7 @@ from tests.real_servers.install import install
 from toolcrib.errors import PeerError
 
 # The first run installs the servers, which has a deadline of its own.
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(900)]
 START_DEADLINE = 100.0
 
 

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.retrieval import Finder, Meaning
-from toolcrib.retrieval.embedders.builtin import BuiltIn
-from toolcrib.retrieval.embedding import Embedded, EmbedderUnavailable, Part
+from toolcrib.retrieval import EmbeddingService, Finder
+from toolcrib.retrieval.embedder import Embedded, EmbedderUnavailable, QueryVectors
+from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
 
 
 @pytest.fixture(scope="session")
-def builtin() -> BuiltIn:
+def builtin() -> BuiltinEmbedder:
     """The shipped model, read once."""
-    return BuiltIn()
+    return BuiltinEmbedder()
 
 
 @pytest.fixture
-async def finder(builtin: BuiltIn, tmp_path: Path) -> AsyncIterator[Finder]:
+async def finder(builtin: BuiltinEmbedder, tmp_path: Path) -> AsyncIterator[Finder]:
     """A finder with the shipped model."""
-    meaning = Meaning(builtin, tmp_path)
+    meaning = EmbeddingService(builtin, tmp_path)
     yield Finder(meaning)
     await meaning.close()
 
@@ -32,7 +32,7 @@ class Counting:
     dimension = 384
     token_width = 64
 
-    def __init__(self, inner: BuiltIn) -> None:
+    def __init__(self, inner: BuiltinEmbedder) -> None:
         self._inner = inner
         self.id = inner.id
         self.passages: list[str] = []
@@ -44,7 +44,7 @@ class Counting:
         self.passages += passages
         return self._inner.embed(passages)
 
-    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[Part]:
+    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[QueryVectors]:
         """The vectors, or a failure."""
         self._check()
         return self._inner.read(question, spans)
@@ -55,6 +55,6 @@ class Counting:
 
 
 @pytest.fixture
-def counting(builtin: BuiltIn) -> Counting:
+def counting(builtin: BuiltinEmbedder) -> Counting:
     """A model that notes what it was asked."""
     return Counting(builtin)

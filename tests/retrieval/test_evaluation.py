@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import UsageError
-from toolcrib.retrieval.evaluation import Labelled, Tally, ndcg, read_questions, read_tools, recall
+from toolcrib.retrieval.evaluation import Labelled, RankingScore, ndcg, read_questions, read_tools, recall
 
 
 def question(relevant: set[str], acceptable: set[str] = frozenset()) -> Labelled:  # type: ignore[assignment]
@@ -34,7 +34,7 @@ def test_all_of_several_are_needed() -> None:
 
 
 def test_a_tally_tells_the_means() -> None:
-    tally = Tally()
+    tally = RankingScore()
     tally.add(question({"a"}), ["a"], 0.004)
     tally.add(question({"a"}), ["b", "a"], 0.002)
 

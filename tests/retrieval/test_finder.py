@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.retrieval.conftest import Counting
 from tests.retrieval.toolbox import WORKSHOP, tool
-from toolcrib.retrieval import Finder, Meaning, Selection, select
-from toolcrib.retrieval.embedders.builtin import BuiltIn
+from toolcrib.retrieval import EmbeddingService, Finder, Selection, select
+from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
 from toolcrib.schema.tools import Tool
 
 DEADLINE = 60.0
@@ -114,14 +114,14 @@ async def test_no_tools_give_no_picks(finder: Finder) -> None:
 
 
 async def test_words_answer_at_once_while_vectors_are_made(counting: Counting) -> None:
-    meaning = Meaning(counting)
+    meaning = EmbeddingService(counting)
     finder = Finder(meaning)
     await finder.follow(lambda: WORKSHOP)
 
     found = await finder.select("merge the pull request")
 
     assert names(found)[0] == "github__mergePullRequest"
-    assert "still being made" in found.note
+    assert "still being computed" in found.note
     async with asyncio.timeout(DEADLINE):
         await finder.settle()
     assert (await finder.select("merge the pull request")).note == ""
@@ -130,7 +130,7 @@ async def test_words_answer_at_once_while_vectors_are_made(counting: Counting) -
 
 async def test_a_failing_embedder_leaves_the_words_and_a_note(counting: Counting) -> None:
     counting.broken = True
-    meaning = Meaning(counting)
+    meaning = EmbeddingService(counting)
     finder = await filled(Finder(meaning))
 
     found = await finder.select("merge the pull request")
@@ -141,7 +141,7 @@ async def test_a_failing_embedder_leaves_the_words_and_a_note(counting: Counting
 
 
 async def test_an_embedder_that_fails_later_costs_the_meaning_alone(counting: Counting) -> None:
-    meaning = Meaning(counting)
+    meaning = EmbeddingService(counting)
     finder = await filled(Finder(meaning))
     counting.broken = True
 
@@ -155,12 +155,12 @@ async def test_an_embedder_that_fails_later_costs_the_meaning_alone(counting: Co
 async def test_only_what_changed_is_embedded_and_the_rest_comes_from_disk(
     counting: Counting, tmp_path: Path
 ) -> None:
-    first = Meaning(counting, tmp_path)
+    first = EmbeddingService(counting, tmp_path)
     await filled(Finder(first))
     await first.close()
     made = len(counting.passages)
     changed = tool("mail", "send_message", "Send a telegram.")
-    second = Meaning(counting, tmp_path)
+    second = EmbeddingService(counting, tmp_path)
     finder = await filled(Finder(second), [changed if one.name == changed.name else one for one in WORKSHOP])
 
     assert made == len(WORKSHOP)
@@ -192,7 +192,7 @@ async def test_rows_are_renumbered_when_many_tools_came_and_went(finder: Finder)
     assert names(await finder.select("will I need an umbrella?", 1)) == ["weather__get_forecast"]
 
 
-async def test_one_question_can_be_asked_without_a_finder(builtin: BuiltIn) -> None:
+async def test_one_question_can_be_asked_without_a_finder(builtin: BuiltinEmbedder) -> None:
     found = await select("will I need an umbrella?", WORKSHOP, 1, embedder=builtin)
 
     assert names(found) == ["weather__get_forecast"]
@@ -260,7 +260,7 @@ async def test_duplicates_do_not_push_the_others_out_of_all_places(finder: Finde
 )
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_gives_finite_scores_in_order(
-    builtin: BuiltIn, question: str, description: str, name: str
+    builtin: BuiltinEmbedder, question: str, description: str, name: str
 ) -> None:
     tools = [*WORKSHOP, tool("any", name, description)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toolcrib.retrieval.embedding import Embedded
+from toolcrib.retrieval.embedder import Embedded
 from toolcrib.retrieval.vector_cache import VectorCache, key_of
 
 

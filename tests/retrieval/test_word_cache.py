@@ -9,10 +9,9 @@ from types import MappingProxyType
 import pytest
 
 from tests.retrieval.toolbox import WORKSHOP, raw_tool, tool
-from toolcrib.retrieval import Finder, Index, Meaning
-from toolcrib.retrieval.question import read_question
-from toolcrib.retrieval.word_blocks import read
-from toolcrib.retrieval.word_cache import WordCache
+from toolcrib.retrieval import EmbeddingService, Finder, Index
+from toolcrib.retrieval.query import read_query
+from toolcrib.retrieval.word_cache import WordCache, read
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 QUESTIONS = ("send a message to Ada", "create an issue", "which files are there", "rename the pull request")
@@ -108,7 +107,7 @@ def test_servers_that_come_and_go_leave_no_trace(tmp_path: Path) -> None:
         index.update(here)
         fresh = Index(here)
         for question in ("handles thing 3 of kind 5", "server4 place", "do 17"):
-            asked = read_question(question)
+            asked = read_query(question)
             scores, others = index.scores(asked), fresh.scores(asked)
             assert {one.name: scores[index.rows[one.name]] for one in here} == {
                 one.name: others[fresh.rows[one.name]] for one in here
@@ -116,12 +115,12 @@ def test_servers_that_come_and_go_leave_no_trace(tmp_path: Path) -> None:
 
 
 async def test_a_finder_keeps_words_without_any_model(tmp_path: Path) -> None:
-    meaning = Meaning(None, tmp_path)
+    meaning = EmbeddingService(None, tmp_path)
     finder = Finder(meaning)
     await finder.follow(lambda: WORKSHOP)
     await meaning.close()
     assert len(files(tmp_path)) == 1
-    again = Meaning(None, tmp_path)
+    again = EmbeddingService(None, tmp_path)
     finder = Finder(again)
     await finder.follow(lambda: WORKSHOP)
     assert not again.words.unkept

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.retrieval.embedders.builtin import MODEL
-from toolcrib.retrieval.wordpieces import WordPieces
+from toolcrib.retrieval.embedders.builtin import MODEL, WordPieces
 
 PIECES = WordPieces.read(MODEL / "vocab.txt")
 VOCABULARY = (MODEL / "vocab.txt").read_text(encoding="utf-8").splitlines()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.retrieval.clauses import clauses
-from toolcrib.retrieval.stemming import stem
-from toolcrib.retrieval.words import LONGEST_TEXT, LONGEST_WORD, stems
+from toolcrib.retrieval.query import clauses
+from toolcrib.retrieval.words import LONGEST_TEXT, LONGEST_WORD, stem, stems
 
 
 @pytest.mark.parametrize(

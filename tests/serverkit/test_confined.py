@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 
 from toolcrib.serverkit.confined import kernel
+from toolcrib.serverkit.confined.changes import rename_by_claim, rename_new, replace_file, system_rename
 from toolcrib.serverkit.confined.kernel import KernelOpener
-from toolcrib.serverkit.confined.opening import FOLDER, LISTING, READING, Escape, best_opener
-from toolcrib.serverkit.confined.renaming import rename_by_claim, rename_new, system_rename
-from toolcrib.serverkit.confined.walk import WalkOpener
-from toolcrib.serverkit.confined.writing import replace_file
+from toolcrib.serverkit.confined.walk import FOLDER, LISTING, READING, Escape, WalkOpener, best_opener
 
 
 @pytest.fixture
@@ -197,7 +195,7 @@ def test_a_file_system_without_such_a_rename_gets_the_other_way(
 ) -> None:
     assert system_rename() is not None
     monkeypatch.setattr(
-        "toolcrib.serverkit.confined.renaming.system_rename", lambda: failing_with(errno.EINVAL)
+        "toolcrib.serverkit.confined.changes.system_rename", lambda: failing_with(errno.EINVAL)
     )
     (tmp_path / "f").touch()
     rename_new(folder, "f", folder, "g")

@@ -17,11 +17,9 @@ import typing_extensions
 from pydantic import BaseModel, Field
 
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.arguments import Parameter, _by_hand, _by_pydantic
-from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.arguments import Parameter, _by_hand, _by_pydantic, plain
+from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.functions import FunctionTool
-from toolcrib.serverkit.plain import plain
 from toolcrib.serverkit.results import Audio, Image
 
 
@@ -178,7 +176,7 @@ async def test_a_type_that_contains_itself_can_be_a_parameter() -> None:
         ({}, "name: is required"),
         ({"name": 5}, "name: Input should be a valid string"),
         ({"name": "x", "times": "many"}, "times: Input should be a valid integer"),
-        ({"name": "x", "nmae": 1}, "nmae: there is no such parameter"),
+        ({"name": "x", "nmae": 1}, "nmae: unknown parameter"),
     ],
 )
 async def test_a_wrong_argument_is_named_and_what_the_tool_takes_is_listed(
@@ -188,7 +186,7 @@ async def test_a_wrong_argument_is_named_and_what_the_tool_takes_is_listed(
         result = await FunctionTool.from_function(function, name="greet").call(arguments)
         assert result["isError"] is True
         assert told in text_of(result)
-        assert "It takes: name, times (optional)" in text_of(result)
+        assert "Parameters: name, times (optional)" in text_of(result)
 
 
 def lambda_with_model(name: str, times: int = 1, point: Point | None = None) -> str:
@@ -430,5 +428,5 @@ async def test_a_system_out_of_threads_is_an_error_and_costs_no_slot(monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         for _ in range(3):
-            assert "no further thread" in text_of(await tool.call({"name": "x"}))
+            assert "cannot start another thread" in text_of(await tool.call({"name": "x"}))
     assert text_of(await tool.call({"name": "x"})) == "Hello x"

@@ -10,7 +10,7 @@ import pytest
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.server import ToolServer
-from toolcrib.serverkit.session import Session
+from toolcrib.serverkit.session import ServerSession
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -21,7 +21,7 @@ class Client:
     """A session and what it said besides its answers."""
 
     def __init__(self, server: ToolServer) -> None:
-        self.session: Session = server.session()
+        self.session: ServerSession = server.session()
         self.heard: list[dict[str, Any]] = []
 
     async def ask(self, method: str, request_id: Any = 1, **params: Any) -> dict[str, Any]:

@@ -252,7 +252,7 @@ def test_what_was_asked_before_the_end_of_the_input_is_still_answered() -> None:
     params = {"name": "steps", "arguments": {"count": 2}, "_meta": MODERN}
     request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     done = subprocess.run(
-        [sys.executable, str(PROGRAM)], input=request.encode(), capture_output=True, timeout=20, check=True
+        [sys.executable, str(PROGRAM)], input=request.encode(), capture_output=True, timeout=60, check=True
     )
     assert json.loads(done.stdout)["id"] == 1
 
@@ -263,7 +263,7 @@ def test_files_serve_as_input_and_output(tmp_path: Path) -> None:
     asked.write_text(json.dumps(request) + "\n")
     with asked.open("rb") as incoming, told.open("wb") as outgoing:
         subprocess.run(
-            [sys.executable, str(PROGRAM)], stdin=incoming, stdout=outgoing, timeout=20, check=True
+            [sys.executable, str(PROGRAM)], stdin=incoming, stdout=outgoing, timeout=60, check=True
         )
     assert json.loads(told.read_text())["result"]["supportedVersions"] == ["2026-07-28"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.servers.puppets import DEADLINE, PROGRAMS, Message
 from toolcrib.errors import ToolcribError
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.processes.orphans import stat_of
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
 

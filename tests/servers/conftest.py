@@ -41,7 +41,7 @@ async def tidy() -> AsyncIterator[None]:
     yield
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
     if left:  # what was cancelled last may need a turn to notice
-        await asyncio.wait(left, timeout=20)
+        await asyncio.wait(left, timeout=60)
     gc.collect()
     gc.unfreeze()
     await asyncio.sleep(0)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.sessions.session import Session, connect
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
 PROGRAMS = Path(__file__).parent / "programs"

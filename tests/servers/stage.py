@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from toolcrib.errors import Denied, PeerError
-from toolcrib.servers.link import Message
 from toolcrib.servers.sessions.codec import encode
 from toolcrib.servers.sessions.peer import Peer
+from toolcrib.servers.transport import Message
 
 SOON = 60.0
 

@@ -13,9 +13,9 @@ from tests.servers.conftest import LoopClock
 from tests.servers.test_starts import Starter, _end, _settle
 from toolcrib.errors import ConnectionLost
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.connection import Life
-from toolcrib.servers.ports import Audience, SupervisorContext
-from toolcrib.servers.starts import BREATH, StartSlots
+from toolcrib.servers.connection import Connection
+from toolcrib.servers.ports import ServerListener, SupervisorContext
+from toolcrib.servers.starts import FIRST_CALL_PAUSE, StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -34,11 +34,11 @@ class Dying:
 
 
 async def test_one_that_died_on_the_probe_waits_its_turn_again_before_it_is_tried_without(clock: LoopClock):
-    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: False)
     program = Dying()
     entry = ServerEntry(name="old", type="stdio", raw={})
-    nobody = cast(Audience, None)
-    life = Life(
+    nobody = cast(ServerListener, None)
+    life = Connection(
         entry, program.connect, SupervisorContext(clock=clock, slots=slots, listener=nobody), cast(Any, None)
     )
     first = Starter(slots)
@@ -48,7 +48,7 @@ async def test_one_that_died_on_the_probe_waits_its_turn_again_before_it_is_trie
     other = Starter(slots)
     first.let_go.set()
     await _settle()
-    await clock.passes(BREATH)
+    await clock.passes(FIRST_CALL_PAUSE)
     assert (program.tried, other.inside) == ([None], True)
     await _end(other)
     error = await dying

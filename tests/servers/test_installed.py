@@ -12,7 +12,7 @@ import pytest
 from tests.servers.children import Ear
 from tests.servers.puppets import PROGRAMS
 from toolcrib.errors import ConfigError
-from toolcrib.servers.link import LinkContext
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import custom, npm, python, stdio
 
 LAUNCH = {"command": "/opt/node", "args": ["/opt/server.js"], "env": {"A": "launch", "B": "launch"}, "x": 1}
@@ -56,7 +56,7 @@ def test_a_damaged_installation_is_named(transport: Any, content: Any, context: 
     spec = transport.Spec.read({"module": "m", "package": "p"})
     with pytest.raises(ConfigError, match="The installation of srv is damaged") as caught:
         transport.resolve(spec, context)
-    assert caught.value.hint == "Install srv again."
+    assert caught.value.hint == "Reinstall srv."
 
 
 def test_a_folder_in_place_of_the_note_is_damage_too(context: LinkContext):

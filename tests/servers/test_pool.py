@@ -15,7 +15,7 @@ from toolcrib.clock import SystemClock
 from toolcrib.errors import ConfigError
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState
 from toolcrib.servers.pool import Pool
-from toolcrib.servers.ports import SupervisorContext, quietly
+from toolcrib.servers.ports import SupervisorContext, without_listener
 from toolcrib.servers.starts import StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
@@ -56,11 +56,11 @@ class Yard:
 
     def __init__(self, *known: str) -> None:
         self.begun: list[str] = []
-        slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+        slots = StartSlots(1, patience=3600, is_idle=lambda: False)
         told = SupervisorContext(clock=SystemClock(), slots=slots, listener=None)  # type: ignore[arg-type]
         self.pool = Pool(
             connector=lambda entry: partial(self._connect, entry.name),
-            context=quietly(told),
+            context=without_listener(told),
             cache=Lists(*known),
         )
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.starts import BREATH, HEAD_START, TICK, StartSlots
+from toolcrib.servers.starts import FIRST_CALL_PAUSE, HEAD_START, TICK, StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -40,25 +40,25 @@ async def _end(*starters: Starter) -> None:
 
 
 async def test_no_more_than_the_slots_start_at_once(clock: LoopClock):
-    slots = StartSlots(2, patience=3600, to_spare=lambda: False)
+    slots = StartSlots(2, patience=3600, is_idle=lambda: False)
     starters = [Starter(slots) for _ in range(5)]
     await _settle()
     assert [starter.inside for starter in starters] == [True, True, False, False, False]
     starters[0].let_go.set()
     await _settle()
-    await clock.passes(BREATH)
+    await clock.passes(FIRST_CALL_PAUSE)
     assert [starter.inside for starter in starters] == [False, True, True, False, False]
     await _end(*starters)
 
 
 async def test_the_first_that_is_up_can_be_called_before_the_next_one_starts(clock: LoopClock):
-    slots = StartSlots(1, patience=3600, to_spare=lambda: True)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: True)
     starters = [Starter(slots) for _ in range(3)]
     await _settle()
     starters[0].let_go.set()
     await _settle()
     assert [starter.inside for starter in starters] == [False, False, False]
-    await clock.passes(BREATH)
+    await clock.passes(FIRST_CALL_PAUSE)
     assert [starter.inside for starter in starters] == [False, True, False]
     starters[1].let_go.set()
     await _settle()
@@ -67,7 +67,7 @@ async def test_the_first_that_is_up_can_be_called_before_the_next_one_starts(clo
 
 
 async def test_one_that_hangs_gives_its_slot_up_and_goes_on(clock: LoopClock):
-    slots = StartSlots(1, patience=100, to_spare=lambda: False)
+    slots = StartSlots(1, patience=100, is_idle=lambda: False)
     hanging, waiting = Starter(slots), Starter(slots)
     await _settle()
     assert not waiting.inside
@@ -77,11 +77,11 @@ async def test_one_that_hangs_gives_its_slot_up_and_goes_on(clock: LoopClock):
 
 
 async def test_one_that_writes_rubbish_keeps_nobody_waiting(clock: LoopClock):
-    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: False)
     raving, waiting = Starter(slots), Starter(slots)
     await _settle()
     assert not waiting.inside
-    raving.start.raves()
+    raving.start.wrote_junk()
     await clock.passes(1)
     assert (raving.inside, waiting.inside) == (True, True)
     await _end(raving, waiting)
@@ -89,7 +89,7 @@ async def test_one_that_writes_rubbish_keeps_nobody_waiting(clock: LoopClock):
 
 async def test_once_one_is_up_a_processor_with_nothing_to_do_lets_one_more_in_at_each_look(clock: LoopClock):
     idle = True
-    slots = StartSlots(1, patience=3600, to_spare=lambda: idle)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: idle)
     first, second = Starter(slots), Starter(slots)
     await clock.passes(10 * TICK)
     assert (first.inside, second.inside) == (True, False)  # nothing is up yet: the first has it all
@@ -108,7 +108,7 @@ async def test_once_one_is_up_a_processor_with_nothing_to_do_lets_one_more_in_at
 
 
 async def test_a_slot_is_given_back_once_however_it_ends(clock: LoopClock):
-    slots = StartSlots(1, patience=100, to_spare=lambda: False)
+    slots = StartSlots(1, patience=100, is_idle=lambda: False)
     slow = Starter(slots)
     await clock.passes(101)
     await _end(slow)
@@ -121,7 +121,7 @@ async def test_a_slot_is_given_back_once_however_it_ends(clock: LoopClock):
 
 
 async def test_one_that_fails_or_is_cancelled_gives_its_slot_back():
-    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: False)
 
     async def fail() -> None:
         async with slots.taken():
@@ -141,7 +141,7 @@ async def test_one_that_fails_or_is_cancelled_gives_its_slot_back():
 
 
 async def test_the_host_lets_the_very_first_process_begin_before_it_does_anything_else():
-    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: False)
     starter = Starter(slots)
     waiting = asyncio.ensure_future(slots.first_process())
     await _settle()
@@ -153,7 +153,7 @@ async def test_the_host_lets_the_very_first_process_begin_before_it_does_anythin
 
 
 async def test_the_host_waits_neither_for_one_that_cannot_begin_nor_for_long(clock: LoopClock):
-    slots = StartSlots(1, patience=3600, to_spare=lambda: False)
+    slots = StartSlots(1, patience=3600, is_idle=lambda: False)
     failing = Starter(slots)
     waiting = asyncio.ensure_future(slots.first_process())
     await _settle()

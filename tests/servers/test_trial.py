@@ -18,7 +18,7 @@ from toolcrib.servers.connector import Connector
 from toolcrib.servers.processes.guard import guard_processes
 from toolcrib.servers.processes.orphans import marked
 from toolcrib.servers.sessions.handlers import Handlers
-from toolcrib.servers.trial import Step, Trial, try_server
+from toolcrib.servers.trial import StepResult, TrialResult, try_server
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -45,7 +45,7 @@ def played_by(server: Puppet, timeout: float = 30.0) -> ServerEntry:
     return entry(timeout, command=command, args=arguments)
 
 
-def outline(trial: Trial) -> list[tuple[str, bool]]:
+def outline(trial: TrialResult) -> list[tuple[str, bool]]:
     return [(step.name, step.ok) for step in trial.steps]
 
 
@@ -58,7 +58,7 @@ GOOD = [("resolve", True), ("spawn", True), ("handshake", True), ("list", True)]
     ids=["legacy", "modern"],
 )
 async def test_a_good_server_passes_every_step(connector: Connector, puppet, script, who: str):
-    told: list[Step] = []
+    told: list[StepResult] = []
     async with puppet(script) as server:
         trial = await try_server(connector, played_by(server), told.append)
         assert trial.ok
@@ -130,8 +130,8 @@ async def test_a_server_that_exits_fails_the_handshake_with_its_last_words(conne
     spec = misbehaving("end", 3, "fatal: no key")
     trial = await try_server(connector, entry(command=spec.command, args=list(spec.args)))
     assert outline(trial) == [("resolve", True), ("spawn", True), ("handshake", False)]
-    assert trial.steps[2].detail == "srv exited with code 3. It said: fatal: no key"
-    assert trial.steps[2].hint == "`toolcrib logs srv` shows what it wrote before."
+    assert trial.steps[2].detail == "srv exited with code 3. Last output: fatal: no key"
+    assert trial.steps[2].hint == "See `toolcrib logs srv`."
 
 
 async def test_a_silent_server_fails_with_the_deadline(connector: Connector, puppet):

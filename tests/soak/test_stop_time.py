@@ -38,7 +38,9 @@ async def test_a_stop_takes_less_than_a_second(crib: Crib, tmp_path: Path, kind:
         host.open_workspace_tools()
         await host.ready()
         for _ in range(TIMES):
-            turn = await host.turns.start(host.agent(ScriptedModel(work), project=str(tmp_path)), "work")
+            turn = await host.chats.turns.start(
+                host.agent(ScriptedModel(work), project=str(tmp_path)), "work"
+            )
             await until(lambda: len(sleepers()) == 2)
             begun = time.monotonic()
             await asyncio.wait_for(turn.stop(), DEADLINE)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.soak.small_material import write_data, write_wheel
-from toolcrib.retrieval.embedders.builtin import BuiltIn
+from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
 from toolcrib.retrieval.evidence import COLUMNS
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(1800)]
@@ -63,7 +63,7 @@ def test_one_command_goes_from_data_to_the_files_that_ship(python: Path, tmp_pat
         "sealtools",
         "written",
     }
-    model = BuiltIn(build / "model")
+    model = BuiltinEmbedder(build / "model")
     (embedded,) = model.embed(["mail: send message. Sends a message."])
     assert embedded.vector.shape == (384,)
     assert embedded.tokens is not None

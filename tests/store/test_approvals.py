@@ -9,9 +9,8 @@ import pytest
 
 from tests.approvals.people import Tools, gate_with, is_ours
 from tests.store.records import Noon
-from toolcrib.approvals.durable_questions import DurableAsker
-from toolcrib.approvals.gate import Gate
-from toolcrib.approvals.question import Answer
+from toolcrib.approvals.gate import ApprovalGate
+from toolcrib.approvals.question import ApprovalAnswer, DurableAsker
 from toolcrib.approvals.rule import Rule
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
 from toolcrib.store.database import Database, open_database
@@ -36,7 +35,7 @@ async def test_rules_are_there_again_after_a_restart(tmp_path: Path) -> None:
         assert not rules.remove("unknown")
 
     async with open_database(tmp_path / "x.db") as database:
-        assert (await ApprovalRules.open(database, clock=Noon())).all() == (kept,)
+        assert (await ApprovalRules.open(database, clock=Noon())).active == (kept,)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ async def test_rules_are_there_again_after_a_restart(tmp_path: Path) -> None:
             '{"effect": "allow", "server": "", "tool": "terminal",'
             ' "arguments": {"command": {"like": "make *"}},'
             ' "examples": {"not_match": [{"command": "make x"}]}}',
-            "which it says it must not",
+            "which its examples exclude",
         ),
     ],
 )
@@ -66,7 +65,7 @@ async def test_a_rule_that_is_broken_is_not_in_force_and_says_why(
         await database.run(lambda connection: connection.execute(statement, (stored,)))
         rules = await ApprovalRules.open(database, clock=Noon())
 
-        assert rules.all() == ()
+        assert rules.active == ()
         assert [(one.id, one.rule) for one in rules.broken()] == [("odd", stored)]
         assert reason in rules.broken()[0].reason
         assert rules.remove("odd")
@@ -75,9 +74,9 @@ async def test_a_rule_that_is_broken_is_not_in_force_and_says_why(
         assert (await ApprovalRules.open(database, clock=Noon())).broken() == ()
 
 
-def headless(database: Database) -> tuple[Gate, DurableAsker]:
+def headless(database: Database) -> tuple[ApprovalGate, DurableAsker]:
     asker = DurableAsker(ApprovalRequests(database, Noon()))
-    return Gate(ours=is_ours, asker=asker), asker
+    return ApprovalGate(ours=is_ours, asker=asker), asker
 
 
 async def test_a_question_waits_until_somebody_answers_it(tmp_path: Path) -> None:
@@ -86,10 +85,10 @@ async def test_a_question_waits_until_somebody_answers_it(tmp_path: Path) -> Non
         call = asyncio.create_task(gate.check(Tools().run("make")))
         asked = await waiting_question(ApprovalRequests(database, Noon()))
 
-        assert await asker.answer(asked, Answer(allow=True))
+        assert await asker.answer(asked, ApprovalAnswer(allow=True))
 
         assert (await asyncio.wait_for(call, WAIT)).allowed
-        assert not await asker.answer(asked, Answer(allow=False))
+        assert not await asker.answer(asked, ApprovalAnswer(allow=False))
         assert await asker.requests.waiting() == []
 
 
@@ -103,7 +102,7 @@ async def test_an_answer_that_comes_after_the_end_is_found_by_the_next_same_call
 
     async with open_database(tmp_path / "x.db") as database:
         requests = ApprovalRequests(database, Noon())
-        assert await requests.answer(asked, Answer(allow=True))
+        assert await requests.answer(asked, ApprovalAnswer(allow=True))
 
     async with open_database(tmp_path / "x.db") as database:
         gate, _ = headless(database)
@@ -132,13 +131,13 @@ async def test_a_rule_that_is_switched_off_is_kept_and_not_in_force(tmp_path: Pa
         rules.add(on)
         assert rules.switch(off.id, False)
         assert not rules.switch("unknown", False)
-        assert rules.all() == (on,)
+        assert rules.active == (on,)
 
     async with open_database(tmp_path / "x.db") as database:
         rules = await ApprovalRules.open(database, clock=Noon())
         assert {rule.server: on for rule, on in rules.listed()} == {"web": False, "x": True}
         assert rules.switch(off.id, True)
-        assert {rule.server for rule in rules.all()} == {"web", "x"}
+        assert {rule.server for rule in rules.active} == {"web", "x"}
 
 
 async def test_a_rule_takes_the_place_of_another(tmp_path: Path) -> None:
@@ -150,28 +149,28 @@ async def test_a_rule_takes_the_place_of_another(tmp_path: Path) -> None:
         rules.add(second)
         rules.switch(first.id, False)
         assert rules.replace(first.id, better)
-        assert rules.all() == (better, second)
+        assert rules.active == (better, second)
         assert rules.replace(better.id, second)
-        assert rules.all() == (second,)
+        assert rules.active == (second,)
         assert not rules.replace("unknown", better)
 
     async with open_database(tmp_path / "x.db") as database:
-        assert (await ApprovalRules.open(database, clock=Noon())).all() == (second,)
+        assert (await ApprovalRules.open(database, clock=Noon())).active == (second,)
 
 
 @pytest.mark.parametrize(
     ("given", "taken"),
     [
-        ('{"allow": true, "lift": true}', Answer(allow=True, lift="session")),
-        ('{"allow": true, "lift": false}', Answer(allow=True)),
+        ('{"allow": true, "lift": true}', ApprovalAnswer(allow=True, lift="session")),
+        ('{"allow": true, "lift": false}', ApprovalAnswer(allow=True)),
         (
             '{"allow": true, "lift": "tool", "any_arguments": true}',
-            Answer(allow=True, lift="tool", any_arguments=True),
+            ApprovalAnswer(allow=True, lift="tool", any_arguments=True),
         ),
     ],
 )
 async def test_an_answer_is_taken_as_it_was_given_also_by_an_older_version(
-    tmp_path: Path, given: str, taken: Answer
+    tmp_path: Path, given: str, taken: ApprovalAnswer
 ) -> None:
     async with open_database(tmp_path / "x.db") as database:
         columns = "id, digest, question, asked_at, answer"

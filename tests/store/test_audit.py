@@ -35,7 +35,7 @@ def on_disk(path: Path) -> int:
 
 async def until_on_disk(database: Database, count: int) -> None:
     """Wait for a number of records, giving the writer a turn between two looks."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while on_disk(database.path) != count:
             await database.run(lambda connection: None)
 

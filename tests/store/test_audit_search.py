@@ -14,7 +14,7 @@ from toolcrib.store.audit import AuditLog
 from toolcrib.store.audit_search import CallFilter, count, find, find_one, place_of, sums, uses_of_rules
 from toolcrib.store.database import open_database
 
-YES = {"rule": "asked", "reason": "a person allowed it (once)", "asked": ["No rule."], "allowed": True}
+YES = {"rule": "asked", "reason": "the user allowed it (once)", "asked": ["No rule."], "allowed": True}
 NO = {"rule": None, "reason": "no", "asked": ["No rule."], "allowed": False}
 
 

@@ -12,7 +12,7 @@ import pytest
 from toolcrib.agent.chat import Chat, Said, Took
 from toolcrib.clock import SystemClock
 from toolcrib.errors import NotFound
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Text, ToolAnswer, ToolUse, Usage
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Text, ToolAnswer, ToolUse, Usage
 from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
 
@@ -43,7 +43,7 @@ async def chat_about(chats: Chats, title: str, *said: str) -> Chat:
     chat = await chats.create("demo", title=title)
     for position, text in enumerate(said):
         person = position % 2 == 0
-        message = FromPerson(parts=(Text(text),)) if person else FromModel(parts=(Text(text),))
+        message = FromUser(parts=(Text(text),)) if person else FromModel(parts=(Text(text),))
         chats.append(chat.id, position, Said(message))
     return chat
 
@@ -179,7 +179,7 @@ async def test_a_chat_knows_when_things_were_said_and_what_they_took(chats: Chat
 async def test_two_who_go_on_at_once_lose_nothing(chats: Chats) -> None:
     chat = await chat_about(chats, "one", "hello")
     for text in ("mine", "yours"):
-        chats.append(chat.id, 1, Said(FromPerson(parts=(Text(text),))))
+        chats.append(chat.id, 1, Said(FromUser(parts=(Text(text),))))
     await chats.flush()
 
     assert (await chats.load(chat.id)).questions() == ["hello", "mine", "yours"]

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from toolcrib.config.paths import find_paths
-from toolcrib.control.checks.telemetry import check
-from toolcrib.control.findings import Place
+from toolcrib.operations.checks.telemetry import check
+from toolcrib.operations.health import CheckContext
 from toolcrib.telemetry.setup import obstacle, open_telemetry, wanted
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
@@ -105,10 +105,10 @@ async def test_the_doctor_says_when_it_is_asked_for_and_cannot_be_sent(
 ) -> None:
     paths = find_paths(tmp_path)
 
-    (off,) = await check(Place(paths=paths, environ={}))
-    (on,) = await check(Place(paths=paths, environ=ENDPOINT))
+    (off,) = await check(CheckContext(paths=paths, environ={}))
+    (on,) = await check(CheckContext(paths=paths, environ=ENDPOINT))
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk", None)
-    (missing,) = await check(Place(paths=paths, environ=ENDPOINT))
+    (missing,) = await check(CheckContext(paths=paths, environ=ENDPOINT))
 
     assert [off.verdict, on.verdict, missing.verdict] == ["ok", "ok", "warning"]
     assert "toolcrib[otel]" in missing.hint

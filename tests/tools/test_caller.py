@@ -22,9 +22,9 @@ from toolcrib.errors import (
 from toolcrib.schema.events import CallFinished
 from toolcrib.schema.tools import Origin, Principal, Tool, ToolCall, ToolResult
 from toolcrib.serverkit.context import ToolContext
-from toolcrib.tools.answers import ERROR_NOTE, as_result
 from toolcrib.tools.caller import Caller
 from toolcrib.tools.limits import CUT_NOTE
+from toolcrib.tools.outcomes import ERROR_NOTE, as_result
 from toolcrib.tools.ports import Decision, OnProgress
 from toolcrib.tools.sources.inline import InlineTools
 
@@ -400,7 +400,7 @@ async def test_calls_run_side_by_side(workshop: Workshop) -> None:
 
     door = workshop.open()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         results = await asyncio.gather(
             *(door.call("bench__meet", {"number": number}) for number in range(50))
         )

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.config.secret_marks import is_secret_key
-from toolcrib.tools.masking import MAX_TEXT, Masker
+from toolcrib.config.secret_detection import is_secret_key
+from toolcrib.tools.masker import MAX_TEXT, Masker
 
 SECRETS = [
     "Bearer abcdefghijklmnop",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from toolcrib.tools.naming import (
+from toolcrib.tools.names import (
     MAX_DIGEST_LENGTH,
     PREFIX,
     is_native_name,

@@ -7,8 +7,8 @@ import pytest
 from toolcrib.errors import ConfigError, ServerNotReady, UnknownTool, UsageError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ToolsChanged
-from toolcrib.tools import naming
-from toolcrib.tools.naming import PREFIX, public_name
+from toolcrib.tools import names as tool_names
+from toolcrib.tools.names import PREFIX, public_name
 from toolcrib.tools.registry import Registry
 
 
@@ -219,8 +219,8 @@ def test_two_tools_whose_digests_collide_still_get_two_names(monkeypatch: pytest
     def colliding(server: str, tool: str) -> str:
         return "0" * 12 + real(server, tool)
 
-    real = naming._digest
-    monkeypatch.setattr(naming, "_digest", colliding)
+    real = tool_names._digest
+    monkeypatch.setattr(tool_names, "_digest", colliding)
     registry = Registry()
 
     problems = registry.put("demo", "mcp", listed("é", "è"))

@@ -26,11 +26,11 @@ def test_a_clear_tool_gets_no_remark() -> None:
     ("definition", "expected"),
     [
         (tool(description=" "), "convert has no description."),
-        (tool(description="Converts."), "says little more than its name"),
-        (tool(description="This tool converts"), "says little more than its name"),
+        (tool(description="Converts."), "only repeats its name"),
+        (tool(description="This tool converts"), "only repeats its name"),
         (tool(x={"description": "What"}), "the parameter x has no type"),
-        (tool(x={"type": "string"}), "nothing says what x is for"),
-        (tool(x={"type": "string"}, y={"type": "string"}), "nothing says what x, y are for"),
+        (tool(x={"type": "string"}), "x has no description"),
+        (tool(x={"type": "string"}, y={"type": "string"}), "x, y have no description"),
         (tool(description="Long. " * 2000), "tokens in every prompt"),
     ],
 )
@@ -41,4 +41,4 @@ def test_what_would_be_unclear_is_said(definition: dict[str, Any], expected: str
 
 
 def test_too_many_tools_are_remarked_on() -> None:
-    assert "many for a prompt" in review("s", [tool(f"convert{number}") for number in range(60)])[-1]
+    assert "a lot for one prompt" in review("s", [tool(f"convert{number}") for number in range(60)])[-1]

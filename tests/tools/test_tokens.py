@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from toolcrib.tools.tokens import estimate_tokens
+from toolcrib.tools.definitions import estimate_tokens
 
 SCHEMA = '{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}'
 

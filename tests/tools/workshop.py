@@ -9,8 +9,8 @@ from toolcrib.events import Bus
 from toolcrib.schema.events import Event
 from toolcrib.schema.tools import CallRecord
 from toolcrib.tools.caller import Caller
-from toolcrib.tools.masking import Masker
-from toolcrib.tools.ports import Gate, ToolSource
+from toolcrib.tools.masker import Masker
+from toolcrib.tools.ports import CallGate, ToolSource
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.sources.inline import InlineServer, InlineTools
 
@@ -42,7 +42,7 @@ class Workshop:
     bench: InlineServer = field(default_factory=lambda: InlineServer("bench", timeout=5.0))
     ledger: Ledger = field(default_factory=Ledger)
     masker: Masker = field(default_factory=Masker)
-    gate: Gate = field(default_factory=AllowAll)
+    gate: CallGate = field(default_factory=AllowAll)
     limits: Limits = field(default_factory=Limits)
     registry: Registry = field(init=False)
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.conftest import Crib
 from tests.trust.turning import Turning
-from toolcrib.approvals.question import Answer, Question
-from toolcrib.control.reach import reach
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.cli.host_connection import reach
 from toolcrib.errors import ToolChanged
 from toolcrib.schema.servers import ServerState
 
@@ -31,9 +31,9 @@ class Meanwhile:
     def __init__(self, happens: Callable[[], Any]) -> None:
         self._happens = happens
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         await self._happens()
-        return Answer(allow=True)
+        return ApprovalAnswer(allow=True)
 
 
 async def test_a_definition_that_changes_while_its_question_is_open_does_not_run(crib, bank, until) -> None:
@@ -101,7 +101,7 @@ async def test_the_first_command_after_a_change_says_what_to_do(crib, bank) -> N
     for _ in range(2):
         async with reach(crib.home) as commands:
             with pytest.raises(ToolChanged, match="held: its definition changed") as caught:
-                await commands.run("call", {"tool": "bank__pay"})
+                await commands.call(tool="bank__pay")
         assert "toolcrib trust bank" in caught.value.hint
         assert "Did you mean" not in caught.value.hint
     assert bank.called == []
@@ -186,9 +186,9 @@ async def test_odd_text_costs_no_pin_of_any_tool(crib, bank, change) -> None:
         assert {tool.definition.name for tool in tools if tool.held} == set(names)
         assert all(tool.history is not None and tool.history.previous_hash for tool in tools)
     async with reach(crib.home) as commands:
-        (shown,) = (await commands.run("trust", {}))["servers"]
+        (shown,) = (await commands.trust())["servers"]
         assert len(shown["tools"]) == len(names)
-        await commands.run("trust", {"agree": {"bank": shown["mark"]}})
+        await commands.trust(agree={"bank": shown["mark"]})
     async with crib.open(lazy=True) as host:
         assert len(host.tools("bank")) == len(names)
 

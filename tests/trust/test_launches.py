@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import toolcrib
-from toolcrib.control.reach import reach
+from toolcrib.cli.host_connection import reach
 from toolcrib.errors import NotTrusted, UsageError
 from toolcrib.schema.servers import ServerState
 from toolcrib.store.trust import EVERYTHING
@@ -51,7 +51,7 @@ async def test_the_servers_of_a_new_home_are_ours_until_someone_changes_them(cri
     async with toolcrib.open_host(home) as host:
         await host.ready()
         assert {str(status.state) for status in host.servers.statuses()} == {"ready"}
-        with host.config_store.edit() as document:
+        with host.core.config_store.edit() as document:
             document["mcpServers"]["filesystem"]["args"] = ["/"]
         await host.reload()
         status = host.servers.status("filesystem")
@@ -130,7 +130,7 @@ async def test_adding_by_hand_is_agreeing(crib):
     crib.write()
     command = {"command": sys.executable, "args": ["-m", "toolcrib.testing.server", "--name", "added"]}
     async with reach(crib.home) as commands:
-        await commands.run("add", {"name": "added", "entry": command})
+        await commands.add(name="added", entry=command)
     async with toolcrib.open_host(crib.home) as host:
         await host.ready()
         assert host.servers.status("added").state is ServerState.READY
@@ -141,7 +141,7 @@ async def test_what_waits_is_shown_whole_and_agreed_to_as_shown(crib):
 
     async def trust(**agree: str) -> list[dict]:
         async with reach(crib.home) as commands:
-            return (await commands.run("trust", {"agree": agree}))["servers"]
+            return (await commands.trust(agree=agree))["servers"]
 
     (shown,) = await trust()
     assert shown["launch"]["command"] == sys.executable
@@ -150,7 +150,7 @@ async def test_what_waits_is_shown_whole_and_agreed_to_as_shown(crib):
     assert "secret-value" not in str(shown["launch"])
     crib.document["mcpServers"]["first"]["args"].append("--era=legacy")
     crib.write()
-    with pytest.raises(UsageError, match="no longer what you were shown"):
+    with pytest.raises(UsageError, match="has changed since it was shown"):
         await trust(first=shown["mark"])
     (again,) = await trust()
     (agreed,) = await trust(first=again["mark"])

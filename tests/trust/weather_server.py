@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib.serverkit.command import serve
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import serve
 
 
 def create(arguments: Sequence[str]) -> ToolServer:

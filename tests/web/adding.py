@@ -72,10 +72,10 @@ def paste(page: Page, text: str) -> None:
 
 def see_plan(page: Page, name: str = "") -> Locator:
     """Go on to the question; the dialog that asks."""
-    expect(page.get_by_role("button", name="See the plan")).to_be_enabled(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Review plan")).to_be_enabled(timeout=PATIENCE)
     if name:
         page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="See the plan").click()
+    page.get_by_role("button", name="Review plan").click()
     asked = page.get_by_role("alertdialog")
     expect(asked).to_be_visible(timeout=PATIENCE)
     return asked

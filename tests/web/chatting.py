@@ -22,19 +22,19 @@ def said(page: Page, text: str) -> Locator:
 
 def card(page: Page, name: str) -> Locator:
     """The card of a tool."""
-    return page.locator("article.tc:not(.ask)", has_text=name)
+    return page.locator("article.tool-card:not(.question-card)", has_text=name)
 
 
 def question(page: Page) -> Locator:
     """The question that waits, once it listens."""
-    found = page.locator("article.tc.ask")
+    found = page.locator("article.question-card")
     expect(found).to_have_attribute("data-deaf", "false")
     return found
 
 
 def choose_mode(page: Page, name: str) -> None:
     """Choose when to be asked."""
-    page.get_by_role("button", name=re.compile("^When to ask")).click()
+    page.get_by_role("button", name=re.compile("^Approval mode")).click()
     page.get_by_role("menuitem", name=name).click()
     if name == "Never ask":
-        page.get_by_role("button", name="Turn off asking").click()
+        page.get_by_role("button", name="Turn off approvals").click()

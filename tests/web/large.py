@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.web.running import Crib
 from toolcrib.agent.chat import Entry, Said, Took
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Text, ToolAnswer, ToolUse, Usage
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Text, ToolAnswer, ToolUse, Usage
 from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
 from toolcrib.testing.clock import TurnedClock
@@ -75,7 +75,7 @@ def _turn(number: int) -> list[Entry]:
     use = ToolUse(id=f"c{number}", name="demo__add", arguments={"a": number, "b": 1})
     answer = ToolAnswer(id=use.id, name=use.name, parts=(Text(str(number + 1)),), ms=0.4)
     return [
-        Said(FromPerson(parts=(Text(f"Question {number}: why did the export fail?"),))),
+        Said(FromUser(parts=(Text(f"Question {number}: why did the export fail?"),))),
         Said(FromModel(parts=(Text("I will look."), use))),
         Said(FromTools(answers=(answer,))),
         Said(FromModel(parts=(Text(f"Answer {number}. {_ANSWER}"),))),

@@ -16,7 +16,7 @@ import httpx2
 
 from tests.cli.command_line import DEADLINE, Answer, CommandLine
 from tests.web.declared import check_event, check_news, check_result
-from toolcrib.config.defaults import new_document
+from toolcrib.config.store import new_document
 
 JSON = "application/json"
 

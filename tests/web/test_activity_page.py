@@ -52,15 +52,15 @@ def test_a_call_whose_turn_has_not_come_is_shown_as_waiting(
     model.say(call(("box__pid", {}), ("box__cancelled", {})), Say("Done."))
     page = sign_in(new_page(), crib.sign_in_address(), "/chat/new")
     ask(page, "Both, please")
-    expect(page.locator("article.tc.ask")).to_be_visible()
+    expect(page.locator("article.question-card")).to_be_visible()
 
     page.get_by_role("navigation", name="Main").first.get_by_role("link", name="Activity").click()
 
     rows = page.locator("tr[data-running]")
     expect(rows).to_have_count(2)
-    expect(rows.filter(has_text="Asking")).to_contain_text("waits for you")
-    waiting = rows.filter(has_text="Waiting")
-    expect(waiting).to_contain_text("not decided yet")
+    expect(rows.filter(has_text="Asking")).to_contain_text("waiting for you")
+    waiting = rows.filter(has_text="not decided yet")
+    expect(waiting).to_contain_text("Waiting")
     expect(waiting.locator("td").last).to_have_text("–")
     expect(rows.filter(has_text="no rule needed")).to_have_count(0)
 
@@ -73,9 +73,9 @@ def test_a_call_stands_there_at_once_with_its_path(crib: Crib, activity: Page) -
     expect(row).to_contain_text("Done")
     row.click()
 
-    path = activity.get_by_role("complementary", name="How this call went")
+    path = activity.get_by_role("complementary", name="Call details")
     expect(path).to_contain_text("demo.add")
-    expect(path).to_contain_text("You ran it in a terminal")
+    expect(path).to_contain_text("Run by you in a terminal")
     expect(path).to_contain_text("demo answered")
 
 
@@ -87,11 +87,11 @@ def test_what_let_a_call_through_is_named(crib: Crib, activity: Page) -> None:
         list(events)
 
     expect(activity.locator("tr", has_text="demo · add")).to_contain_text("rule 1 · sums")
-    expect(activity.locator("tr", has_text="demo · divide")).to_contain_text("reads only")
+    expect(activity.locator("tr", has_text="demo · divide")).to_contain_text("read-only")
     activity.locator("tr", has_text="demo · divide").click()
-    path = activity.get_by_role("complementary", name="How this call went")
+    path = activity.get_by_role("complementary", name="Call details")
     step = path.locator("li", has_text="The rule “own reading” allowed it")
-    expect(step.locator(".ms")).to_contain_text("ms")
+    expect(step.locator(".duration")).to_contain_text("ms")
 
 
 def test_calls_are_filtered_by_words_and_by_menus_and_the_address_says_so(
@@ -125,7 +125,7 @@ def test_new_calls_wait_while_somebody_reads_further_down(crib: Crib, activity: 
     for number in range(40):
         crib.run("call", tool="demo__add", arguments={"a": number, "b": 0})
     expect(activity.locator("[data-call]").nth(39)).to_be_attached()
-    activity.locator(".lft").evaluate("one => one.scrollTo(0, 600)")
+    activity.locator(".list-pane").evaluate("one => one.scrollTo(0, 600)")
 
     called(crib, "demo__add", "a=1", "b=2")
 
@@ -140,20 +140,20 @@ def test_a_question_that_waits_is_answered_here(crib: Crib, activity: Page) -> N
     file = crib.home / "files" / "a.txt"
     with trying(crib, "filesystem__write_file", path=str(file), content="x") as told:
         row = activity.locator("tr", has_text="Asking")
-        expect(row).to_contain_text("waits for you")
+        expect(row).to_contain_text("waiting for you")
         row.get_by_role("button").click()
-        question = activity.get_by_role("article", name="Question: Let filesystem write this file?")
+        question = activity.get_by_role("article", name="Approval: Let filesystem write this file?")
         expect(question).to_be_focused()
         expect(question).to_have_attribute("data-deaf", "false")
         question.get_by_role("button", name="Allow once").click()
 
     assert told[-1][0] == "result"
     assert file.read_text() == "x"
-    expect(activity.get_by_role("tabpanel", name="Waiting")).to_contain_text("Nothing.")
+    expect(activity.get_by_role("tabpanel", name="Waiting")).to_contain_text("Nothing right now.")
     activity.get_by_role("tab", name="Calls").click()
     activity.locator("tr", has_text="once, by you").click()
-    path = activity.get_by_role("complementary", name="How this call went")
-    expect(path).to_contain_text("Mode “ask on a miss” asked you")
+    path = activity.get_by_role("complementary", name="Call details")
+    expect(path).to_contain_text("Mode “ask unless a rule allows it” required your approval")
     expect(path).to_contain_text("You allowed it once")
 
 
@@ -161,7 +161,7 @@ def test_a_question_that_is_kept_is_answered_here(crib: Crib, new_page: Callable
     crib.setting(approvals={"modes": {"cli": "always"}, "headless": "wait"})
     waiting = crib.start().toolcrib.start("call", "demo__add", "a=1", "b=2", "--json")
     page = sign_in(new_page(), crib.sign_in_address(), "/activity?tab=waiting")
-    question = page.get_by_role("article", name="Question: Let demo run add?")
+    question = page.get_by_role("article", name="Approval: Let demo run add?")
     expect(question).to_have_attribute("data-deaf", "false")
     question.get_by_role("button", name="Allow once").click()
 
@@ -179,7 +179,7 @@ def test_a_rule_is_written_used_switched_off_deleted_and_brought_back(crib: Crib
     dialog.get_by_role("button", name="Save rule").click()
 
     rule = activity.locator("[data-rule]", has_text="deny demo.add")
-    expect(rule).to_contain_text("never needed yet")
+    expect(rule).to_contain_text("not used yet")
     called(crib, "demo__add", "a=1", "b=2")
     expect(rule).to_contain_text("used 1×")
     assert crib.run("calls", words="outcome:denied")["calls"][0]["gate"]["number"] == 1
@@ -201,10 +201,10 @@ def test_what_would_happen_is_told_without_running_anything(crib: Crib, activity
     activity.get_by_role("tab", name="Rules").click()
     form = activity.get_by_role("complementary", name="What would happen?")
     form.get_by_label("Tool").fill("filesystem__write_file")
-    form.get_by_label("Arguments, as JSON").fill('{"path": "/x", "content": ""}')
-    form.get_by_role("button", name="Tell me").click()
+    form.get_by_label("Arguments (JSON)").fill('{"path": "/x", "content": ""}')
+    form.get_by_role("button", name="Check").click()
 
-    expect(form.get_by_role("status")).to_contain_text("It would be refused.")
+    expect(form.get_by_role("status")).to_contain_text("It would be denied.")
     expect(form.get_by_role("status")).to_contain_text("Rule 1 decides.")
     assert crib.run("calls")["matching"] == before
 

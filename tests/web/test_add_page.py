@@ -40,9 +40,11 @@ def test_a_pasted_command_is_shown_whole_trusted_tested_and_runs(crib: Crib, new
     page = begin(crib, new_page)
 
     paste(page, command("/srv/notes"))
-    expect(page.get_by_text("Toolcrib starts this command as it is.")).to_be_visible()
+    expect(page.get_by_text("Toolcrib runs this command unchanged.")).to_be_visible()
     asked = see_plan(page, "mine")
-    expect(asked.get_by_text("A server can do what you can do. This is the whole command.")).to_be_visible()
+    expect(
+        asked.get_by_text("A server can do anything you can do. This is the full command.")
+    ).to_be_visible()
     shown = asked.get_by_role("group", name="Exact command").inner_text().split("\n")
     outside = "reaches outside its folder"
     assert [line.strip() for line in shown] == [
@@ -65,7 +67,7 @@ def test_nothing_is_added_when_the_answer_is_no(crib: Crib, new_page: NewPage) -
 
     asked = see_plan(page, "mine")
     page.wait_for_timeout(600)
-    asked.get_by_role("button", name="Do not run it").click()
+    asked.get_by_role("button", name="Don't run").click()
 
     expect(asked).to_be_hidden()
     assert "mine" not in json.loads((crib.home / "mcp.json").read_text())["mcpServers"]
@@ -79,7 +81,7 @@ def test_the_question_ignores_an_eager_click_and_the_enter_key(crib: Crib, new_p
 
     asked.get_by_role("button", name="Trust and test").click()
     expect(asked).to_be_visible()
-    expect(asked.get_by_role("button", name="Do not run it")).to_be_visible()
+    expect(asked.get_by_role("button", name="Don't run")).to_be_visible()
 
     page.clock.run_for(600)
     asked.get_by_role("button", name="Trust and test").focus()
@@ -94,7 +96,7 @@ def test_the_no_has_the_focus(crib: Crib, new_page: NewPage) -> None:
 
     asked = see_plan(page, "mine")
 
-    expect(asked.get_by_role("button", name="Do not run it")).to_be_focused()
+    expect(asked.get_by_role("button", name="Don't run")).to_be_focused()
 
 
 def test_hidden_characters_of_a_command_are_shown(crib: Crib, new_page: NewPage) -> None:
@@ -113,7 +115,7 @@ def test_a_program_is_installed_with_its_steps(crib: Crib, new_page: NewPage, tm
 
     paste(page, str(program))
     asked = see_plan(page)
-    expect(asked.get_by_text("Fetches")).to_be_visible()
+    expect(asked.get_by_text("Downloads")).to_be_visible()
     asked.get_by_role("button", name="Trust, install and test").wait_for()
     agree(page)
 
@@ -149,9 +151,9 @@ def test_a_server_that_stops_says_why_and_can_be_kept_turned_off(
 
     failed = page.get_by_role("dialog", name="postgres started, then stopped")
     expect(failed).to_be_visible(timeout=PATIENCE)
-    expect(failed.get_by_text("Last lines it wrote")).to_be_visible(timeout=PATIENCE)
+    expect(failed.get_by_text("Last log lines")).to_be_visible(timeout=PATIENCE)
     expect(failed.locator("pre")).to_contain_text("Please provide a database URL")
-    failed.get_by_role("button", name="Keep it, turned off").click()
+    failed.get_by_role("button", name="Keep it turned off").click()
 
     shows(page, "postgres", "Off")
     shows(page, "postgres", "You turned it off at")
@@ -162,8 +164,8 @@ def test_rubbish_is_nothing_we_know(crib: Crib, new_page: NewPage) -> None:
 
     paste(page, "what is this ((")
 
-    expect(page.get_by_text("This looks like nothing we know.")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_role("button", name="See the plan")).to_be_disabled()
+    expect(page.get_by_text("Not recognised.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Review plan")).to_be_disabled()
 
 
 def test_a_name_one_letter_off_asks_whether_the_other_was_meant(crib: Crib, new_page: NewPage) -> None:
@@ -171,7 +173,7 @@ def test_a_name_one_letter_off_asks_whether_the_other_was_meant(crib: Crib, new_
 
     paste(page, "uvx mcp-server-gti")
     expect(page.get_by_role("alert")).to_contain_text(
-        "mcp-server-gti is one letter from mcp-server-git, which is in the catalog. Did you mean that?"
+        "mcp-server-gti is one letter away from mcp-server-git, which is in the catalog. Did you mean that?"
     )
     page.get_by_role("button", name="Use mcp-server-git").click()
 
@@ -183,8 +185,8 @@ def test_several_servers_are_ticked_and_imported_without_a_start(crib: Crib, new
     servers = {"demo": {"command": "other"}, "one": {"command": "one-mcp"}, "two": {"command": "two-mcp"}}
 
     paste(page, json.dumps({"mcpServers": servers}))
-    expect(page.get_by_text("3 servers. 1 name is taken.")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("button", name="Import 2, start none").click()
+    expect(page.get_by_text("3 servers. 1 name is already used.")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Import 2 (nothing starts)").click()
 
     shows(page, "one", "Needs trust")
     shows(page, "two", "Needs trust")
@@ -200,7 +202,7 @@ def test_raw_json_keeps_the_keys_that_nobody_knows(crib: Crib, new_page: NewPage
     page.get_by_label("Name", exact=True).fill("mine")
     page.get_by_label("Entry").fill(json.dumps(entry))
 
-    page.get_by_role("button", name="See the plan").click()
+    page.get_by_role("button", name="Review plan").click()
     expect(page.get_by_role("alertdialog")).to_be_visible(timeout=PATIENCE)
     agree(page)
     page.get_by_role("button", name="Done").click(timeout=PATIENCE)
@@ -244,9 +246,7 @@ def test_the_catalog_fills_in_the_form(crib: Crib, new_page: NewPage) -> None:
     page.get_by_role("button", name="Browse catalog").click()
 
     page.get_by_label("Search the catalog").fill("git repository")
-    page.get_by_role("list", name="Servers of the catalog").get_by_role(
-        "button", name="pypi:mcp-server-git"
-    ).click()
+    page.get_by_role("list", name="Catalog servers").get_by_role("button", name="pypi:mcp-server-git").click()
 
     expect(page.get_by_role("heading", name="Add Git")).to_be_visible()
     expect(page.get_by_label("Package", exact=True)).to_have_value("pypi:mcp-server-git")

@@ -18,6 +18,8 @@ from tests.web.screenshots.person import Person
 from tests.web.screenshots.story import Shown, story
 from tests.web.screenshots.views import VIEWS
 
+pytestmark = pytest.mark.acceptance
+
 FURTHER = {
     "/activity?tab=rules": "allow git.git_log",
     "/activity?tab=waiting": "Let filesystem",
@@ -27,9 +29,9 @@ FURTHER = {
     "/servers/git?tab=versions": "Versions",
     "/servers/git?tab=settings": "Settings",
     "/servers/git?tab=json": "mcp_server_git",
-    "/welcome": "The tool room is open.",
+    "/welcome": "Welcome to Toolcrib",
     "/chat": "Nightly export fails",
-    "/nowhere": "Nothing is here",
+    "/nowhere": "Page not found",
 }
 """Places beyond those in the pictures, and what stands there."""
 

@@ -12,13 +12,13 @@ import pytest
 
 from tests.conftest import Crib as Home
 from toolcrib.gateway.http.request import HttpRequest
-from toolcrib.gateway.http.serving import serve_http
-from toolcrib.web.bridge import MOST_REQUESTS, AsgiApplication, AsgiBeside, Receive, Scope, Send
+from toolcrib.gateway.http.server import serve_http
+from toolcrib.web.bridge import MAX_REQUESTS, AsgiApplication, AsgiBridge, Receive, Scope, Send
 
 DEADLINE = 60.0
 
 
-class OpenDoor:
+class OpenAccess:
     """Lets everybody in."""
 
     def meet(self, request: HttpRequest) -> None:
@@ -34,7 +34,7 @@ def home(tmp_path: Any) -> Home:
 @asynccontextmanager
 async def serving(home: Home, application: AsgiApplication) -> AsyncIterator[int]:
     """The port where it is served."""
-    beside = AsgiBeside(lambda: application, OpenDoor(), lambda: None)
+    beside = AsgiBridge(lambda: application, OpenAccess(), lambda: None)
     async with home.open() as host, serve_http(host, beside=beside) as (base, _):
         yield int(base.rpartition(":")[2])
 
@@ -191,7 +191,7 @@ async def test_only_so_many_are_answered_at_once(home: Home) -> None:
 
     async with serving(home, application) as port:
         waiting = [
-            asyncio.create_task(exchange(port, GET.format(path="/"))) for _ in range(MOST_REQUESTS + 10)
+            asyncio.create_task(exchange(port, GET.format(path="/"))) for _ in range(MAX_REQUESTS + 10)
         ]
         async with asyncio.timeout(DEADLINE):
             refused, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

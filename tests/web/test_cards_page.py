@@ -52,7 +52,7 @@ def test_a_file_that_is_allowed_for_the_project_lets_the_next_one_beside_it_be_w
     ask(chat, "Write two files.")
     asking = question(chat)
     expect(asking).to_contain_text("~/code/exporter/src/one.py")
-    expect(asking).to_contain_text("Why it asks: it writes a new file and no rule covers it.")
+    expect(asking).to_contain_text("Why you're asked: it writes a new file and no rule covers it.")
 
     asking.get_by_role("radio", name="This project").click()
     shown = (
@@ -69,8 +69,8 @@ def test_a_file_that_is_allowed_for_the_project_lets_the_next_one_beside_it_be_w
     assert rule["within"] == str(project)
     second = card(chat, "write_file").last
     second.get_by_role("button", name="Details").click()
-    expect(second.locator(".foot")).to_contain_text("allowed by rule 1")
-    expect(second.locator(".h")).to_contain_text("~/code/exporter/src/other.py")
+    expect(second.locator(".card-foot")).to_contain_text("allowed by rule 1")
+    expect(second.locator(".card-head")).to_contain_text("~/code/exporter/src/other.py")
 
 
 def test_the_same_rule_is_offered_where_the_question_is_shown_in_a_terminal(
@@ -108,14 +108,14 @@ def test_one_card_is_stopped_and_the_answer_goes_on(crib: Crib, model: Vendor, c
     choose_mode(chat, "Never ask")
     ask(chat, "Do both.")
     sleep = card(chat, "sleep")
-    expect(sleep.locator(".st")).to_have_text("Running")
+    expect(sleep.locator(".status")).to_have_text("Running")
 
     sleep.get_by_role("button", name="Stop sleep").click()
 
     expect(said(chat, "I went on without it.")).to_be_visible()
-    expect(sleep.locator(".st")).to_have_text("Stopped")
-    expect(sleep).to_contain_text("Nothing of it is left running. The model was told and went on without it.")
-    expect(card(chat, "echo").locator(".st")).to_have_text("Done")
+    expect(sleep.locator(".status")).to_have_text("Stopped")
+    expect(sleep).to_contain_text("Nothing is left running. The model was notified and continued without it.")
+    expect(card(chat, "echo").locator(".status")).to_have_text("Done")
     expect(chat.get_by_role("log")).not_to_contain_text("Stopped. Nothing is left running.")
     assert any("The person stopped this call" in told for told in model.results())
     [record] = crib.run("audit", tool="box__sleep")
@@ -127,7 +127,7 @@ def test_a_command_that_is_stopped_ends_with_its_children(project: Path, model: 
     model.say(call(("terminal__run_command", command)), Say("Never mind."))
     choose_mode(chat, "Never ask")
     ask(chat, "Wait.")
-    expect(card(chat, "run_command").locator(".st")).to_have_text("Running")
+    expect(card(chat, "run_command").locator(".status")).to_have_text("Running")
     _wait_for(project / "started")
     card(chat, "run_command").get_by_role("button", name="Stop run_command").click()
 
@@ -146,19 +146,19 @@ def test_calls_that_find_no_room_wait_for_the_others(crib: Crib, model: Vendor, 
     ask(chat, "Do very much.")
     cards = card(chat, "sleep")
     expect(cards).to_have_count(10)
-    expect(cards.nth(8).locator(".h")).to_contain_text("Waiting")
-    expect(cards.nth(8).locator(".h")).to_contain_text("after 1 other")
-    expect(cards.nth(9).locator(".h")).to_contain_text("after 2 others")
+    expect(cards.nth(8).locator(".card-head")).to_contain_text("Waiting")
+    expect(cards.nth(8).locator(".card-head")).to_contain_text("after 1 other")
+    expect(cards.nth(9).locator(".card-head")).to_contain_text("after 2 others")
 
     cards.nth(0).get_by_role("button", name="Stop sleep").click()
 
-    expect(cards.nth(8).locator(".st")).to_have_text("Running")
-    expect(cards.nth(9).locator(".h")).to_contain_text("after 1 other")
+    expect(cards.nth(8).locator(".status")).to_have_text("Running")
+    expect(cards.nth(9).locator(".card-head")).to_contain_text("after 1 other")
     chat.reload()
-    expect(cards.nth(9).locator(".h")).to_contain_text("after 1 other")
+    expect(cards.nth(9).locator(".card-head")).to_contain_text("after 1 other")
     chat.get_by_label(FIELD).press("Escape")
-    expect(chat.locator(".strip", has_text="Stopped. Nothing is left running.")).to_be_visible()
-    expect(cards.nth(9).locator(".st")).to_have_text("Stopped")
+    expect(chat.locator(".turn-note", has_text="Stopped. Nothing is left running.")).to_be_visible()
+    expect(cards.nth(9).locator(".status")).to_have_text("Stopped")
 
 
 def test_a_tool_that_took_too_long_can_be_given_more_time(crib: Crib, model: Vendor, chat: Page) -> None:
@@ -169,15 +169,15 @@ def test_a_tool_that_took_too_long_can_be_given_more_time(crib: Crib, model: Ven
     ask(chat, "Wait.")
     expect(said(chat, "It takes too long.")).to_be_visible()
     late = card(chat, "sleep")
-    expect(late.locator(".st")).to_have_text("Timed out")
+    expect(late.locator(".status")).to_have_text("Timed out")
     expect(late).to_contain_text(
-        re.compile(r"No answer in .+, the call was cancelled\. The model was told\.")
+        re.compile(r"No answer in .+\. The call was cancelled and the model was notified\.")
     )
     before = {one["name"]: one["pid"] for one in crib.run("servers")}
 
     late.get_by_role("button", name="Allow 10 min for this tool").click()
 
-    expect(chat.get_by_role("contentinfo")).to_contain_text("sleep may take 10 min from now on.")
+    expect(chat.get_by_role("contentinfo")).to_contain_text("sleep may now take up to 10 min.")
     assert '"toolTimeouts": {' in (crib.home / "mcp.json").read_text()
     assert crib.run("tool_set", name="box__sleep")["timeout"] == 600
     assert {one["name"]: one["pid"] for one in crib.run("servers")} == before, "nothing was started again"
@@ -193,10 +193,10 @@ def test_a_call_that_a_rule_denies_says_which(crib: Crib, model: Vendor, chat: P
     ask(chat, "Say hi.")
 
     expect(said(chat, "It is not allowed.")).to_be_visible()
-    expect(card(chat, "echo").locator(".h")).to_contain_text("by rule 2")
-    expect(card(chat, "echo").locator(".bd")).to_contain_text("No echo here")
+    expect(card(chat, "echo").locator(".card-head")).to_contain_text("by rule 2")
+    expect(card(chat, "echo").locator(".card-body")).to_contain_text("No echo here")
     chat.reload()
-    expect(card(chat, "echo").locator(".h")).to_contain_text("by rule 2")
+    expect(card(chat, "echo").locator(".card-head")).to_contain_text("by rule 2")
 
 
 def test_a_picture_stands_beside_its_facts_and_on_a_phone_above_them(
@@ -208,7 +208,7 @@ def test_a_picture_stands_beside_its_facts_and_on_a_phone_above_them(
     choose_mode(chat, "Never ask")
     ask(chat, "Show me.")
     expect(said(chat, "A picture.")).to_be_visible()
-    picture = card(chat, "draw").locator(".pic")
+    picture = card(chat, "draw").locator(".picture")
     expect(picture).to_contain_text("Export dashboard")
     expect(picture.locator("img")).to_be_visible()
     expect(picture).to_contain_text(re.compile(r"\d+ × \d+ · .+ · ≈ \d+ tokens"))
@@ -238,12 +238,12 @@ def test_a_question_asked_in_a_terminal_is_followed_on_the_page(
     asked = threading.Thread(target=crib.command, args=("ask", "--chat", number, "Count."))
     asked.start()
     try:
-        expect(chat.locator(".u").last).to_have_text("Count.")
-        expect(chat.locator(".a").last).to_contain_text("One")
+        expect(chat.locator(".user-message").last).to_have_text("Count.")
+        expect(chat.locator(".answer").last).to_contain_text("One")
         expect(chat.get_by_role("button", name="Stop")).to_be_visible()
     finally:
         model.pause.set()
-    expect(chat.locator(".a").last).to_have_text("One. Two three four five six seven.")
+    expect(chat.locator(".answer").last).to_have_text("One. Two three four five six seven.")
     asked.join(DEADLINE)
 
 
@@ -251,8 +251,8 @@ def test_a_call_waits_while_another_one_is_asked_about(model: Vendor, chat: Page
     model.say(call(("box__echo", {"text": "a"}), ("box__echo", {"text": "b"})), Say("Both were said."))
     ask(chat, "Say a and b.")
     question(chat)
-    expect(card(chat, "echo").locator(".h")).to_contain_text("Waiting")
-    expect(card(chat, "echo").locator(".h")).to_contain_text("after 1 other")
+    expect(card(chat, "echo").locator(".card-head")).to_contain_text("Waiting")
+    expect(card(chat, "echo").locator(".card-head")).to_contain_text("after 1 other")
 
     for _ in range(2):
         asking = question(chat)
@@ -261,7 +261,7 @@ def test_a_call_waits_while_another_one_is_asked_about(model: Vendor, chat: Page
         expect(chat.locator(f"[data-question='{number}']")).to_have_count(0)
 
     expect(said(chat, "Both were said.")).to_be_visible()
-    expect(card(chat, "echo").locator(".st")).to_have_text(["Done", "Done"])
+    expect(card(chat, "echo").locator(".status")).to_have_text(["Done", "Done"])
 
 
 def _wait_for(file: Path) -> None:

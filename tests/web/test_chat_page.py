@@ -21,7 +21,7 @@ from tests.web.running import Crib
 from tests.web.vendor import Cut, Refuse, Say, Vendor, call
 from toolcrib.agent.chat import Said
 from toolcrib.config.paths import find_paths
-from toolcrib.schema.messages import FromModel, FromPerson, Text
+from toolcrib.schema.messages import FromModel, FromUser, Text
 from toolcrib.store.chats import Chats
 from toolcrib.store.database import open_database
 
@@ -43,7 +43,7 @@ def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(
 ) -> None:
     crib.environment["TOOLCRIB_MODEL"] = "demo"
     page = sign_in(new_page(), crib.sign_in_address(), "/chat")
-    expect(page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    expect(page.get_by_role("heading", name="What would you like to do?")).to_be_visible()
 
     page.get_by_role("button", name="What is 17 plus 25?").click()
 
@@ -51,11 +51,11 @@ def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(
     add = card(page, "add")
     expect(add).to_have_attribute("aria-label", re.compile(r"^demo add, done, \d+ milliseconds?$"))
     add.get_by_role("button", name="Details").click()
-    expect(add.locator(".bd")).to_contain_text("42")
+    expect(add.locator(".card-body")).to_contain_text("42")
     expect(page).to_have_url(re.compile(r"/chat/[0-9a-f]+$"))
     listed = page.get_by_role("navigation", name="Chats").get_by_role("link")
     expect(listed).to_have_text(re.compile(r"What is 17 plus 25\?Done · 1 call · "))
-    expect(page.locator("aside.insp")).to_contain_text("used 1×")
+    expect(page.locator("aside.offered-panel")).to_contain_text("used 1×")
 
 
 def test_a_call_is_allowed_for_this_chat_and_not_asked_about_again(
@@ -65,7 +65,7 @@ def test_a_call_is_allowed_for_this_chat_and_not_asked_about_again(
     ask(chat, "Say hi twice.")
     asking = question(chat)
     expect(asking.get_by_role("heading")).to_have_text("Let box run echo?")
-    expect(asking).to_contain_text("No rule is written.")
+    expect(asking).to_contain_text("No rule is created.")
 
     asking.get_by_role("radio", name="This chat").click()
     expect(asking).to_contain_text(
@@ -87,9 +87,9 @@ def test_a_tool_that_only_reads_is_allowed_whatever_its_arguments(
     asking = question(chat)
 
     asking.get_by_role("radio", name="Always").click()
-    asking.get_by_role("radio", name="Any call of this tool").click()
+    asking.get_by_role("radio", name="Any call to this tool").click()
     expect(asking).to_contain_text("allow box.echo · everywhere · definition")
-    asking.get_by_role("button", name="Allow always").click()
+    asking.get_by_role("button", name="Always allow").click()
 
     expect(said(chat, "Said two things.")).to_be_visible()
     [rule] = crib.run("policy_list")["rules"]
@@ -101,11 +101,11 @@ def test_a_question_hears_nothing_at_first_and_keys_only_with_the_focus_in_it(
     model: Vendor, chat: Page
 ) -> None:
     model.say(call(ECHO), Say("Said."))
-    asking = chat.locator("article.tc.ask")
+    asking = chat.locator("article.question-card")
     # In the moment in which it appears, however busy the machine is.
     chat.evaluate(
         """() => new MutationObserver((_, observer) => {
-          const card = document.querySelector("article.tc.ask[data-deaf=true]");
+          const card = document.querySelector("article.question-card[data-deaf=true]");
           if (!card) return;
           observer.disconnect();
           card.dispatchEvent(new KeyboardEvent("keydown", {key: "a", bubbles: true}));
@@ -133,26 +133,26 @@ def test_a_no_with_a_word_is_told_to_the_model_and_stands_in_the_card(model: Ven
     asking = question(chat)
 
     asking.get_by_role("button", name="Deny").click()
-    asking.get_by_label("A word to the model (may be empty)").fill("Be quiet, please")
-    asking.get_by_label("A word to the model (may be empty)").press("Enter")
+    asking.get_by_label("Note for the model (optional)").fill("Be quiet, please")
+    asking.get_by_label("Note for the model (optional)").press("Enter")
 
     expect(said(chat, "I leave it.")).to_be_visible()
-    expect(card(chat, "echo")).to_contain_text("Your word to the model: “Be quiet, please”")
-    expect(card(chat, "echo").locator(".h")).to_contain_text("by you")
+    expect(card(chat, "echo")).to_contain_text("Your note to the model: “Be quiet, please”")
+    expect(card(chat, "echo").locator(".card-head")).to_contain_text("by you")
     assert "Be quiet, please" in model.results()[-1]
     chat.reload()
-    expect(card(chat, "echo")).to_contain_text("Your word to the model: “Be quiet, please”")
+    expect(card(chat, "echo")).to_contain_text("Your note to the model: “Be quiet, please”")
 
 
 def test_escape_stops_a_running_tool_and_nothing_is_left(crib: Crib, model: Vendor, chat: Page) -> None:
     model.say(call(SLEEP, saying="One moment."))
     choose_mode(chat, "Never ask")
     ask(chat, "Wait.")
-    expect(card(chat, "sleep").locator(".st")).to_have_text("Running")
+    expect(card(chat, "sleep").locator(".status")).to_have_text("Running")
 
     chat.keyboard.press("Escape")
 
-    expect(card(chat, "sleep").locator(".st")).to_have_text("Stopped")
+    expect(card(chat, "sleep").locator(".status")).to_have_text("Stopped")
     expect(said(chat, "Stopped. Nothing is left running.")).to_be_visible()
     expect(chat.get_by_role("button", name="Send ↵")).to_be_visible()
     model.say(Say("Here again."))
@@ -164,15 +164,15 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_turn(model: Vendor, chat: 
     model.pause = threading.Event()
     model.say(Say("One. Two three four five six seven."))
     ask(chat, "Count.")
-    expect(chat.locator(".a")).to_contain_text("One")
+    expect(chat.locator(".answer")).to_contain_text("One")
 
     chat.reload()
-    expect(chat.locator(".u")).to_have_text("Count.")
+    expect(chat.locator(".user-message")).to_have_text("Count.")
     expect(chat.get_by_role("button", name="Stop")).to_be_visible()
     model.pause.set()
 
-    expect(chat.locator(".a")).to_have_text("One. Two three four five six seven.")
-    expect(chat.locator(".u")).to_have_count(1)
+    expect(chat.locator(".answer")).to_have_text("One. Two three four five six seven.")
+    expect(chat.locator(".user-message")).to_have_count(1)
 
 
 def test_two_pages_see_the_same_turn_and_one_answers_for_both(
@@ -183,14 +183,14 @@ def test_two_pages_see_the_same_turn_and_one_answers_for_both(
     expect(chat).to_have_url(re.compile(r"/chat/[0-9a-f]+$"))
     other = new_page()
     other.goto(chat.url)
-    expect(other.locator("article.tc.ask")).to_be_visible()
+    expect(other.locator("article.question-card")).to_be_visible()
 
     question(chat).get_by_role("button", name="Allow once").click()
 
     for page in (chat, other):
         expect(said(page, "Both see it.")).to_be_visible()
-        expect(page.locator("article.tc.ask")).to_have_count(0)
-        expect(card(page, "echo").locator(".st")).to_have_text("Done")
+        expect(page.locator("article.question-card")).to_have_count(0)
+        expect(card(page, "echo").locator(".status")).to_have_text("Done")
 
 
 EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>'
@@ -208,17 +208,17 @@ def test_what_models_and_tools_say_is_data(model: Vendor, chat: Page) -> None:
     asking.get_by_role("button", name="Allow once").click()
     expect(said(chat, "Done <img")).to_be_visible()
     card(chat, "echo").get_by_role("button", name="Details").click()
-    expect(card(chat, "echo").locator(".bd")).to_contain_text("onerror")
-    expect(chat.locator(".u")).to_contain_text(EVIL)
+    expect(card(chat, "echo").locator(".card-body")).to_contain_text("onerror")
+    expect(chat.locator(".user-message")).to_contain_text(EVIL)
 
     assert chat.evaluate("window.hacked") is None
     assert chat.locator("#main img[src='x'], #main script").count() == 0
     assert chat.locator("#main img[src^='http']").count() == 0
-    addresses = chat.locator("#main .a a").evaluate_all(
+    addresses = chat.locator("#main .answer a").evaluate_all(
         "links => links.map(link => link.getAttribute('href'))"
     )
     assert set(addresses) == {"https://example.org/"}
-    expect(chat.locator("#main .a a").first).to_have_attribute("rel", re.compile("noopener"))
+    expect(chat.locator("#main .answer a").first).to_have_attribute("rel", re.compile("noopener"))
 
 
 def test_a_link_from_elsewhere_writes_a_question_but_does_not_send_it(
@@ -235,14 +235,14 @@ def test_a_link_from_elsewhere_writes_a_question_but_does_not_send_it(
 def test_text_that_is_written_from_right_to_left_is_laid_out_so(model: Vendor, chat: Page) -> None:
     model.say(Say("שלום, זה בסדר.\n\nAnd this is English.\n\n- מרחבא"))
     ask(chat, "مرحبا, please")
-    answer = chat.get_by_role("log").locator(".a")
+    answer = chat.get_by_role("log").locator(".answer")
     expect(answer).to_contain_text("And this is English.")
 
     direction = "(one) => getComputedStyle(one).direction"
     assert answer.locator("p").first.evaluate(direction) == "rtl"
     assert answer.locator("p").nth(1).evaluate(direction) == "ltr"
     assert answer.locator("li").evaluate(direction) == "rtl"
-    assert chat.locator(".u span").evaluate(direction) == "rtl"
+    assert chat.locator(".user-message span").evaluate(direction) == "rtl"
     chat.get_by_label(FIELD).fill("שלום")
     assert chat.get_by_label(FIELD).evaluate(direction) == "rtl"
 
@@ -253,12 +253,12 @@ def test_the_header_of_a_card_opens_it(model: Vendor, chat: Page) -> None:
     ask(chat, "Echo")
     echo = card(chat, "echo")
     expect(echo).to_have_attribute("data-outcome", "ok")
-    expect(echo.locator(".bd")).to_have_count(0)
+    expect(echo.locator(".card-body")).to_have_count(0)
 
-    echo.locator(".h .nm").click()
-    expect(echo.locator(".bd")).to_be_visible()
+    echo.locator(".card-head .tool-name").click()
+    expect(echo.locator(".card-body")).to_be_visible()
     echo.get_by_role("button", name="Details").click()
-    expect(echo.locator(".bd")).to_have_count(0)
+    expect(echo.locator(".card-body")).to_have_count(0)
 
 
 def test_a_chat_is_forked_from_a_question_renamed_deleted_and_brought_back(
@@ -280,7 +280,7 @@ def test_a_chat_is_forked_from_a_question_renamed_deleted_and_brought_back(
     chat.get_by_role("menuitem", name="Rename").click()
     chat.get_by_label("Title").fill("The fork")
     chat.get_by_role("button", name="Save").click()
-    expect(chat.locator(".cv h2")).to_have_text("The fork")
+    expect(chat.locator(".conversation h2")).to_have_text("The fork")
     listed = chat.get_by_role("navigation", name="Chats")
     expect(listed).to_contain_text("The fork")
 
@@ -306,7 +306,7 @@ def test_a_chat_is_forked_from_an_earlier_question_while_a_later_one_runs(model:
 
     chat.wait_for_function("before => location.href !== before", arg=origin)
     expect(said(chat, "First answer.")).to_be_visible()
-    expect(chat.locator(".u")).to_have_text(["First?"])
+    expect(chat.locator(".user-message")).to_have_text(["First?"])
 
 
 def test_a_call_run_again_is_a_new_card_below_under_the_gate(model: Vendor, chat: Page) -> None:
@@ -319,8 +319,8 @@ def test_a_call_run_again_is_a_new_card_below_under_the_gate(model: Vendor, chat
     question(chat).get_by_role("button", name="Allow once").click()
 
     expect(card(chat, "echo")).to_have_count(2)
-    expect(card(chat, "echo").last.locator(".st")).to_have_text("Done")
-    expect(chat.locator(".u")).to_have_count(1)
+    expect(card(chat, "echo").last.locator(".status")).to_have_text("Done")
+    expect(chat.locator(".user-message")).to_have_count(1)
 
 
 def test_a_banned_tool_is_not_offered_with_the_next_question(model: Vendor, chat: Page) -> None:
@@ -328,8 +328,8 @@ def test_a_banned_tool_is_not_offered_with_the_next_question(model: Vendor, chat
     ask(chat, "First?")
     expect(said(chat, "One.")).to_be_visible()
     panel = chat.get_by_role("complementary", name="Offered this turn")
-    panel.get_by_role("button", name="Ban echo").click()
-    expect(panel).to_contain_text("Banned in this chat.")
+    panel.get_by_role("button", name="Block echo").click()
+    expect(panel).to_contain_text("Blocked in this chat.")
 
     ask(chat, "Second?")
     expect(said(chat, "Two.")).to_be_visible()
@@ -345,19 +345,19 @@ def test_what_is_written_meanwhile_is_sent_when_the_answer_has_ended(model: Vend
     ask(chat, "First?")
     expect(chat.get_by_role("button", name="Stop")).to_be_enabled()
     ask(chat, "Second?")
-    expect(chat.get_by_text("This is sent when the answer has ended.")).to_be_visible()
+    expect(chat.get_by_text("This message is sent when the answer is complete.")).to_be_visible()
     model.pause.set()
 
     expect(said(chat, "The second answer.")).to_be_visible()
-    expect(chat.locator(".u")).to_have_text(["First?", "Second?"])
+    expect(chat.locator(".user-message")).to_have_text(["First?", "Second?"])
 
 
 def test_a_refused_key_says_so_with_a_way_out(model: Vendor, chat: Page) -> None:
     model.say(Refuse(401, "This key is not known."))
     ask(chat, "Hello?")
 
-    trouble = chat.locator(".trouble")
-    expect(trouble).to_contain_text("does not take the key")
+    trouble = chat.locator(".error-box")
+    expect(trouble).to_contain_text("rejected the key")
     expect(trouble.get_by_role("link", name="Replace key")).to_have_attribute("href", "/settings#models")
     expect(chat.get_by_role("navigation", name="Chats")).to_contain_text("Failed")
 
@@ -366,9 +366,9 @@ def test_a_busy_vendor_is_waited_for_and_the_page_says_so(model: Vendor, chat: P
     model.say(Refuse(429, "Slow down.", {"Retry-After": "5"}), Say("Here I am."))
     ask(chat, "Hello?")
 
-    expect(chat.get_by_role("log")).to_contain_text(re.compile(r"Trying again in \d s\."))
+    expect(chat.get_by_role("log")).to_contain_text(re.compile(r"Retrying in \d s\."))
     expect(said(chat, "Here I am.")).to_be_visible()
-    expect(chat.get_by_role("log")).not_to_contain_text("Trying again")
+    expect(chat.get_by_role("log")).not_to_contain_text("Retrying")
 
 
 def test_without_a_model_the_page_says_what_was_looked_for_and_offers_the_demo(
@@ -380,7 +380,7 @@ def test_without_a_model_the_page_says_what_was_looked_for_and_offers_the_demo(
     page.get_by_role("button", name="Use demo").click()
     page.get_by_role("button", name="What is 1 divided by 7?").click()
 
-    expect(page.locator(".a")).to_contain_text("0.142857142857")
+    expect(page.locator(".answer")).to_contain_text("0.142857142857")
 
 
 def test_a_picture_is_attached_and_made_smaller(model: Vendor, chat: Page) -> None:
@@ -400,12 +400,12 @@ def test_a_picture_is_attached_and_made_smaller(model: Vendor, chat: Page) -> No
         "buffer": base64.b64decode(drawn),
     }
     chat.locator("input[data-attach]").set_input_files([picture])
-    expect(chat.get_by_text("made smaller to")).to_be_visible()
+    expect(chat.get_by_text("reduced to")).to_be_visible()
     model.say(Say("Colourful."))
     ask(chat, "What is this?")
 
     expect(said(chat, "Colourful.")).to_be_visible()
-    expect(chat.locator(".u img")).to_be_visible()
+    expect(chat.locator(".user-message img")).to_be_visible()
     [sent] = [part for part in model.requests[-1]["messages"][-1]["content"] if part["type"] == "image_url"]
     assert sent["image_url"]["url"].startswith("data:image/webp;base64,")
 
@@ -416,13 +416,13 @@ def test_chats_are_found_by_their_words(model: Vendor, chat: Page) -> None:
     expect(said(chat, "A walrus has tusks.")).to_be_visible()
 
     chat.get_by_role("button", name="Search chats").click()
-    chat.get_by_label("Words in any chat").fill("tusks")
+    chat.get_by_label("Search all chats").fill("tusks")
     listed = chat.get_by_role("navigation", name="Chats")
     expect(listed).to_contain_text("Found")
     expect(listed.get_by_role("link")).to_have_count(1)
-    chat.get_by_label("Words in any chat").fill("elephant")
+    chat.get_by_label("Search all chats").fill("elephant")
 
-    expect(listed).to_contain_text("No chat holds these words.")
+    expect(listed).to_contain_text("No chats found.")
 
 
 def test_on_a_phone_the_chats_are_behind_back_and_a_question_can_be_answered(
@@ -447,9 +447,9 @@ def test_a_server_that_asks_is_answered_in_its_own_card(crib: Crib, model: Vendo
     choose_mode(chat, "Never ask")
     ask(chat, "Who am I?")
     asking = question(chat)
-    expect(asking.get_by_role("heading")).to_have_text("asking asks for something")
+    expect(asking.get_by_role("heading")).to_have_text("asking asks for input")
     expect(asking).to_contain_text("asking says: “Your name?”")
-    expect(asking).to_contain_text("Never type a password here.")
+    expect(asking).to_contain_text("Never enter a password here.")
 
     asking.get_by_label("name").fill("Ada")
     asking.get_by_role("button", name="Send answer").click()
@@ -467,7 +467,7 @@ def test_a_server_that_wants_the_model_shows_what_it_would_send(
     choose_mode(chat, "Never ask")
     ask(chat, "Ponder.")
     asking = question(chat)
-    expect(asking.get_by_role("heading")).to_have_text("asking wants to ask your model")
+    expect(asking.get_by_role("heading")).to_have_text("asking wants to use your model")
     expect(asking).to_contain_text("What is a crib?")
 
     asking.get_by_role("button", name="Deny").click()
@@ -479,8 +479,8 @@ def test_a_server_that_wants_the_model_shows_what_it_would_send(
 def test_an_answer_that_breaks_off_keeps_its_text_and_is_continued(model: Vendor, chat: Page) -> None:
     model.say(Cut("This answer is cut in the middle."))
     ask(chat, "Tell me.")
-    trouble = chat.locator(".trouble")
-    expect(trouble).to_contain_text("The answer broke off here.")
+    trouble = chat.locator(".error-box")
+    expect(trouble).to_contain_text("The answer was cut off here.")
     expect(said(chat, "This answer")).to_be_visible()
 
     model.say(Say("The rest."))
@@ -501,7 +501,7 @@ def test_a_long_chat_is_drawn_by_window_and_stays_quick(
     )
     page.goto(f"{crib.base}/chat/{long}")
     expect(said(page, f"Answer {LONG - 1} ends here.")).to_be_visible()
-    assert page.locator(".tn").count() < 30
+    assert page.locator(".turn").count() < 30
     page.evaluate("window.slow.length = 0")
 
     scroller = page.get_by_role("region", name="Messages")
@@ -509,13 +509,13 @@ def test_a_long_chat_is_drawn_by_window_and_stays_quick(
         scroller.hover()
         page.mouse.wheel(0, -900)
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    expect(page.get_by_role("button", name="Newest")).to_be_visible()
+    expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
     held = scroller.evaluate("element => element.scrollTop")
     model.say(Say("One more."))
     crib.run("chat_send", chat=long, text="And now?")
     expect(page.get_by_role("navigation", name="Chats")).to_contain_text("Done")
     assert abs(scroller.evaluate("element => element.scrollTop") - held) < 2
-    page.get_by_role("button", name="Newest").click()
+    page.get_by_role("button", name="Jump to latest").click()
 
     expect(said(page, "One more.")).to_be_visible()
     # Drawn whole, it would be slow at each of the steps; once or twice the machine may have stood still.
@@ -531,7 +531,7 @@ def test_the_page_can_be_used_with_a_screen_reader(model: Vendor, chat: Page) ->
     )
     ask(chat, "Do several things.")
     question(chat)
-    expect(chat.get_by_role("alert").filter(has_text="Toolcrib asks: Let box run echo?")).to_have_count(1)
+    expect(chat.get_by_role("alert").filter(has_text="Approval needed: Let box run echo?")).to_have_count(1)
     card(chat, "add").get_by_role("button", name="Details").click()
     for size in (WIDE, NARROW):
         chat.set_viewport_size(size)  # type: ignore[arg-type]
@@ -550,7 +550,7 @@ def _long_chat(home: Path) -> str:
             chats = Chats(database)
             chat = await chats.create("studio:scripted", title="A long one")
             for number in range(LONG):
-                asked = FromPerson(parts=(Text(f"Question {number}?"),))
+                asked = FromUser(parts=(Text(f"Question {number}?"),))
                 text = f"## Part {number}\n\n" + "Some *words* with `code`. " * (5 + number % 40)
                 told = FromModel(parts=(Text(f"{text}\n\nAnswer {number} ends here."),))
                 chats.append(chat.id, 2 * number, Said(asked))

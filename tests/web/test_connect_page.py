@@ -32,24 +32,24 @@ def connect(crib: Crib, person: Path, new_page: Callable[[], Page]) -> Page:
 def test_a_client_is_connected_by_a_click_and_keeps_its_own_servers(connect: Page, person: Path):
     connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Cursor").click()
     expect(connect.get_by_text("toolcrib connect cursor")).to_be_visible()
-    expect(connect.get_by_text("Not seen yet. Restart the client.")).to_be_visible()
+    expect(connect.get_by_text("No connection yet. Restart the client.")).to_be_visible()
     file = person / ".cursor" / "mcp.json"
     before = file.read_text()
-    connect.get_by_role("button", name="Write it for me").click()
-    shown = connect.get_by_role("dialog", name="Write this entry into the file of Cursor?")
+    connect.get_by_role("button", name="Add it for me").click()
+    shown = connect.get_by_role("dialog", name="Add this entry to the config file of Cursor?")
     expect(shown).to_contain_text("mcp.json")
     expect(shown).to_contain_text('"--stdio"')
     assert file.read_text() == before
-    shown.get_by_role("button", name="Write it").click()
-    expect(connect.get_by_role("status").filter(has_text="The entry for Cursor is written.")).to_be_visible()
+    shown.get_by_role("button", name="Add entry").click()
+    expect(connect.get_by_role("status").filter(has_text="Added the entry for Cursor.")).to_be_visible()
     clients = connect.get_by_role("navigation", name="Clients")
-    expect(clients.get_by_role("button", name="Cursor")).to_contain_text("entry written")
+    expect(clients.get_by_role("button", name="Cursor")).to_contain_text("configured")
     expect(connect.get_by_text("Connected", exact=True)).to_have_count(0)
     written = json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]
     assert set(written) == {"mine", "toolcrib"}
     assert written["toolcrib"]["args"][:2] == ["serve", "--stdio"]
-    connect.get_by_role("button", name="Take it out").click()
-    expect(connect.get_by_role("button", name="Write it for me")).to_be_visible()
+    connect.get_by_role("button", name="Remove").click()
+    expect(connect.get_by_role("button", name="Add it for me")).to_be_visible()
     assert set(json.loads((person / ".cursor" / "mcp.json").read_text())["mcpServers"]) == {"mine"}
 
 
@@ -62,9 +62,9 @@ def test_a_profile_with_a_token_lets_in_who_has_it_and_nobody_else(connect: Page
     row = connect.get_by_role("listitem").filter(has_text="sums")
     expect(row).to_contain_text("2 tools")
     row.get_by_role("button", name="More for sums").click()
-    connect.get_by_role("menuitem", name="Make a token").click()
-    shown = connect.get_by_role("dialog", name="The token of sums")
-    expect(shown).to_contain_text("Copy it now, it is not shown again.")
+    connect.get_by_role("menuitem", name="Create token").click()
+    shown = connect.get_by_role("dialog", name="Token for sums")
+    expect(shown).to_contain_text("Copy it now. It won't be shown again.")
     token = shown.locator("pre").inner_text().strip()
     assert _list_tools(crib, "") == 401
     assert _list_tools(crib, token) == 200
@@ -72,13 +72,13 @@ def test_a_profile_with_a_token_lets_in_who_has_it_and_nobody_else(connect: Page
     expect(row).to_contain_text(f"tcrib_…{token[-4:]}")
     assert token not in (crib.home / "mcp.json").read_text()
     row.get_by_role("button", name="More for sums").click()
-    connect.get_by_role("menuitem", name="Revoke the token").click()
+    connect.get_by_role("menuitem", name="Revoke token").click()
     expect(
-        connect.get_by_role("status").filter(has_text="Revoked. Its clients were cut off.")
+        connect.get_by_role("status").filter(has_text="Token revoked. Its clients were disconnected.")
     ).to_be_visible()
     assert (_list_tools(crib, token), _list_tools(crib, "")) == (401, 401)
     row.get_by_role("button", name="More for sums").click()
-    connect.get_by_role("menuitem", name="Let everybody on this machine in").click()
+    connect.get_by_role("menuitem", name="Allow access without a token").click()
     expect(row).to_contain_text("none")
     assert _list_tools(crib, "") == 200
 
@@ -94,23 +94,23 @@ def test_clients_and_views_stand_in_their_order_and_a_client_has_its_own_command
         "Cursor",
         "VS Code",
     ]
-    expect(listed.last).to_have_text("Any other")
+    expect(listed.last).to_have_text("Other client")
     views = connect.get_by_role("radiogroup", name="Profile").get_by_role("radio")
     expect(views).to_have_text(["everyday", "quiet", "all tools"])
     connect.get_by_role("radio", name="everyday").click()
     listed.filter(has_text="Claude Code").click()
-    expect(connect.locator(".snip pre").first).to_contain_text("claude mcp add --scope user toolcrib -- ")
-    expect(connect.locator(".snip pre").first).to_contain_text("serve --stdio --profile everyday")
-    row = connect.get_by_role("listitem").filter(has_text="the right few for each question")
-    expect(row).to_contain_text("through search, asks on a rule")
+    expect(connect.locator(".snippet pre").first).to_contain_text("claude mcp add --scope user toolcrib -- ")
+    expect(connect.locator(".snippet pre").first).to_contain_text("serve --stdio --profile everyday")
+    row = connect.get_by_role("listitem").filter(has_text="the best matches for each question")
+    expect(row).to_contain_text("through search, ask only if a rule says so")
 
 
 def test_a_call_through_the_gateway_shows_as_seen(connect: Page, crib: Crib):
-    connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Any other").click()
+    connect.get_by_role("navigation", name="Clients").get_by_role("button", name="Other client").click()
     expect(connect.get_by_text(f"{crib.base}/mcp", exact=True)).to_be_visible()
     assert _call(crib) == 200
     expect(connect.get_by_text("1 today, offered")).to_be_visible()
-    expect(connect.get_by_role("listitem").filter(has_text="the whole list")).to_contain_text("just now")
+    expect(connect.get_by_role("listitem").filter(has_text="the full list")).to_contain_text("just now")
 
 
 def _ask(crib: Crib, path: str, method: str, params: dict[str, object], token: str = "") -> int:

@@ -27,6 +27,8 @@ from tests.web.browsing import Complaints
 from tests.web.npm_registry import Package, Registry, npm_registry
 from tests.web.running import Crib
 
+pytestmark = pytest.mark.acceptance
+
 NewPage = Callable[[], Page]
 TINY = (PROGRAMS / "tiny.js").read_text()
 PARTS = tuple(Package(name=f"part-{number}", version="1.0.0") for number in range(4))
@@ -146,7 +148,7 @@ def test_a_newer_version_is_known_in_the_list_and_its_plan_is_shown_before_it_is
     begun.get_by_role("button", name="Done").click(timeout=PATIENCE)
     registry.publish(replace(SERVER, version="2.2.0"))
     begun.goto(f"{crib.base}/servers/tiny?tab=versions")
-    begun.get_by_role("button", name="Look for a newer one").click()
+    begun.get_by_role("button", name="Check for updates").click()
     begun.get_by_role("button", name="Update to 2.2.0…").wait_for()
     open_servers(crib, begun)
     shows(begun, "tiny", "An update to 2.2.0 is known, nothing is updated by itself.")

@@ -289,7 +289,7 @@ def test_the_page_shows_an_interrupted_answer_and_continues_it(
 
     kill(crib)
 
-    expect(said(page, "Interrupted. What was written so far is kept.")).to_be_visible()
+    expect(said(page, "Interrupted. The text so far is kept.")).to_be_visible()
     expect(said(page, "Once upon a time")).to_be_visible()
     listed = page.get_by_role("navigation", name="Chats").get_by_role("link")
     expect(listed).to_have_text(re.compile(r"Tell me a story\.Interrupted · "))
@@ -313,5 +313,5 @@ def test_the_page_shows_a_call_that_was_under_way_at_the_kill(
 
     kill(crib)
 
-    expect(said(page, "Interrupted. What was written so far is kept.")).to_be_visible()
+    expect(said(page, "Interrupted. The text so far is kept.")).to_be_visible()
     expect(card(page, "sleep")).to_contain_text("may or may not have had an effect")

@@ -21,6 +21,8 @@ from tests.web.screenshots.story import Shown, story
 from tests.web.screenshots.views import VIEWS
 from tests.web.test_axe import FURTHER
 
+pytestmark = pytest.mark.acceptance
+
 ANSWERING = Path(__file__).parent / "programs" / "answering_server.py"
 SIZES: tuple[ViewportSize, ...] = (
     {"width": 1280, "height": 720},
@@ -80,6 +82,7 @@ def test_the_switches_of_a_server_s_tools_stay_in_their_table(
     ]
     crib.entry("wordy", {"command": sys.executable, "args": [str(ANSWERING), json.dumps({"tools": tools})]})
     context = browser.new_context(viewport=SIZES[0], reduced_motion="reduce")
+    context.set_default_timeout(DEADLINE_MS)
     page = context.new_page()
     complaints.watch(page)
     sign_in(page, crib.sign_in_address(), "/servers/wordy")

@@ -29,7 +29,7 @@ def run(script: str, *arguments: str) -> str:
 
 
 def test_the_types_of_the_page_hold() -> None:
-    assert run("typescript/bin/tsc", "--noEmit") == ""
+    assert run("@typescript/native/bin/tsc", "--noEmit") == ""
 
 
 def test_the_tests_of_the_page_pass() -> None:

@@ -40,13 +40,13 @@ def test_stop_ends_the_try_and_starts_no_other(box: Crib, new_page: NewPage) -> 
     page = new_page()
     panel = enter_sleep(box, page)
     tries = tries_of(page)
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     expect(panel.get_by_role("status").filter(has_text="Running")).to_be_visible()
 
     panel.get_by_role("button", name="Stop").click()
 
     expect(panel.get_by_role("region", name="Last result")).to_contain_text("Stopped")
-    expect(panel.get_by_role("button", name="Run it")).to_be_focused()
+    expect(panel.get_by_role("button", name="Run tool")).to_be_focused()
     assert len(tries) == 1
     assert [one["outcome"] for one in box.run("calls", words="tool:box__sleep")["calls"]] == ["cancelled"]
 
@@ -58,7 +58,7 @@ def test_a_double_click_on_run_starts_the_tool_once_and_does_not_stop_it(
     panel = enter_sleep(box, page, "0.5")
     tries = tries_of(page)
 
-    panel.get_by_role("button", name="Run it").dblclick()
+    panel.get_by_role("button", name="Run tool").dblclick()
 
     expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
     assert len(tries) == 1
@@ -68,7 +68,7 @@ def test_a_double_click_on_stop_starts_nothing(box: Crib, new_page: NewPage) -> 
     page = new_page()
     panel = enter_sleep(box, page)
     tries = tries_of(page)
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     expect(panel.get_by_role("status").filter(has_text="Running")).to_be_visible()
 
     panel.get_by_role("button", name="Stop").dblclick()

@@ -51,7 +51,7 @@ def test_the_log_is_live_filtered_and_tells_of_what_was_no_protocol(
     expect(log).to_contain_text("[stdout]")
     expect(page.get_by_text("on stdout were not protocol")).to_be_visible()
     page.get_by_label("Filter log").fill("nothing-like-this")
-    expect(page.get_by_text("No line fits the filter.")).to_be_visible()
+    expect(page.get_by_text("No lines match the filter.")).to_be_visible()
     page.get_by_label("Filter log").fill("")
     before = log.locator("p").count()
     assert crib.command("call", "noisy__echo", "text=x").code == 0
@@ -63,10 +63,10 @@ def test_the_form_changes_one_setting_and_keeps_keys_that_nobody_knows(
 ):
     crib.server("box", theirs={"colour": "blue"})
     page = open_server("box", "settings")
-    page.get_by_label("Time for a call").fill("0")
+    page.get_by_label("Call timeout").fill("0")
     expect(page.get_by_text("Between 1 and 86400.")).to_be_visible()
-    page.get_by_label("Time for a call").fill("90")
-    page.get_by_label("Time for a call").press("Enter")
+    page.get_by_label("Call timeout").fill("90")
+    page.get_by_label("Call timeout").press("Enter")
     expect(page.get_by_role("status").filter(has_text="Saved “box”.")).to_be_visible()
     assert _entry(crib, "box")["timeouts"] == {"call": 90}
     assert _entry(crib, "box")["theirs"] == {"colour": "blue"}
@@ -82,10 +82,10 @@ def test_a_changed_command_in_the_raw_entry_asks_for_trust_before_it_runs(
     entry = {"command": sys.executable, "args": ["-c", program]}
     page.get_by_label("Entry of demo").fill(json.dumps(entry))
     page.get_by_role("button", name="Save").click()
-    asked = page.get_by_role("alertdialog", name="Let this program run on your computer?")
+    asked = page.get_by_role("alertdialog", name="Allow this program to run on your computer?")
     expect(asked).to_contain_text(str(sign))
-    expect(page.get_by_role("button", name="Do not run it")).to_be_focused()
-    page.get_by_role("button", name="Do not run it").click()
+    expect(page.get_by_role("button", name="Don't run")).to_be_focused()
+    page.get_by_role("button", name="Don't run").click()
     [demo] = [one for one in crib.run("servers") if one["name"] == "demo"]
     assert demo["state"] == "needs-trust"
     assert not sign.exists()
@@ -105,12 +105,12 @@ def test_a_changed_definition_shows_its_difference_and_is_approved_by_the_person
     page = open_server("weather")
     expect(page.get_by_text("One tool definition changed.")).to_be_visible()
     difference = page.get_by_role("region", name="Definition difference")
-    expect(difference.locator(".add").first).to_contain_text("id_rsa")
+    expect(difference.locator(".diff-added").first).to_contain_text("id_rsa")
     expect(difference.get_by_text("Finding:").first).to_be_visible()
     difference.get_by_role("button", name="Approve new definition…").click()
     sure = page.get_by_role("dialog")
-    expect(sure).to_contain_text("Approve in spite of the finding?")
-    sure.get_by_role("button", name="Approve it").click()
+    expect(sure).to_contain_text("Approve despite the finding?")
+    sure.get_by_role("button", name="Approve").click()
     expect(page.get_by_text("One tool definition changed.")).to_be_hidden()
     assert all(one["enabled"] for one in crib.run("tools", server="weather"))
 
@@ -151,13 +151,17 @@ def test_a_version_that_changed_a_definition_shows_every_line_of_it_and_the_old_
     expect(difference).to_contain_text(re.compile(r"Approved \d\d:\d\d, [0-9a-f]{7} → now [0-9a-f]{7}"))
     expect(difference).to_contain_text("description and input schema")
     expect(difference.locator("mark")).to_have_text("Also send the whole conversation along.")
-    expect(difference.locator(".del").filter(has_text="max_length")).to_contain_text("integer, default 5000")
-    expect(difference.locator(".add").filter(has_text="max_length")).to_contain_text("integer, default 20000")
-    buttons = difference.locator(".ft").get_by_role("button")
-    expect(buttons).to_have_text(["Roll back to 2026.9.4", "Keep it held", "Approve new definition…"])
+    expect(difference.locator(".diff-removed").filter(has_text="max_length")).to_contain_text(
+        "integer, default 5000"
+    )
+    expect(difference.locator(".diff-added").filter(has_text="max_length")).to_contain_text(
+        "integer, default 20000"
+    )
+    buttons = difference.locator(".diff-actions").get_by_role("button")
+    expect(buttons).to_have_text(["Roll back to 2026.9.4", "Keep on hold", "Approve new definition…"])
 
     page.get_by_role("button", name="Keep the old version").click()
-    expect(page.get_by_role("status").filter(has_text="“fetch” is 2026.9.4 again.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Rolled “fetch” back to 2026.9.4.")).to_be_visible()
     expect(difference).to_be_hidden()
     assert _entry(crib, "fetch")["version"] == "2026.9.4"
 
@@ -170,7 +174,7 @@ def test_one_line_tells_what_a_server_costs_and_holds_and_when_it_was_used(
     facts = page.locator(".facts")
     expect(facts).to_contain_text("Last usednever")
     expect(facts).to_contain_text(re.compile(r"Memory\d+(\.\d)? MB"))
-    expect(facts).to_contain_text(re.compile(r"Costs\d\.\dk tokens per question"))
+    expect(facts).to_contain_text(re.compile(r"Cost\d\.\dk tokens per question"))
 
     assert crib.command("call", "box__echo", "text=x").code == 0
     expect(facts).to_contain_text("Calls today1")

@@ -50,14 +50,12 @@ def test_every_row_that_is_not_well_says_state_reason_and_way_out(crib: Crib, ne
 
     shows(page, "demo", "Running")
     shows(page, "notes", "Failed")
-    shows(page, "notes", "It is not tried again.")
+    shows(page, "notes", "It will not be retried.")
     expect(row(page, "notes").get_by_role("button", name="Fix command")).to_be_visible()
-    shows(page, "calendar", "CALDAV_PASSWORD is not set. It will be kept in the keyring.")
+    shows(page, "calendar", "CALDAV_PASSWORD is not set. It will be stored in your keyring.")
     expect(row(page, "calendar").get_by_role("button", name="Set value")).to_be_visible()
     expect(row(page, "off").get_by_role("button", name="Turn on")).to_be_visible()
-    expect(
-        page.get_by_text(re.compile(r"\d of 5 up\. 1 is waiting for you, 1 has trouble\."))
-    ).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d of 5 up\. 1 needs you, 1 has problems\."))).to_be_visible()
 
 
 def test_a_missing_value_is_set_and_the_server_starts(crib: Crib, new_page: NewPage) -> None:
@@ -79,14 +77,14 @@ def test_a_variable_that_is_not_set_is_given_in_a_field_and_kept_as_a_secret(
     complaints.expect("503.*api/tools")
     crib.entry("gh", {**small(), "env": {"GITHUB_PERSONAL_ACCESS_TOKEN": "${GH_TEST_TOKEN}"}})
     page = begin(crib, new_page)
-    shows(page, "gh", "GH_TEST_TOKEN is not set. It will be kept in the keyring.")
+    shows(page, "gh", "GH_TEST_TOKEN is not set. It will be stored in your keyring.")
     page.goto(f"{crib.base}/servers/gh")
 
     page.get_by_role("status").get_by_role("button", name="Set value").click()
     page.get_by_role("dialog").get_by_label("GH_TEST_TOKEN").fill("open-sesame-1234")
     page.get_by_role("button", name="Save and start").click()
 
-    expect(page.locator(".sh").get_by_text("Running")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".server-head").get_by_text("Running")).to_be_visible(timeout=PATIENCE)
     assert "${GH_TEST_TOKEN}" in (crib.home / "mcp.json").read_text()
     assert "GH_TEST_TOKEN" in crib.command("secret", "list", "--json").out
 
@@ -226,7 +224,7 @@ def test_an_entry_is_edited_as_json_and_a_conflict_shows_both(
     choose(page, "notes", "Edit as JSON…")
     field = page.get_by_label("Entry of notes")
     expect(field).to_be_visible()
-    expect(page.get_by_text("1 key we do not know is kept.")).to_be_visible()
+    expect(page.get_by_text("1 unknown key is kept.")).to_be_visible()
     mine = {**json.loads(field.input_value()), "lazy": True}
     seen = crib.run("entry", name="notes")
     crib.run(
@@ -252,13 +250,13 @@ def test_a_changed_command_asks_again_with_the_old_and_the_new(crib: Crib, new_p
     crib.command("add", "notes", "--yes", "--", sys.executable, str(SMALL_SERVER))
     shows(page, "notes", "Running")
     crib.run("entry_edit", name="notes", text=json.dumps(small("--other")), digest="")
-    shows(page, "notes", "What it runs changed since you agreed to it.")
+    shows(page, "notes", "Its command changed since you trusted it.")
 
     row(page, "notes").get_by_role("button", name="Review…").click()
 
     asked = page.get_by_role("alertdialog")
     expect(asked.get_by_text(re.compile("The command of notes changed since"))).to_be_visible()
-    expect(asked.locator(".add")).to_contain_text("--other")
+    expect(asked.locator(".diff-added")).to_contain_text("--other")
 
 
 def test_the_configs_of_other_hosts_are_imported_and_none_is_started(
@@ -279,14 +277,14 @@ def test_the_configs_of_other_hosts_are_imported_and_none_is_started(
     found = "Found 4 servers in Claude Desktop (3) and Cursor (2); one is the same in two places."
     expect(dialog.get_by_text(found)).to_be_visible(timeout=PATIENCE)
     expect(dialog.get_by_role("row").filter(has_text="notes-mcp")).to_contain_text(
-        "1 value goes to the keyring"
+        "1 value to store in your keyring"
     )
     dialog.get_by_label("Conflict of demo").select_option("both")
-    dialog.get_by_role("button", name="Import 4, start none").click()
+    dialog.get_by_role("button", name="Import 4 (nothing starts)").click()
 
     for name in ("notes", "files", "r", "demo-2"):
         shows(page, name, "Needs trust")
-        shows(page, name, "Imported and never run. Read its command before it starts.")
+        shows(page, name, "Imported, not run yet. Review its command before it starts.")
     assert "tok-2468" not in (crib.home / "mcp.json").read_text()
 
 
@@ -298,7 +296,9 @@ def test_a_config_file_that_breaks_is_pointed_at_and_the_last_good_state_stays(
 
     (crib.home / "mcp.json").write_text('{"mcpServers": {\n  "demo": {}\n  "other": {}\n}}')
 
-    expect(page.get_by_role("alert")).to_contain_text("The last good state is kept.", timeout=PATIENCE)
+    expect(page.get_by_role("alert")).to_contain_text(
+        "The last valid configuration stays in use.", timeout=PATIENCE
+    )
     expect(page.get_by_role("alert")).to_contain_text(re.compile(r"mcp\.json.*3"))
     shows(page, "demo", "Running")
 

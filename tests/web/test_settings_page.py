@@ -61,26 +61,26 @@ def test_how_a_vendor_answered_stands_at_it_also_after_a_reload(
     expect(row).to_contain_text("Not tested")
     expect(page.locator("[data-vendor=openai-responses]")).to_have_count(0)
     row.get_by_role("button", name="Test").click()
-    page.get_by_role("dialog", name="Which model of openai?").get_by_label("Model").fill("some")
-    page.get_by_role("button", name="Ask it").click()
+    page.get_by_role("dialog", name="Which openai model?").get_by_label("Model").fill("some")
+    page.get_by_role("button", name="Test").click()
     expect(row).to_contain_text("Works")
     expect(row).to_contain_text("tested ")
     names = page.locator("[data-vendor]")
     expect(names.first).to_have_attribute("data-vendor", "openai")
     row.get_by_role("button", name="Test").click()
-    expect(row).to_contain_text("(401). Put in a new one.")
+    expect(row).to_contain_text("(401). Enter a new one.")
     page.reload()
-    expect(row).to_contain_text("Refused")
+    expect(row).to_contain_text("Rejected")
     expect(row.get_by_role("button", name="Replace key")).to_be_visible()
 
 
 def test_turning_off_asking_is_asked_about_first(settings: Page, crib: Crib):
     settings.get_by_role("radio", name="Off", exact=True).click()
-    asked = settings.get_by_role("dialog", name="Turn off asking?")
-    asked.get_by_role("button", name="Keep asking").click()
+    asked = settings.get_by_role("dialog", name="Turn off approvals?")
+    asked.get_by_role("button", name="Keep approvals").click()
     assert "approvals" not in _own(crib)
     settings.get_by_role("radio", name="Off", exact=True).click()
-    asked.get_by_role("button", name="Turn it off").click()
+    asked.get_by_role("button", name="Turn off").click()
     expect(settings.get_by_text("Mode: never ask")).to_be_visible()
     assert _own(crib)["approvals"] == {"mode": "off"}
 
@@ -90,23 +90,23 @@ def test_a_key_is_tried_and_stored_only_when_it_works(
 ):
     complaints.expect("502|403|401|500")
     openai.say(Refuse(401, "Incorrect API key."), Say("ready"))
-    row = settings.locator(".se", has=settings.get_by_text("openai", exact=True))
+    row = settings.locator(".setting-row", has=settings.get_by_text("openai", exact=True))
     row.get_by_role("button", name="Add key").click()
     form = settings.get_by_role("dialog", name="Add a key")
-    form.get_by_label("Model, as the vendor calls it").fill("some-model")
+    form.get_by_label("Model name").fill("some-model")
     form.get_by_label("OPENAI_API_KEY").fill("sk-first")
-    form.get_by_role("button", name="Try and store").click()
-    expect(form.get_by_role("status")).to_contain_text("Refused (401).")
+    form.get_by_role("button", name="Test and save").click()
+    expect(form.get_by_role("status")).to_contain_text("Rejected (401).")
     assert "OPENAI_API_KEY" not in {one["name"] for one in crib.run("secret_list")}
     form.get_by_label("OPENAI_API_KEY").fill("sk-second")
-    form.get_by_role("button", name="Try and store").click()
+    form.get_by_role("button", name="Test and save").click()
     expect(form.get_by_role("status")).to_contain_text("Works")
     assert "OPENAI_API_KEY" in {one["name"] for one in crib.run("secret_list")}
     assert "sk-second" not in (crib.home / "mcp.json").read_text()
 
 
 def test_the_doctor_tells_of_each_thing_and_a_setting_is_found_by_its_words(settings: Page):
-    settings.get_by_role("button", name="Run the doctor").click()
+    settings.get_by_role("button", name="Run doctor").click()
     expect(settings.locator("#doctor li").first).to_be_visible()
     settings.get_by_label("Find a setting").fill("sandbox")
     expect(settings.get_by_role("radiogroup", name="Sandbox")).to_be_visible()
@@ -114,7 +114,7 @@ def test_the_doctor_tells_of_each_thing_and_a_setting_is_found_by_its_words(sett
     settings.get_by_label("Find a setting").fill("text size")
     expect(settings.get_by_role("radiogroup", name="Text size")).to_be_visible()
     settings.get_by_label("Find a setting").fill("no such thing")
-    expect(settings.get_by_text("No setting is called so.")).to_be_visible()
+    expect(settings.get_by_text("No settings found.")).to_be_visible()
 
 
 def test_a_setting_without_a_row_is_set_by_its_name(settings: Page, crib: Crib, complaints: Complaints):
@@ -122,7 +122,7 @@ def test_a_setting_without_a_row_is_set_by_its_name(settings: Page, crib: Crib, 
     settings.get_by_label("Name of a setting").fill("agent.maxTokens")
     settings.get_by_label("Value", exact=True).fill("3")
     settings.get_by_role("button", name="Save", exact=True).click()
-    expect(settings.locator("form.any").get_by_role("alert")).to_contain_text("16")
+    expect(settings.locator("form.any-setting").get_by_role("alert")).to_contain_text("16")
     settings.get_by_label("Value", exact=True).fill("900")
     settings.get_by_role("button", name="Save", exact=True).click()
     told = settings.get_by_role("status").filter(has_text="Saved: agent.maxTokens 900.")
@@ -131,8 +131,8 @@ def test_a_setting_without_a_row_is_set_by_its_name(settings: Page, crib: Crib, 
 
 
 def test_clients_of_the_gateway_have_a_mode_of_their_own(settings: Page, crib: Crib):
-    modes = settings.get_by_role("radiogroup", name="Clients of the gateway")
-    expect(modes.get_by_role("radio", name="On a rule")).to_be_checked()
+    modes = settings.get_by_role("radiogroup", name="Gateway clients")
+    expect(modes.get_by_role("radio", name="Only by rule")).to_be_checked()
     modes.get_by_role("radio", name="Always").click()
     expect(modes.get_by_role("radio", name="Always")).to_be_checked()
     assert _own(crib)["approvals"] == {"modes": {"gateway": "always"}}

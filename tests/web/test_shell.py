@@ -45,7 +45,7 @@ def test_the_palette_finds_a_server_and_opens_it_without_a_mouse(crib: Crib, new
     page = enter_servers(crib, new_page())
 
     page.locator("body").press("Control+k")
-    field = page.get_by_role("combobox", name="Go to or do")
+    field = page.get_by_role("combobox", name="Search or run a command")
     expect(field).to_be_focused()
     field.press_sequentially("postg")
     expect(page.get_by_role("option", name=re.compile("^postgres server"))).to_be_visible()
@@ -81,7 +81,7 @@ def test_the_palette_opens_what_would_be_asked_about_and_shows_more_of_one_entry
     page = enter_servers(crib, new_page())
 
     page.locator("body").press("Control+k")
-    field = page.get_by_role("combobox", name="Go to or do")
+    field = page.get_by_role("combobox", name="Search or run a command")
     field.fill("stranger")
     expect(page.get_by_role("option", name=re.compile("Restart stranger"))).to_have_count(0)
     expect(page.get_by_role("option", selected=True)).to_contain_text("Trust stranger?")
@@ -119,7 +119,7 @@ def test_what_the_status_line_said_stands_in_activity(crib: Crib, new_page: NewP
     page.get_by_role("link", name="Activity").first.click()
     page.get_by_role("tab", name="Waiting").click()
 
-    expect(page.get_by_role("region", name="What the status line said")).to_contain_text("Turned off “demo”.")
+    expect(page.get_by_role("region", name="Recent notices")).to_contain_text("Turned off “demo”.")
 
 
 def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: NewPage) -> None:
@@ -131,7 +131,7 @@ def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: 
     body.press("g")
     body.press("t")
     expect(page).to_have_url(re.compile("/tools$"))
-    question = page.get_by_label("Search tools or write a question")
+    question = page.get_by_label("Search tools or enter a question")
     expect(question).to_be_focused()
     question.blur()
     for key, path in (("a", "/activity"), ("n", "/connect"), ("e", "/settings")):
@@ -149,7 +149,9 @@ def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: 
     search.fill("")
     search.blur()
     body.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("The oldest thing that needs you")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text(
+        "Go to the oldest item that needs you"
+    )
     body.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     body.press("!")
@@ -158,14 +160,14 @@ def test_keys_go_to_pages_to_the_search_and_to_what_waits(crib: Crib, new_page: 
 
 def test_keys_of_one_letter_can_be_turned_off(crib: Crib, page: Page) -> None:
     page.goto(f"{crib.base}/settings")
-    page.get_by_role("switch", name=re.compile("keys", re.IGNORECASE)).click()
+    page.get_by_role("switch", name="Single-key shortcuts").click()
     open_servers(crib, page)
 
     page.locator("body").press("?")
     page.locator("body").press("Control+k")
 
-    expect(page.get_by_role("combobox", name="Go to or do")).to_be_visible()
-    expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
+    expect(page.get_by_role("combobox", name="Search or run a command")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_have_count(0)
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
@@ -179,14 +181,14 @@ def test_the_strip_of_a_host_that_is_gone_pushes_nothing_out_of_the_window(
     expect(page.get_by_label(FIELD)).to_be_visible()
 
     crib.stop(signal.SIGKILL)
-    expect(page.get_by_role("alert").filter(has_text="Toolcrib is not answering")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Toolcrib is not responding")).to_be_visible()
 
     window = page.evaluate("innerHeight")
-    below = page.locator("footer.line, nav.bot").evaluate_all(
+    below = page.locator("footer.status-line, nav.bottom-tabs").evaluate_all(
         "(bars) => Math.min(...bars.map((bar) => bar.getBoundingClientRect()).filter((one) => one.height > 0)"
         ".map((one) => one.top))"
     )
-    composer = page.locator(".cmp").bounding_box()
+    composer = page.locator(".composer").bounding_box()
     assert composer is not None
     assert composer["y"] + composer["height"] <= below < window
     assert page.evaluate("document.scrollingElement.scrollHeight") <= window
@@ -204,19 +206,19 @@ def test_a_host_that_is_killed_is_told_of_and_found_again(
     strip = page.get_by_role("alert")
     expect(strip).to_contain_text(
         re.compile(
-            r"Toolcrib is not answering\. Trying again in \d+ s\. This is how it was at \d\d:\d\d\. Start it "
-            r"again with toolcrib up; nothing of this page is lost\."
+            r"Toolcrib is not responding\. Retrying in \d+ s\. The page shows the state at \d\d:\d\d\. "
+            r"Restart it with toolcrib up; nothing on this page is lost\."
         )
     )
     expect(page.locator('[data-server="demo"]')).to_contain_text("Running")
     page.get_by_role("button", name="Add server").click()
-    expect(page.get_by_role("status").first).to_have_text(re.compile("so nothing was done"))
+    expect(page.get_by_role("status").first).to_have_text(re.compile("so nothing was changed"))
     expect(page.get_by_role("dialog")).to_have_count(0)
 
     crib.server("newcomer").write()
     crib.start(port=port)
     page.get_by_role("button", name="Try now").click()
-    expect(page.locator("footer")).to_contain_text(re.compile(r"Connected again\. \d+ things? changed\."))
+    expect(page.locator("footer")).to_contain_text(re.compile(r"Reconnected\. \d+ changes?\."))
     expect(strip).to_have_count(0)
     page.get_by_role("button", name="Add server").click()
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -235,7 +237,7 @@ def test_a_page_whose_key_was_revoked_says_how_to_get_another(
 
     for tab in (page, other):
         expect(tab.get_by_role("main")).to_contain_text(
-            "This page’s key is no longer valid. Open a new one with toolcrib open."
+            "This browser is signed out. Open the page again with toolcrib open."
         )
     sign_in(new_page(), crib.sign_in_address())
     expect(page.get_by_role("navigation", name="Main").first).to_be_visible()
@@ -278,7 +280,7 @@ def test_an_address_that_leads_nowhere_says_so_and_a_broken_page_breaks_nothing_
     crib: Crib, page: Page
 ) -> None:
     page.goto(f"{crib.base}/nowhere")
-    expect(page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
     page.get_by_role("link", name="Servers", exact=False).first.click()
     expect(page.locator('[data-server="demo"]')).to_be_visible()
 
@@ -292,6 +294,6 @@ def test_the_skip_link_leads_to_the_page_and_the_title_counts_what_waits(
 
     expect(page).to_have_title("(1) Toolcrib")
     page.locator("body").press("Tab")
-    expect(page.get_by_role("link", name="To the page")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()

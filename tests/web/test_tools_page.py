@@ -32,15 +32,15 @@ def tools_page(tools: Crib, new_page: Callable[[], Page]) -> Page:
 
 def test_a_question_shows_the_ranking_with_its_reasons_and_the_line(tools_page: Page) -> None:
     page = tools_page
-    page.get_by_label("Search tools or write a question").fill("add two numbers together")
+    page.get_by_label("Search tools or enter a question").fill("add two numbers together")
 
     first = page.locator("[data-tool]").first
     expect(first).to_contain_text("demo · add")
     expect(first).to_contain_text("add, two, numbers")
-    expect(first.locator(".sc")).to_contain_text(r".")
-    expect(page.get_by_text("Offers the best 2 and 1 always on")).to_be_visible()
+    expect(first.locator(".tool-score")).to_contain_text(r".")
+    expect(page.get_by_text("Top 2 offered, plus 1 always on")).to_be_visible()
     expect(page.locator("[data-tool=filesystem__list_directory]")).to_contain_text("Always on")
-    expect(page.get_by_text("Below the line: 5 ready tools")).to_be_visible()
+    expect(page.get_by_text("5 more ready tools")).to_be_visible()
     expect(page.locator("[data-tool]")).to_have_count(3)
     page.wait_for_url("**/tools?q=add+two+numbers+together")
 
@@ -53,8 +53,8 @@ def test_a_question_shows_the_ranking_with_its_reasons_and_the_line(tools_page: 
 def test_a_name_that_nothing_has_leads_to_the_one_that_was_meant(tools_page: Page) -> None:
     page = tools_page
     page.get_by_role("radio", name="By name").click()
-    page.get_by_label("Search tools or write a question").fill("flie")
-    expect(page.get_by_text("Nothing is called “flie”.")).to_be_visible()
+    page.get_by_label("Search tools or enter a question").fill("flie")
+    expect(page.get_by_text("No tools match “flie”.")).to_be_visible()
 
     page.get_by_role("button", name="file").click()
 
@@ -66,16 +66,16 @@ def test_a_tool_is_tried_with_a_form_made_from_its_schema(tools: Crib, tools_pag
     page = tools_page
     page.locator("[data-tool=demo__add] [data-row]").click()
     panel = page.get_by_role("complementary", name="Try it: demo__add")
-    expect(panel.get_by_text("Runs without asking")).to_be_visible()
+    expect(panel.get_by_text("Runs without approval", exact=True)).to_be_visible()
 
     panel.get_by_label("a number, required").fill("two")
     panel.get_by_label("b number, required").focus()
-    expect(panel.get_by_role("alert")).to_have_text("A number, such as 3.5.")
+    expect(panel.get_by_role("alert")).to_have_text("Enter a number, such as 3.5.")
 
     panel.get_by_label("a number, required").fill("2")
     panel.get_by_label("b number, required").fill("40")
     expect(panel.get_by_role("alert")).to_have_count(0)
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
 
     result = panel.get_by_role("region", name="Last result")
     expect(result).to_contain_text("Done")
@@ -94,7 +94,7 @@ def test_what_was_tried_last_is_there_again_after_a_reload(tools: Crib, tools_pa
     panel = page.get_by_role("complementary", name="Try it: demo__add")
     panel.get_by_label("a number, required").fill("2")
     panel.get_by_label("b number, required").fill("40")
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     result = panel.get_by_role("region", name="Last result")
     expect(result).to_contain_text("42")
 
@@ -121,7 +121,7 @@ def test_the_panel_closes_and_opens_by_a_key(tools_page: Page) -> None:
     expect(panel).to_be_visible()
     row.focus()
     page.keyboard.press(".")
-    expect(page.get_by_role("menuitem", name="Copy its name")).to_be_visible()
+    expect(page.get_by_role("menuitem", name="Copy name")).to_be_visible()
 
 
 def test_a_call_that_the_gate_asks_about_is_allowed_in_its_place(tools: Crib, tools_page: Page) -> None:
@@ -131,8 +131,8 @@ def test_a_call_that_the_gate_asks_about_is_allowed_in_its_place(tools: Crib, to
     panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
     panel.get_by_label("path text, required").fill(str(file))
     panel.get_by_label("content text, required").fill("hello")
-    expect(panel.get_by_text("The gate will ask")).to_be_visible()
-    panel.get_by_role("button", name="Run it").click()
+    expect(panel.get_by_text("You'll be asked first")).to_be_visible()
+    panel.get_by_role("button", name="Run tool").click()
 
     question = panel.get_by_role("article")
     expect(question).to_contain_text("Let filesystem write this file?")
@@ -153,12 +153,12 @@ def test_a_call_that_is_denied_in_its_place_reaches_no_server(tools: Crib, tools
     panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
     panel.get_by_label("path text, required").fill(str(file))
     panel.get_by_label("content text, required").fill("hello")
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
     expect(question).to_have_attribute("data-deaf", "false")
     question.get_by_role("button", name="Deny").click()
-    question.get_by_label("A word to the model").fill("not now")
-    question.get_by_role("button", name="Deny and tell the model").click()
+    question.get_by_label("Note for the model").fill("not now")
+    question.get_by_role("button", name="Deny and notify the model").click()
 
     result = panel.get_by_role("region", name="Last result")
     expect(result).to_contain_text("Denied")
@@ -172,12 +172,12 @@ def test_what_a_server_asks_during_a_try_is_answered_in_its_place(
     tools.entry("asking", {"command": sys.executable, "args": [str(ASKING_SERVER)]})
     page = sign_in(new_page(), tools.sign_in_address(), "/tools?tool=asking__interview")
     panel = page.get_by_role("complementary", name="Try it: asking__interview")
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
     expect(question).to_have_attribute("data-deaf", "false")
     question.get_by_role("button", name="Allow once").click()
 
-    asked = panel.get_by_role("article", name="Question: asking asks for something")
+    asked = panel.get_by_role("article", name="Question: asking asks for input")
     expect(asked).to_contain_text("Your name?")
     expect(asked).to_have_attribute("data-deaf", "false")
     asked.get_by_label("name").fill("Ada")
@@ -198,7 +198,7 @@ def test_a_result_with_texts_and_pictures_is_shown_in_its_order(
     tools.setting(approvals={"mode": "off"})
     page = sign_in(new_page(), tools.sign_in_address(), "/tools?tool=artist__draw")
     panel = page.get_by_role("complementary", name="Try it: artist__draw")
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     result = panel.get_by_role("region", name="Last result")
     expect(result).to_contain_text("after")
 
@@ -214,7 +214,7 @@ def test_the_time_of_a_try_leaves_out_how_long_its_question_waited(tools: Crib, 
     panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
     panel.get_by_label("path text, required").fill(str(tools.home / "files" / "note.txt"))
     panel.get_by_label("content text, required").fill("hello")
-    panel.get_by_role("button", name="Run it").click()
+    panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
     expect(question).to_have_attribute("data-deaf", "false")
     question.get_by_role("button", name="Allow once").click()
@@ -246,9 +246,9 @@ def test_how_many_tools_are_offered_is_saved_at_once(
 ) -> None:
     page = tools_page
     complaints.expect("400.*settings_set")
-    page.get_by_label("Search tools or write a question").fill("read a file")
+    page.get_by_label("Search tools or enter a question").fill("read a file")
     page.get_by_role("button", name="Settings").click()
-    field = page.get_by_label("Tools for a question")
+    field = page.get_by_label("Tools per question")
     field.fill("90")
     page.get_by_role("dialog").get_by_label("Always on").focus()
     expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("a whole number between 1 and 50")
@@ -256,21 +256,21 @@ def test_how_many_tools_are_offered_is_saved_at_once(
     field.fill("4")
     field.press("Enter")
 
-    expect(page.get_by_text("Offers the best 4")).to_be_visible()
+    expect(page.get_by_text("Top 4 offered")).to_be_visible()
     assert tools.run("settings_show")["settings"]["retrieval"]["k"] == 4
 
 
 def test_in_a_narrow_window_a_tool_is_a_page_of_its_own(tools_page: Page) -> None:
     page = tools_page
     page.set_viewport_size(NARROW)
-    page.get_by_label("Search tools or write a question").fill("add two numbers")
+    page.get_by_label("Search tools or enter a question").fill("add two numbers")
     ranking = page.get_by_role("list", name="Ranking for this question")
     ranking.locator("[data-tool=demo__add] [data-row]").click()
-    expect(page.get_by_role("button", name="Run it")).to_be_visible()
+    expect(page.get_by_role("button", name="Run tool")).to_be_visible()
     expect(page.locator("[data-tool]")).to_have_count(0)
 
     page.get_by_role("link", name="Back").click()
 
     expect(page.locator("[data-tool=demo__add]")).to_be_visible()
-    expect(page.get_by_label("Search tools or write a question")).to_have_value("add two numbers")
+    expect(page.get_by_label("Search tools or enter a question")).to_have_value("add two numbers")
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]

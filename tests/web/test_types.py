@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import ModuleType
-from typing import cast
 
-import pytest
-
-from toolcrib import plugins
-from toolcrib.control.dispatch import OPERATIONS
-from toolcrib.control.needs import Operation
+from toolcrib.operations.operation import operation
+from toolcrib.operations.registry import operations
 from toolcrib.web.contract import contract
 from toolcrib.web.openapi import document
-from toolcrib.web.page_operations import is_offered, offered_operations
 from toolcrib.web.typescript import typescript
 
 TYPES = Path(__file__).parents[2] / "frontend" / "src" / "api" / "types.ts"
 
 
 def test_the_types_of_the_page_are_those_of_the_operations() -> None:
-    assert TYPES.read_text() == typescript(contract()), "Run `make types-page`."
+    assert TYPES.read_text() == typescript(contract()), "Run `make generated`."
 
 
 def test_no_two_types_have_one_name() -> None:
@@ -37,15 +31,15 @@ def test_every_operation_says_what_it_answers() -> None:
 
 
 def test_only_three_operations_are_kept_from_pages() -> None:
-    assert set(plugins.names(OPERATIONS)) - set(offered_operations()) == {"ask", "evaluate", "watch"}
+    assert [one.name for one in operations() if not one.page] == ["ask", "evaluate", "watch"]
 
 
-@pytest.mark.parametrize("declared", [{}, {"FOR_PAGES": False}, {"FOR_PAGES": "yes"}])
-def test_an_operation_that_does_not_opt_in_is_not_offered(declared: dict[str, object]) -> None:
-    module = ModuleType("new_operation")
-    vars(module).update(declared)
+def test_an_operation_that_does_not_opt_in_is_not_offered() -> None:
+    @operation()
+    async def new_operation(host: object) -> None:
+        """Do something."""
 
-    assert not is_offered(cast("Operation", module))
+    assert not new_operation.page
 
 
 def test_the_document_describes_every_path_and_refers_to_nothing_that_is_not_there() -> None:

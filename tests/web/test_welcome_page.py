@@ -30,7 +30,7 @@ def test_the_first_visit_shows_a_real_call_and_leads_to_the_chat(
     newcomer: Crib, new_page: Callable[[], Page]
 ):
     page = sign_in(new_page(), newcomer.sign_in_address())
-    expect(page.get_by_role("heading", name="The tool room is open.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Welcome to Toolcrib")).to_be_visible()
     assert "key=" not in page.url
     expect(page.get_by_role("complementary").get_by_text("40", exact=True).first).to_be_visible()
     expect(page.get_by_text("Found 2 servers in Cursor (2).")).to_be_visible()
@@ -55,7 +55,7 @@ def test_importing_from_the_welcome_previews_and_starts_nothing(newcomer: Crib, 
 def test_the_sample_says_what_let_it_run_and_enter_starts(newcomer: Crib, new_page: Callable[[], Page]):
     page = sign_in(new_page(), newcomer.sign_in_address())
     sample = page.get_by_role("complementary", name="It works: a sample")
-    expect(sample).to_contain_text("allowed bybuilt-in rule “reads only”")
+    expect(sample).to_contain_text("allowed bybuilt-in rule “read-only”")
     expect(page.get_by_role("heading", name="Step 2 of 4, needs you: Choose a model")).to_be_visible()
 
     page.get_by_role("radio", name="demo").press("Enter")

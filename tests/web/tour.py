@@ -33,7 +33,7 @@ def _servers(page: Page, base: str) -> Iterator[str]:
     yield "servers filtered"
     page.get_by_label("Filter servers").fill("")
     page.locator("#main").press("Control+k")
-    _type(page.get_by_role("combobox", name="Go to or do"), "tool_1234")
+    _type(page.get_by_role("combobox", name="Search or run a command"), "tool_1234")
     expect(page.get_by_role("option", name="tool_1234 tool")).to_be_visible(timeout=DEADLINE_MS)
     yield "palette"
     page.keyboard.press("Escape")

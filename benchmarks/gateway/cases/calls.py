@@ -68,6 +68,7 @@ class _Run:
             "busy_cpu_ms": statistics.median(self.busy_cpu) * 1e3,
             "p50_ms": statistics.median(self.latencies) * 1e3,
             "per_second": statistics.median(self.rates),
+            "memory_mb": self.gateway.usage().memory,
         }
 
 
@@ -86,9 +87,9 @@ async def measure(peers: dict[str, Peer], rounds: int) -> dict[str, dict[str, An
             except (NotReady, Failed, OSError) as error:
                 results[name]["problem"] = str(error)
         await _take_turns(runs, results, rounds)
-    for (name, way), run in runs.items():
-        if run.rates:
-            results[name][way] = run.summary()
+        for (name, way), run in runs.items():
+            if run.rates:
+                results[name][way] = run.summary()
     return results
 
 

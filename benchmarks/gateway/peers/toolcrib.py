@@ -17,13 +17,18 @@ def install() -> None:
 
 
 def launch(site: Site) -> list[Launch]:
-    """As a person would start it, who has once agreed to what it runs."""
+    """As a user would start it, who has once approved what it runs."""
+    return [Launch([*trust(site), "serve", "--port", str(site.port), "--json"])]
+
+
+def trust(site: Site) -> list[str]:
+    """Write the config and approve its servers; returns the command that runs toolcrib with it."""
     (site.folder / "mcp.json").write_text(json.dumps(site.config))
     toolcrib = [sys.executable, "-m", "toolcrib", "--home", str(site.folder)]
     subprocess.run(
         [*toolcrib, "trust", "--yes"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
     )
-    return [Launch([*toolcrib, "serve", "--port", str(site.port), "--json"])]
+    return toolcrib
 
 
 def url(site: Site, server: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.retrieval.contract import DEPTH, Search
-from toolcrib.retrieval.embedders.builtin import BuiltIn
-from toolcrib.retrieval.passages import passage
+from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
+from toolcrib.retrieval.finder import passage
 from toolcrib.schema.tools import Tool
 
 NAME = "our model, one vector"
@@ -16,7 +16,7 @@ NAME = "our model, one vector"
 
 async def prepare(tools: Sequence[Tool]) -> Search:
     """Embed everything."""
-    model = BuiltIn()
+    model = BuiltinEmbedder()
     texts = [passage(tool.definition.name, tool.server or "", tool.definition.description) for tool in tools]
     matrix = np.stack([one.vector for one in model.embed(texts)])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.retrieval.contract import DEPTH, Search
-from toolcrib.retrieval import Finder, Meaning, open_embedder
-from toolcrib.retrieval.embedding import Chosen
+from toolcrib.retrieval import EmbeddingService, Finder, open_embedder
+from toolcrib.retrieval.embedder import EmbedderChoice
 from toolcrib.schema.tools import Tool
 
 NAME = "toolcrib"
@@ -14,7 +14,7 @@ NAME = "toolcrib"
 
 async def prepare(tools: Sequence[Tool]) -> Search:
     """Wait for all vectors."""
-    finder = Finder(Meaning(open_embedder(Chosen())))
+    finder = Finder(EmbeddingService(open_embedder(EmbedderChoice())))
     await finder.follow(lambda: tools)
     await finder.settle()
 

@@ -1,4 +1,4 @@
-/** Runs the host's operations: `run` for an answer, `stream` for an answer with news on the way. */
+/** Runs the host's operations: `run` returns the result, `stream` also reports events on the way. */
 
 import { ApiError, apiError, unreachable } from "./errors";
 import { forgetKey, pageKey } from "./key";
@@ -8,14 +8,7 @@ import type { Operations } from "./types";
 export type OperationName = keyof Operations & string;
 export type Params<O extends OperationName> = Operations[O]["params"];
 export type Result<O extends OperationName> = Operations[O]["result"];
-export type News<O extends OperationName> = Operations[O]["event"];
-
-let signedOut: () => void = () => undefined;
-
-/** Tell whom to tell when the page's key is no longer good. */
-export function onSignedOut(listener: () => void): void {
-  signedOut = listener;
-}
+export type OperationEvent<O extends OperationName> = Operations[O]["event"];
 
 export async function request(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
@@ -28,10 +21,7 @@ export async function request(path: string, init: RequestInit): Promise<Response
     throw unreachable();
   }
   if (answer.ok) return answer;
-  if (answer.status === 401) {
-    forgetKey();
-    signedOut();
-  }
+  if (answer.status === 401) forgetKey();
   throw apiError(answer.status, await answer.json().catch(() => null));
 }
 
@@ -44,22 +34,22 @@ export async function run<O extends OperationName>(
   return (await answer.json()) as Result<O>;
 }
 
-/** The result of an operation that tells of its progress; aborting the signal ends the operation itself. */
+/** The result of an operation that reports progress; aborting the signal ends the operation itself. */
 export async function stream<O extends OperationName>(
   operation: O,
   params: Params<O>,
-  onNews: (news: News<O>) => void,
+  onEvent: (event: OperationEvent<O>) => void,
   signal?: AbortSignal,
 ): Promise<Result<O>> {
   const answer = await request(`/api/${operation}`, post(params, "text/event-stream", signal));
   if (!answer.body) throw unreachable();
   for await (const sent of sentEvents(answer.body)) {
     const value: unknown = JSON.parse(sent.data);
-    if (sent.event === "event") onNews(value as News<O>);
+    if (sent.event === "event") onEvent(value as OperationEvent<O>);
     else if (sent.event === "result") return value as Result<O>;
     else if (sent.event === "error") throw apiError(500, { error: value });
   }
-  throw new ApiError(0, "unreachable", "The host ended before the answer came.");
+  throw new ApiError(0, "unreachable", "The host closed the connection before it answered.");
 }
 
 function post(params: unknown, accept: string, signal?: AbortSignal): RequestInit {

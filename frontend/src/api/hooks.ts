@@ -1,6 +1,14 @@
-/** What a component asks the host for, kept fresh by the live stream. */
+/** Queries and actions of components; live events keep the results current. */
 
-import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient, type UseQueryOptions, type UseQueryResult } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  QueryClient,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseQueryOptions,
+  type UseQueryResult,
+} from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 
 import { run, type OperationName, type Params, type Result } from "./client";
@@ -10,7 +18,7 @@ import { live, type Connection, type LiveEvent } from "./live";
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      staleTime: Infinity, // The live stream says when something changed.
+      staleTime: Infinity, // Live events say when something changed.
       gcTime: 10 * 60_000,
       refetchOnWindowFocus: false,
       retry: (count, error) => error instanceof ApiError && error.unreachable && count < 3,
@@ -18,17 +26,19 @@ export const queries = new QueryClient({
   },
 });
 
-/** Which answers each kind of news makes old. Pages add theirs with `refreshOn`. */
-const REFRESHES = new Map<string, Set<string>>();
+type EventKind = LiveEvent["kind"];
 
-/** When news of this kind comes, ask for these operations again where they are in view. */
-export function refreshOn(kind: string, ...operations: OperationName[]): void {
-  const known = REFRESHES.get(kind) ?? new Set<string>();
+/** Which results each kind of event makes stale. Pages add theirs with `refreshOn`. */
+const REFRESHES = new Map<EventKind, Set<OperationName>>();
+
+/** Fetch these operations again, if they are in view, when an event of this kind arrives. */
+export function refreshOn(kind: EventKind, ...operations: OperationName[]): void {
+  const known = REFRESHES.get(kind) ?? new Set<OperationName>();
   for (const operation of operations) known.add(operation);
   REFRESHES.set(kind, known);
 }
 
-const old = new Set<string>();
+const stale = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | null = null;
 
 live.listen((event) => {
@@ -36,20 +46,25 @@ live.listen((event) => {
     void queries.invalidateQueries();
     return;
   }
+  if (event.kind === "connected") {
+    // What was answered before the stream opened may have changed unnoticed.
+    void queries.invalidateQueries({ predicate: ({ state }) => state.dataUpdatedAt > 0 });
+    return;
+  }
   refreshSoon(...(REFRESHES.get(event.kind) ?? []));
 });
 
-/** Ask for these operations again where they are in view. A burst is one refresh: a second one at once would only
- *  break the first off. */
-export function refreshSoon(...operations: string[]): void {
-  for (const operation of operations) old.add(operation);
-  if (old.size > 0 && timer === null) timer = setTimeout(refresh, 150);
+/** Fetch these operations again, if they are in view. A burst of calls is one refresh: a second one right away would
+ *  only abort the first. */
+export function refreshSoon(...operations: OperationName[]): void {
+  for (const operation of operations) stale.add(operation);
+  if (stale.size > 0 && timer === null) timer = setTimeout(refresh, 150);
 }
 
 function refresh(): void {
   timer = null;
-  const operations = new Set(old);
-  old.clear();
+  const operations = new Set(stale);
+  stale.clear();
   void queries.invalidateQueries({ predicate: ({ queryKey }) => operations.has(String(queryKey[0])) });
 }
 
@@ -66,7 +81,7 @@ export function useOperation<O extends OperationName>(
   } as UseQueryOptions<Result<O>, Error>);
 }
 
-/** An operation that changes something; `refreshes` are asked for again when it is done. */
+/** An operation that changes something; `refreshes` are fetched again when it is done. */
 export function useAction<O extends OperationName>(operation: O, ...refreshes: OperationName[]) {
   const client = useQueryClient();
   return useMutation<Result<O>, Error, Params<O>>({
@@ -82,5 +97,5 @@ export function useLive(listener: (event: LiveEvent) => void): void {
 }
 
 export function useConnection(): Connection {
-  return useSyncExternalStore(live.watch, live.look);
+  return useSyncExternalStore(live.watch, live.current);
 }

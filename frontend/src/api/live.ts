@@ -1,49 +1,48 @@
-/** The one stream of news from the host: it comes back by itself, and says when something was missed.
+/** The stream of live events from the host: it reconnects by itself, and reports when events may have been missed.
 
-A browser opens few connections to one host, so of all tabs only one listens and tells the others. */
+A browser opens few connections to one host, so only one tab connects and forwards the events to the others. */
 
 import { request } from "./client";
 import { ApiError } from "./errors";
 import { pageKey } from "./key";
 import { sentEvents } from "./sse";
+import type { News } from "./types";
 
-export interface LiveEvent {
-  kind: string;
-  [field: string]: unknown;
-}
+/** An event of the host, or `connected` when the stream first opens, or `reconnected` after it was lost. */
+export type LiveEvent = News | { kind: "connected" | "reconnected" };
 
 export interface Connection {
   state: "connecting" | "connected" | "gone" | "signed-out";
-  /** When it was lost, as milliseconds of the clock. */
+  /** When it was lost, in milliseconds since the epoch. */
   since: number | null;
-  /** When the next try comes. */
+  /** When the next attempt starts. */
   retryAt: number | null;
 }
 
-type Told =
-  | { told: "event"; id: string; event: LiveEvent }
-  | { told: "connection"; connection: Connection; last: string }
-  | { told: "newcomer" }
-  | { told: "try" };
+type TabMessage =
+  | { type: "event"; id: string; event: LiveEvent }
+  | { type: "connection"; connection: Connection; lastId: string }
+  | { type: "new-tab" }
+  | { type: "retry" };
 
-const NAME = "toolcrib.live";
+const CHANNEL = "toolcrib.live";
 const LONGEST_PAUSE = 15_000;
-const SILENCE = 30_000; // The host sends a sign of life every ten seconds.
+const SILENCE = 30_000; // The host sends a comment every ten seconds.
 
-class Live {
+class LiveStream {
   private connection: Connection = { state: "connecting", since: null, retryAt: null };
-  private readonly tabs = new BroadcastChannel(NAME);
+  private readonly tabs = new BroadcastChannel(CHANNEL);
   private readonly listeners = new Set<(event: LiveEvent) => void>();
   private readonly watchers = new Set<() => void>();
-  private last = "";
+  private lastId = "";
   private leads = false;
   private failures = 0;
   private wake: () => void = () => undefined;
 
   start(): void {
-    this.tabs.onmessage = (message: MessageEvent<Told>) => this.hearTab(message.data);
-    this.tabs.postMessage({ told: "newcomer" } satisfies Told);
-    void navigator.locks.request(NAME, () => this.lead());
+    this.tabs.onmessage = (message: MessageEvent<TabMessage>) => this.receiveFromTab(message.data);
+    this.send({ type: "new-tab" });
+    void navigator.locks.request(CHANNEL, () => this.lead());
   }
 
   listen(listener: (event: LiveEvent) => void): () => void {
@@ -51,83 +50,89 @@ class Live {
     return () => void this.listeners.delete(listener);
   }
 
+  /** Call back whenever `current` changes. */
   watch = (watcher: () => void): (() => void) => {
     this.watchers.add(watcher);
     return () => void this.watchers.delete(watcher);
   };
 
-  look = (): Connection => this.connection;
+  current = (): Connection => this.connection;
 
-  /** Do not wait for the next try. */
-  tryNow(): void {
+  retryNow(): void {
     if (this.leads) this.wake();
-    else this.tabs.postMessage({ told: "try" } satisfies Told);
+    else this.send({ type: "retry" });
   }
 
-  private hearTab(told: Told): void {
-    if (told.told === "event") {
-      this.last = told.id || this.last;
-      this.hand(told.event);
-    } else if (told.told === "connection") {
-      this.last = told.last || this.last; // Whoever leads next goes on from here.
-      this.move(told.connection);
+  private receiveFromTab(message: TabMessage): void {
+    switch (message.type) {
+      case "event":
+        this.lastId = message.id || this.lastId;
+        return this.dispatch(message.event);
+      case "connection":
+        this.lastId = message.lastId || this.lastId; // The next leader resumes from here.
+        return this.setConnection(message.connection);
+      case "retry":
+        if (this.leads) this.wake();
+        return;
+      case "new-tab":
+        if (this.leads) this.send({ type: "connection", connection: this.connection, lastId: this.lastId });
     }
-    else if (!this.leads) return;
-    else if (told.told === "try") this.wake();
-    else this.tell({ told: "connection", connection: this.connection, last: this.last });
   }
 
-  /** From now on until this tab closes, it is the one that listens. */
+  /** Connect for all tabs until this one closes. */
   private async lead(): Promise<void> {
     this.leads = true;
     while (pageKey()) {
       try {
-        await this.hear();
+        await this.receive();
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) break;
       }
       await this.pause();
     }
     this.leads = false;
-    this.become({ state: "signed-out", since: Date.now(), retryAt: null });
+    this.shareConnection({ state: "signed-out", since: Date.now(), retryAt: null });
   }
 
-  private async hear(): Promise<void> {
+  private async receive(): Promise<void> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE);
-    const heard = () => {
+    const restartTimer = () => {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE);
     };
     try {
       const headers: Record<string, string> = { accept: "text/event-stream" };
-      if (this.last) headers["last-event-id"] = this.last;
-      const answer = await request("/api/live", { method: "GET", headers, signal: silence.signal });
-      this.welcome();
-      if (answer.body) await this.read(answer.body.pipeThrough(listening(heard)));
+      if (this.lastId) headers["last-event-id"] = this.lastId;
+      const response = await request("/api/live", { method: "GET", headers, signal: silence.signal });
+      this.connected();
+      if (response.body) await this.read(response.body.pipeThrough(observed(restartTimer)));
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private welcome(): void {
-    const again = this.connection.state === "gone";
+  private connected(): void {
+    const before = this.connection.state;
     this.failures = 0;
-    this.become({ state: "connected", since: null, retryAt: null });
-    if (again) this.pass("", { kind: "reconnected" });
+    this.shareConnection({ state: "connected", since: null, retryAt: null });
+    if (before === "gone") this.share("", { kind: "reconnected" });
+    else if (before === "connecting") this.share("", { kind: "connected" });
   }
 
   private async read(body: ReadableStream<Uint8Array>): Promise<void> {
     for await (const sent of sentEvents(body)) {
-      if (sent.id) this.last = sent.id;
-      this.pass(sent.id, JSON.parse(sent.data) as LiveEvent);
+      if (sent.id) this.lastId = sent.id;
+      const event: News = JSON.parse(sent.data);
+      this.share(sent.id, event);
     }
   }
 
   private async pause(): Promise<void> {
     this.failures += 1;
     const wait = this.failures === 1 ? 250 : Math.min(LONGEST_PAUSE, 500 * 2 ** (this.failures - 1));
-    this.become({ state: "gone", since: this.connection.since ?? Date.now(), retryAt: Date.now() + wait });
+    const since = this.connection.since ?? Date.now();
+    this.shareConnection({ state: "gone", since, retryAt: Date.now() + wait });
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, wait);
       this.wake = () => {
@@ -137,38 +142,38 @@ class Live {
     });
   }
 
-  private pass(id: string, event: LiveEvent): void {
-    this.tell({ told: "event", id, event });
-    this.hand(event);
+  private share(id: string, event: LiveEvent): void {
+    this.send({ type: "event", id, event });
+    this.dispatch(event);
   }
 
-  private become(connection: Connection): void {
-    this.tell({ told: "connection", connection, last: this.last });
-    this.move(connection);
+  private shareConnection(connection: Connection): void {
+    this.send({ type: "connection", connection, lastId: this.lastId });
+    this.setConnection(connection);
   }
 
-  private tell(told: Told): void {
-    this.tabs.postMessage(told);
+  private send(message: TabMessage): void {
+    this.tabs.postMessage(message);
   }
 
-  private hand(event: LiveEvent): void {
+  private dispatch(event: LiveEvent): void {
     for (const listener of [...this.listeners]) listener(event);
   }
 
-  private move(connection: Connection): void {
+  private setConnection(connection: Connection): void {
     this.connection = connection;
     for (const watcher of [...this.watchers]) watcher();
   }
 }
 
-/** Passes everything on, and says that something came. */
-function listening(heard: () => void): TransformStream<Uint8Array, Uint8Array> {
+/** Forwards every chunk unchanged and calls back for each. */
+function observed(onChunk: () => void): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
-      heard();
+      onChunk();
       controller.enqueue(chunk);
     },
   });
 }
 
-export const live = new Live();
+export const live = new LiveStream();

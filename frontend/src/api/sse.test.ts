@@ -22,12 +22,16 @@ test("an event is heard whole however it was cut", async () => {
   expect(await heard(...text)).toEqual(whole);
 });
 
-test("signs of life are no events, and what was not ended is not told", async () => {
-  expect(await heard(":\n\n", "data: 1\n\n", ": still here\n\n", "data: 2")).toEqual([{ id: "", event: "message", data: "1" }]);
+test("comments are not events, and an unfinished event is not reported", async () => {
+  expect(await heard(":\n\n", "data: 1\n\n", ": still here\n\n", "data: 2")).toEqual([
+    { id: "", event: "message", data: "1" },
+  ]);
 });
 
 test("a letter of several bytes may be cut in two", async () => {
-  const [first, ...rest] = new TextEncoder().encode("data: ä\n\n").reduce<number[][]>((all, byte) => [...all, [byte]], []);
+  const [first, ...rest] = new TextEncoder()
+    .encode("data: ä\n\n")
+    .reduce<number[][]>((all, byte) => [...all, [byte]], []);
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const one of [first ?? [], ...rest]) controller.enqueue(new Uint8Array(one));

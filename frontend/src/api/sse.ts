@@ -34,7 +34,7 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 
 /**
  * Whatever the page has put off is done. Events that follow each other without a pause let React believe, after
- * fifty, that the page updates itself for ever. Not a timer: those are slow in a tab that is not in view.
+ * fifty, that the page updates itself forever. Not a timer: those are slow in a tab that is not in view.
  */
 function pageHadItsTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
-// Made from the operations by `make types-page`. Changes belong there, not here.
+// Generated from the operations by `make generated`. Do not edit.
 
-/** The entry as it will stand in the file, and the values of the secrets it refers to. */
+/** The new entry, and the values of the secrets it refers to. */
 export interface AddParams {
   name: string;
   entry: Record<string, unknown>;
@@ -10,7 +10,7 @@ export interface AddParams {
   wait?: number;
 }
 
-/** The same as was proposed, with the mark of what was shown and the plan that it names. */
+/** The parameters of `propose`, with the mark and the plan that were shown. */
 export interface AdmitParams {
   text?: string;
   entry?: Record<string, unknown> | null;
@@ -25,7 +25,7 @@ export interface AdmitParams {
   plan?: string;
 }
 
-/** A server that is in the config file now and waits for a person's word. */
+/** A server that was added to the config file and may need approval. */
 export interface Admitted {
   name: string;
   mark: string;
@@ -35,7 +35,7 @@ export interface Admitted {
   ms: number;
 }
 
-/** The answer broke off and is asked for again: the words of this round do not count. */
+/** The answer was cut off and is requested again: the text of this round does not count. */
 export interface AgainEvent {
   event: "again";
   reason: string;
@@ -50,7 +50,6 @@ export interface AnsweredEvent {
   message: string;
 }
 
-/** Which question, and what the person says. */
 export interface ApprovalAnswerParams {
   id: string;
   allow: boolean;
@@ -60,14 +59,13 @@ export interface ApprovalAnswerParams {
   lift?: "tool" | "turn" | "session" | boolean | null;
 }
 
-/** The word was taken. */
 export interface ApprovalAnswered {
   id: string;
   allowed: boolean;
   scope: "once" | "chat" | "project" | "always";
 }
 
-/** A call that waits for a word; `arguments` are exact and whole. */
+/** A call that waits for approval; `arguments` are exact and complete. */
 export interface ApprovalQuestion {
   asked_at: string;
   id: string;
@@ -92,11 +90,9 @@ export interface ApprovalQuestion {
   [key: string]: unknown;
 }
 
-/** Nothing. */
 export interface ApprovalsParams {
 }
 
-/** What to look for. */
 export interface AuditParams {
   limit?: number;
   tool?: string | null;
@@ -113,14 +109,14 @@ export interface BeganEvent {
   model: string;
 }
 
-/** A rule that is kept but not in force. */
+/** A stored rule that cannot be used. */
 export interface BrokenRule {
   id: string;
   rule: string;
   reason: string;
 }
 
-/** Tools that need no server. */
+/** A group of tools that need no server. */
 export interface BuiltIn {
   name: string;
   tools: number;
@@ -134,7 +130,7 @@ export interface BusyEvent {
   seconds: number;
 }
 
-/** A call of the record. */
+/** A recorded call. */
 export interface Call {
   place: string;
   call_id: string;
@@ -151,7 +147,6 @@ export interface Call {
   gate: GateNote | null;
 }
 
-/** Which call of which chat, or a tool and its arguments. */
 export interface CallAgainParams {
   chat: string;
   call?: string | null;
@@ -171,13 +166,12 @@ export interface CallAskingEvent {
   detail: CallQuestion;
 }
 
-/** One hour of calls. */
+/** The calls of one hour. */
 export interface CallBar {
   calls: number;
   failed: number;
 }
 
-/** How many calls there are, and how they went. */
 export interface CallCounts {
   total: number;
   asked: number;
@@ -186,7 +180,6 @@ export interface CallCounts {
   days: number;
 }
 
-/** Of how many days. */
 export interface CallCountsParams {
   days?: number;
 }
@@ -242,7 +235,6 @@ export interface CallNews {
   record: CallRecorded;
 }
 
-/** The tool, its arguments as they are, and further ones to be typed by its schema. */
 export interface CallParams {
   tool: string;
   arguments?: Record<string, unknown>;
@@ -251,7 +243,7 @@ export interface CallParams {
   principal?: string;
 }
 
-/** How one call went. */
+/** A recorded call in detail. */
 export interface CallPath {
   call: Call;
   chat: string | null;
@@ -260,12 +252,11 @@ export interface CallPath {
   server_state: string | null;
 }
 
-/** Which call. */
 export interface CallPathParams {
   call_id: string;
 }
 
-/** A tool tells how far it is. */
+/** Progress reported by a tool. */
 export interface CallProgress {
   progress: number;
   total: number | null;
@@ -296,7 +287,6 @@ export interface CallQuestion {
   tool_words?: Record<string, RuleWords>;
 }
 
-/** A call that went through the door. */
 export interface CallRecorded {
   time: string;
   tool: string;
@@ -311,7 +301,7 @@ export interface CallRecorded {
   call_id: string;
 }
 
-/** The MCP result as the server sent it, unknown keys included. */
+/** The server's MCP result, unchanged, with unknown keys. */
 export interface CallResult {
   content: Record<string, unknown>[];
   isError: boolean;
@@ -319,7 +309,6 @@ export interface CallResult {
   [key: string]: unknown;
 }
 
-/** The chat, and the id of the call as its turn told it. */
 export interface CallStopParams {
   chat: string;
   call: string;
@@ -344,21 +333,20 @@ export interface CallWhole {
   images: PictureData[];
 }
 
-/** Calls, the newest first. */
+/** Calls, newest first. */
 export interface Calls {
   calls: Call[];
   matching: number | null;
   more: boolean;
 }
 
-/** Calls ended that are not told one by one; 0 for some that may have, while no page was open. */
+/** This many calls ended without events of their own; 0 if some may have while no page was open. */
 export interface CallsNews {
   seq: number;
   kind: "calls";
   count: number;
 }
 
-/** Words such as `server:git outcome:failed who:gateway since:today push`, and which page. */
 export interface CallsParams {
   words?: string;
   limit?: number;
@@ -367,11 +355,10 @@ export interface CallsParams {
   count?: boolean;
 }
 
-/** Nothing. */
 export interface CallsRunningParams {
 }
 
-/** Servers that fit some words; `note` says why a registry was not heard. */
+/** Matching servers; `note` says why a registry could not be searched. */
 export interface CatalogSearch {
   query: string;
   total: number;
@@ -379,7 +366,6 @@ export interface CatalogSearch {
   note: string;
 }
 
-/** A server worth knowing. */
 export interface CatalogServer {
   name: string;
   title: string;
@@ -393,7 +379,7 @@ export interface CatalogServer {
   add: string;
 }
 
-/** A variable that a server of the catalog wants. */
+/** A variable that a server of the catalog needs. */
 export interface CatalogVariable {
   name: string;
   about: string;
@@ -401,29 +387,26 @@ export interface CatalogVariable {
   required: boolean;
 }
 
-/** Which chat. */
 export interface ChatCloseParams {
   chat: string;
 }
 
-/** A chat whose processes ended. */
+/** A chat whose processes were ended. */
 export interface ChatClosed {
   chat: string;
 }
 
-/** Which chat, and who answers. */
 export interface ChatContinueParams {
   chat: string;
   model?: string | null;
   mode?: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off" | null;
 }
 
-/** Which chat. */
 export interface ChatDeleteParams {
   chat: string;
 }
 
-/** An entry of a chat as it is stored; `kind` says what the rest means. */
+/** A stored entry of a chat; the other keys depend on `kind`. */
 export interface ChatEntry {
   kind: string;
   [key: string]: unknown;
@@ -436,13 +419,11 @@ export interface ChatExport {
   text: string;
 }
 
-/** Which chat, and in which form. */
 export interface ChatExportParams {
   chat: string;
   form?: "markdown" | "json";
 }
 
-/** Which, and how much of it. */
 export interface ChatForkParams {
   chat: string;
   entries?: number | null;
@@ -466,12 +447,11 @@ export interface ChatList {
   more: boolean;
 }
 
-/** How many. */
 export interface ChatListParams {
   limit?: number;
 }
 
-/** A turn that runs in the host told something, the `n`th of it. */
+/** Event number `n` of a running turn. */
 export interface ChatNews {
   seq: number;
   kind: "chat";
@@ -488,31 +468,26 @@ export interface ChatQuestion {
   images: PictureData[];
 }
 
-/** Which chat, and its title. */
 export interface ChatRenameParams {
   chat: string;
   title?: string;
 }
 
-/** The question's id, and what the person says. */
 export interface ChatReplyParams {
   id: string;
   action: "accept" | "decline" | "cancel";
   content?: Record<string, unknown> | null;
 }
 
-/** Which chat. */
 export interface ChatRestoreParams {
   chat: string;
 }
 
-/** Which chat, and which call. */
 export interface ChatResultParams {
   chat: string;
   call?: string;
 }
 
-/** The question, who answers it, and where it belongs. */
 export interface ChatSendParams {
   text: string;
   chat?: string | null;
@@ -524,12 +499,10 @@ export interface ChatSendParams {
   banned?: string[] | null;
 }
 
-/** Which. */
 export interface ChatShowParams {
   chat: string;
 }
 
-/** Which chat. */
 export interface ChatStopParams {
   chat: string;
 }
@@ -558,7 +531,6 @@ export interface ChatTools {
   banned: string[];
 }
 
-/** Which chat, and its tools by name or pattern; what is left out stays as it is. */
 export interface ChatToolsParams {
   chat: string;
   pinned?: string[] | null;
@@ -595,7 +567,6 @@ export interface ChatView {
   project: string;
 }
 
-/** Which chat, and how much of it. */
 export interface ChatViewParams {
   chat: string;
   limit?: number;
@@ -614,7 +585,6 @@ export interface ChatWhole {
   state: "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 }
 
-/** How many, and which. */
 export interface ChatsParams {
   limit?: number;
   before?: string | null;
@@ -622,12 +592,11 @@ export interface ChatsParams {
   deleted?: boolean;
 }
 
-/** The server. */
 export interface CheckParams {
   server: string;
 }
 
-/** One sentence about one thing, and what to do where something is to be done. */
+/** The result of one check; `hint` says how to fix a problem. */
 export interface Checkup {
   name: string;
   verdict: "ok" | "warning" | "broken";
@@ -635,7 +604,7 @@ export interface Checkup {
   hint: string;
 }
 
-/** What became of a client's file. */
+/** The change to a client's config file. */
 export interface ClientChanged {
   client: string;
   title: string;
@@ -645,7 +614,7 @@ export interface ClientChanged {
   afterwards: string;
 }
 
-/** The client, the view and the way; `remove` takes the entry out. */
+/** The client, the profile and the form; `remove` removes the entry. */
 export interface ClientConnectParams {
   client: string;
   profile?: string;
@@ -653,7 +622,7 @@ export interface ClientConnectParams {
   remove?: boolean;
 }
 
-/** What a client needs to use this crib, in the forms in which a person can have it. */
+/** How to connect a client: a command, or an entry for its config file. */
 export interface ClientEntry {
   client: string;
   title: string;
@@ -665,14 +634,13 @@ export interface ClientEntry {
   needs_token: boolean;
 }
 
-/** The client, the view and the way. */
+/** The client, the profile and the form. */
 export interface ClientEntryParams {
   client: string;
   profile?: string;
   form?: "program" | "address";
 }
 
-/** Nothing. */
 export interface ClientsParams {
 }
 
@@ -689,7 +657,7 @@ export interface CompactedEvent {
   after: number;
 }
 
-/** The config file was read again; `error` says why the last good state stays, if it does. */
+/** The config file was reloaded; `error` says why the previous configuration is still used, if so. */
 export interface ConfigNews {
   seq: number;
   kind: "config";
@@ -697,26 +665,26 @@ export interface ConfigNews {
   changed: string[];
 }
 
-/** Why the last good configuration stays. */
+/** Why the previous configuration is still used. */
 export interface ConfigTrouble {
   message: string;
   line: number | null;
   column: number | null;
 }
 
-/** What to do about one server whose name is taken. */
+/** What to do with a server whose name is already used. */
 export interface Decision {
   action: "skip" | "rename" | "replace";
   name?: string;
 }
 
-/** All of them; `ok` is false when anything is broken. */
+/** All checks; `ok` is false if anything is broken. */
 export interface Diagnosis {
   ok: boolean;
   checks: Checkup[];
 }
 
-/** A part that is not what was agreed to. */
+/** A part that differs from what was approved. */
 export interface Difference {
   before: unknown;
   now: unknown;
@@ -729,7 +697,6 @@ export interface DifferenceLine {
   text: string;
 }
 
-/** The server. */
 export interface DisableParams {
   name: string;
 }
@@ -739,7 +706,6 @@ export interface DoctorParams {
   wait?: number;
 }
 
-/** The server. */
 export interface EnableParams {
   name: string;
 }
@@ -758,19 +724,18 @@ export interface EndedEvent {
   error: TurnError | null;
 }
 
-/** The server, its new entry as JSON, and the digest of the one that the person saw. */
+/** The server, its new entry as JSON, and the digest of the entry that the user edited. */
 export interface EntryEditParams {
   name: string;
   text: string;
   digest?: string;
 }
 
-/** The server. */
 export interface EntryParams {
   name: string;
 }
 
-/** An entry as it stands in the file. */
+/** The text of an entry in the config file. */
 export interface EntryText {
   name: string;
   text: string;
@@ -780,7 +745,6 @@ export interface EntryText {
   file: string;
 }
 
-/** An entry that was changed. */
 export interface EntryWritten {
   name: string;
   digest: string;
@@ -789,7 +753,7 @@ export interface EntryWritten {
   remarks: string[];
 }
 
-/** What would happen to a call, without running it. */
+/** The decision that a call would get. */
 export interface Explanation {
   decision: "allow" | "ask" | "deny";
   rule: string | null;
@@ -797,7 +761,7 @@ export interface Explanation {
   mode: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 }
 
-/** The host, the servers (all when none is named), and whether its file is written. */
+/** The target host, the servers (all if empty), and whether to write its file. */
 export interface ExportParams {
   host: string;
   only?: string[];
@@ -805,13 +769,13 @@ export interface ExportParams {
   write?: boolean;
 }
 
-/** A variable that the other host has to have. */
+/** A variable that must be set for the other host. */
 export interface ExportVariable {
   name: string;
   secret: string;
 }
 
-/** Our servers in the words of another host. */
+/** Our servers in another host's format. */
 export interface Exported {
   host: string;
   title: string;
@@ -825,7 +789,7 @@ export interface Exported {
   backup: string | null;
 }
 
-/** A server as another host has it. */
+/** A server in another host's format. */
 export interface ExportedServer {
   name: string;
   entry: Record<string, unknown>;
@@ -845,7 +809,6 @@ export interface Failure {
   data?: unknown;
 }
 
-/** Words, each of which stands somewhere in the name or the server's; all tools without any. */
 export interface FindToolsParams {
   words?: string;
   server?: string | null;
@@ -863,7 +826,7 @@ export interface FoundSource {
   problem: string;
 }
 
-/** What the gate said of a call. */
+/** The approval decision about a call. */
 export interface GateNote {
   rule: string | null;
   number: number | null;
@@ -878,7 +841,7 @@ export interface GateNote {
   judged_ms?: number;
 }
 
-/** A tool that may not be called, such as one that is not as it was approved. */
+/** A tool that cannot be called, for example because it changed since it was approved. */
 export interface HeldTool {
   tool: string;
   reason: string;
@@ -889,7 +852,7 @@ export interface HeldTool {
   findings: string[];
 }
 
-/** The first of each stream; `resumed` when it goes on after the event that the page knew last. */
+/** The first event of each stream; `resumed` if it continues after the last event the page received. */
 export interface HelloNews {
   seq: number;
   kind: "hello";
@@ -897,7 +860,7 @@ export interface HelloNews {
   resumed: boolean;
 }
 
-/** What the rail and the status line say. */
+/** Counts for the navigation and the status line. */
 export interface HostCounts {
   servers: number;
   up: number;
@@ -909,7 +872,7 @@ export interface HostCounts {
   chats: number;
 }
 
-/** The host that answers. */
+/** The running host. */
 export interface HostInfo {
   version: string;
   pid: number;
@@ -927,11 +890,10 @@ export interface HostInfo {
   today: Today;
 }
 
-/** Nothing. */
 export interface HostInfoParams {
 }
 
-/** The source, what a person decided, and the digest of what they were shown. */
+/** The source, the user's decisions, and the digest of the plan that was shown. */
 export interface ImportApplyParams {
   file: string;
   host?: string | null;
@@ -945,12 +907,11 @@ export interface ImportApplyParams {
   digest: string;
 }
 
-/** The folder of a project whose files are looked at too; the host's own where none is named. */
 export interface ImportFoundParams {
   folder?: string;
 }
 
-/** What would be done, or was; `digest` names exactly what was read. */
+/** The planned or finished import; `digest` identifies the content that was read. */
 export interface ImportPlan {
   source: ImportSource;
   servers: ImportPlanned[];
@@ -959,7 +920,7 @@ export interface ImportPlan {
   written: boolean;
 }
 
-/** The source, and what a person decided so far. */
+/** A source, and the user's decisions; `text` is the pasted content of a file. */
 export interface ImportPlanParams {
   file: string;
   host?: string | null;
@@ -986,7 +947,7 @@ export interface ImportPlanned {
   install: string;
 }
 
-/** A value that only the person knows. */
+/** A value that the user has to provide. */
 export interface ImportQuestion {
   id: string;
   text: string;
@@ -997,14 +958,14 @@ export interface ImportQuestion {
   multiple: boolean;
 }
 
-/** Where servers come from. */
+/** The config file that servers are imported from. */
 export interface ImportSource {
   host: string | null;
   title: string;
   file: string;
 }
 
-/** What to install and how; without a reference, what the entry of `name` asks for, again. */
+/** What to install and how; without a reference, the entry of `name` is installed again. */
 export interface InstallParams {
   name?: string;
   reference?: string;
@@ -1026,7 +987,7 @@ export interface InstallParams {
   wait?: number;
 }
 
-/** What would happen; `digest` names exactly this plan. */
+/** The effect of an installation; `digest` identifies exactly this plan. */
 export interface InstallPlan {
   digest: string;
   reference: string;
@@ -1047,7 +1008,7 @@ export interface InstallPlan {
   free_bytes: number | null;
 }
 
-/** One thing that is under way; `total` is 0 where nobody knows how much there is. */
+/** Progress of an installation; `total` is 0 if unknown. */
 export interface InstallStep {
   stage: "runtime" | "resolve" | "fetch" | "copy" | "scripts" | "build" | "activate";
   detail: string;
@@ -1055,7 +1016,6 @@ export interface InstallStep {
   total: number;
 }
 
-/** One version that is in place. */
 export interface InstalledVersion {
   package: string;
   version: string;
@@ -1067,7 +1027,7 @@ export interface InstalledVersion {
   command: string[];
 }
 
-/** A version that lies here; one of them is active. */
+/** An installed version; one of them is active. */
 export interface KeptVersion {
   version: string;
   installed_at: string;
@@ -1086,32 +1046,31 @@ export interface KnownClient {
   problem: string;
 }
 
-/** One argument, whole. */
+/** One argument, not shortened. */
 export interface LaunchArgument {
   text: string;
   outside: boolean;
 }
 
-/** A part of what runs that is not what was agreed to. */
+/** A part of the launch that differs from what the user approved. */
 export interface LaunchChange {
   part: string;
   before: string | null;
   now: string | null;
 }
 
-/** The server. */
 export interface LaunchParams {
   name: string;
 }
 
-/** What would run while installing. */
+/** Scripts of the packages that an installation would or would not run. */
 export interface LaunchScripts {
   allowed: string[];
   refused: string[];
   built: string[];
 }
 
-/** What would run or be reached, as a person sees it before saying yes; `mark` names exactly this. */
+/** The program or address, as shown to the user for approval; `mark` identifies exactly this. */
 export interface LaunchShown {
   name: string;
   type: string;
@@ -1134,7 +1093,7 @@ export interface LaunchShown {
   mark: string;
 }
 
-/** A page that has a key. */
+/** A signed-in browser. */
 export interface LetInPage {
   id: string;
   name: string;
@@ -1142,12 +1101,10 @@ export interface LetInPage {
   used_at: string;
 }
 
-/** Some more lines. */
 export interface LogBatch {
   lines: string[];
 }
 
-/** One more line. */
 export interface LogLine {
   line: string;
 }
@@ -1158,19 +1115,17 @@ export interface LogLines {
   lines: string[];
 }
 
-/** The server, and how long the person may take. */
+/** The server, and how long the user may take. */
 export interface LoginParams {
   name: string;
   patience?: number;
   wait?: number;
 }
 
-/** The server. */
 export interface LogoutParams {
   name: string;
 }
 
-/** The server, how many of its last lines, and whether to go on; `batch` tells of many lines at once. */
 export interface LogsParams {
   name: string;
   count?: number;
@@ -1178,7 +1133,7 @@ export interface LogsParams {
   batch?: boolean;
 }
 
-/** A well-known package whose name is nearly the pasted one. */
+/** A well-known package whose name is close to the pasted one. */
 export interface LookAlike {
   name: string;
   reference: string;
@@ -1186,19 +1141,19 @@ export interface LookAlike {
   listed: boolean;
 }
 
-/** Whether anything runs at all. */
+/** Whether servers may run at all. */
 export interface MasterSwitch {
   enabled: boolean;
 }
 
-/** What of a tool fits a question. */
+/** A part of a tool that matches a question. */
 export interface MatchReason {
   field: string;
   terms: string[];
   score: number;
 }
 
-/** What one turn of a chat took. */
+/** Tokens and cost of one turn of a chat. */
 export interface ModelRequest {
   chat: string;
   title: string;
@@ -1212,7 +1167,7 @@ export interface ModelRequest {
   cost: number | null;
 }
 
-/** Turns, the latest first. */
+/** Turns, newest first. */
 export interface ModelRequests {
   turns: ModelRequest[];
   more: boolean;
@@ -1222,19 +1177,17 @@ export interface ModelRequests {
   days: number;
 }
 
-/** How many. */
 export interface ModelRequestsParams {
   limit?: number;
 }
 
-/** A model that answered. */
+/** A test of a model. */
 export interface ModelTried {
   model: string;
   answer: string;
   ms: number;
 }
 
-/** The model, and a key under the name by which its vendor is asked; the key is not kept. */
 export interface ModelTryParams {
   model: string;
   key_name?: string;
@@ -1242,24 +1195,23 @@ export interface ModelTryParams {
   timeout?: number;
 }
 
-/** What there is to ask; `model` is asked when nobody says otherwise. */
+/** The vendors and the default model. */
 export interface Models {
   model: string | null;
   vendors: Vendor[];
 }
 
-/** Nothing. */
 export interface ModelsParams {
 }
 
-/** A word that may have been meant, and where it stands. */
+/** A similar word, and the tools and servers that contain it. */
 export interface NearWord {
   word: string;
   tools: number;
   servers: string[];
 }
 
-/** A value that only the person knows. */
+/** A value that the user has to provide. */
 export interface Needed {
   key: string;
   title: string;
@@ -1272,7 +1224,6 @@ export interface Needed {
   multiple: boolean;
 }
 
-/** A version that was just put in place. */
 export interface NewlyInstalled {
   package: string;
   version: string;
@@ -1301,7 +1252,7 @@ export interface NoticeEvent {
   text: string;
 }
 
-/** Something was done; `undo` names an operation and its params that take it back. */
+/** Something was done; `undo` has the operation and the params that revert it. */
 export interface NoticeNews {
   seq: number;
   kind: "notice";
@@ -1309,7 +1260,6 @@ export interface NoticeNews {
   undo: Record<string, unknown> | null;
 }
 
-/** Nothing. */
 export interface OffParams {
 }
 
@@ -1330,16 +1280,14 @@ export interface OfferedTool {
   tokens: number;
 }
 
-/** Nothing. */
 export interface OnParams {
 }
 
-/** One server, or all. */
 export interface OutdatedParams {
   name?: string | null;
 }
 
-/** All servers at a glance, in the order of the file. */
+/** All servers, in the order of the config file. */
 export interface Overview {
   switched_on: boolean;
   switched_at: string | null;
@@ -1349,25 +1297,21 @@ export interface Overview {
   servers: ServerGlance[];
 }
 
-/** Nothing. */
 export interface OverviewParams {
 }
 
-/** Where to send a browser; the address works once, and soon. */
+/** A sign-in address for a browser; it works once, and expires soon. */
 export interface PageAddress {
   url: string;
 }
 
-/** Nothing. */
 export interface PageAddressParams {
 }
 
-/** Which, by the id that `pages` shows. */
 export interface PageRevokeParams {
   id: string;
 }
 
-/** Nothing. */
 export interface PagesParams {
 }
 
@@ -1389,7 +1333,7 @@ export interface PictureInfo {
   bytes: number;
 }
 
-/** Something that only the person knows, and that the server needs. */
+/** A value that the server needs from the user. */
 export interface PlanQuestion {
   key: string;
   title: string;
@@ -1404,7 +1348,7 @@ export interface PlanQuestion {
   maximum: number | null;
 }
 
-/** When a person is asked, and the rules. */
+/** The approval mode and the rules. */
 export interface Policy {
   mode: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
   modes: Record<string, "always" | "on_miss" | "on_rule" | "plan" | "session" | "off">;
@@ -1413,18 +1357,15 @@ export interface Policy {
   broken: BrokenRule[];
 }
 
-/** The rule, as `policy_list` shows one. */
 export interface PolicyAddParams {
   rule?: Record<string, unknown>;
 }
 
-/** The id of the rule as it is, and the rule as it is to be. */
 export interface PolicyEditParams {
   id: string;
   rule?: Record<string, unknown>;
 }
 
-/** The call; on whose behalf, in which mode, and in which project. */
 export interface PolicyExplainParams {
   tool: string;
   arguments?: Record<string, unknown>;
@@ -1433,16 +1374,14 @@ export interface PolicyExplainParams {
   project?: string;
 }
 
-/** Nothing. */
 export interface PolicyListParams {
 }
 
-/** The id of the rule. */
 export interface PolicyRemoveParams {
   id: string;
 }
 
-/** A rule and what is known of it. */
+/** A rule with its text and use. */
 export interface PolicyRule {
   id: string;
   effect: "allow" | "ask" | "deny";
@@ -1465,13 +1404,11 @@ export interface PolicyRule {
   asleep: string | null;
 }
 
-/** The id of the rule, and whether it is to hold. */
 export interface PolicySwitchParams {
   id: string;
   enabled: boolean;
 }
 
-/** The view. */
 export interface ProfileAddParams {
   name: string;
   servers?: string[];
@@ -1484,22 +1421,19 @@ export interface ProfileAddParams {
   replace?: boolean;
 }
 
-/** Nothing. */
 export interface ProfileListParams {
 }
 
-/** The view. */
 export interface ProfileRemoveParams {
   name: string;
 }
 
-/** A view that is gone. */
 export interface ProfileRemoved {
   name: string;
   removed: boolean;
 }
 
-/** A view; the one without a name is the whole crib. */
+/** A gateway profile; the one without a name offers all tools. */
 export interface ProfileShown {
   name: string;
   path: string;
@@ -1515,7 +1449,6 @@ export interface ProfileShown {
   mode: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 }
 
-/** The view, by name or without one, and the hash of its token; empty takes the token away. `tail` is shown to tell the token from others. */
 export interface ProfileTokenParams {
   name?: string;
   token_hash?: string;
@@ -1531,7 +1464,7 @@ export interface ProgressEvent {
   message: string | null;
 }
 
-/** What is to be added. */
+/** The server to add: a paste, an entry, or a package; and the user's answers. */
 export interface ProposeParams {
   text?: string;
   entry?: Record<string, unknown> | null;
@@ -1544,7 +1477,7 @@ export interface ProposeParams {
   allow_build?: string[];
 }
 
-/** What adding would do; `plan` is to be handed to `admit`, empty where nothing is installed. */
+/** The effect of adding a server; pass `plan` to `admit` (empty if nothing is installed). */
 export interface Proposed {
   name: string;
   launch: LaunchShown | null;
@@ -1567,7 +1500,6 @@ export interface QuestionEvent {
   time: string;
 }
 
-/** The question's id. */
 export interface QuestionShowParams {
   id: string;
 }
@@ -1578,7 +1510,7 @@ export interface RankParams {
   limit?: number;
 }
 
-/** A tool in its place for a question. */
+/** A tool with its rank for a question. */
 export interface RankedTool {
   name: string;
   server: string | null;
@@ -1600,7 +1532,7 @@ export interface RankedTool {
   offered: boolean;
 }
 
-/** What a model would be offered for a question, and what comes after that. */
+/** The tools that a model would be offered for a question, and the next ones. */
 export interface Ranking {
   query: string;
   tools: RankedTool[];
@@ -1619,13 +1551,12 @@ export interface Ranking {
   note: string;
 }
 
-/** The text. */
 export interface RecogniseParams {
   text: string;
   as_is?: boolean;
 }
 
-/** What was pasted; nothing was run, fetched or written to find out. */
+/** What was pasted; recognising it runs, downloads and writes nothing. */
 export interface Recognised {
   kind: "nothing" | "command-npm" | "command-pypi" | "command-docker" | "command" | "npm" | "pypi" | "bundle" | "file" | "folder" | "address" | "link" | "document" | "ambiguous";
   servers: RecognisedServer[];
@@ -1639,7 +1570,6 @@ export interface Recognised {
   digest: string;
 }
 
-/** One server of a paste. */
 export interface RecognisedServer {
   name: string;
   taken: boolean;
@@ -1656,29 +1586,25 @@ export interface RecognisedServer {
   notes: string[];
 }
 
-/** The server, and for how long it can be brought back; 0 leaves its files and secrets where they are. */
 export interface RemoveParams {
   name: string;
   undo?: number;
 }
 
-/** A question that was answered. */
 export interface ReplyTaken {
   id: string;
 }
 
-/** Something was missed: fetch everything anew. */
+/** Events were lost: fetch everything again. */
 export interface ResetNews {
   seq: number;
   kind: "reset";
 }
 
-/** The server. */
 export interface RestartParams {
   name: string;
 }
 
-/** The server. */
 export interface RestoreParams {
   name: string;
 }
@@ -1698,19 +1624,16 @@ export interface ResultEvent {
   rule: string;
 }
 
-/** A page that has one no more. */
 export interface Revoked {
   id: string;
   revoked: boolean;
 }
 
-/** The server; `to` names a version, else it is the one installed before. */
 export interface RollbackParams {
   name: string;
   to?: string | null;
 }
 
-/** The version that was made active again. */
 export interface RolledBack {
   name: string;
   active: InstalledVersion;
@@ -1726,14 +1649,14 @@ export interface RoundEvent {
   text: string;
 }
 
-/** Arguments that the rule must speak of, and others that it must not. */
+/** Arguments that the rule must match, and others that it must not. */
 export interface RuleExamples {
   match?: Record<string, unknown>[];
   not_match?: Record<string, unknown>[];
   [key: string]: unknown;
 }
 
-/** What an argument must be: just this value, text like this, a path in this folder, or anything. */
+/** Condition on an argument: this exact value, text like this, a path in this folder, or anything. */
 export interface RulePattern {
   equals?: unknown;
   like?: string;
@@ -1742,14 +1665,14 @@ export interface RulePattern {
   [key: string]: unknown;
 }
 
-/** A rule that is gone; `policy_add` brings `rule` back, null where it could not be read. */
+/** A removed rule; `policy_add` adds `rule` again. Null if it could not be read. */
 export interface RuleRemoved {
   id: string;
   removed: boolean;
   rule: RuleShown | null;
 }
 
-/** A rule as it stands in the file; what says nothing is left out. */
+/** A rule as stored; keys with default values are omitted. */
 export interface RuleShown {
   id: string;
   effect: "allow" | "ask" | "deny";
@@ -1766,13 +1689,12 @@ export interface RuleShown {
   [key: string]: unknown;
 }
 
-/** A rule that is in force now, or is no more. */
 export interface RuleSwitched {
   id: string;
   enabled: boolean;
 }
 
-/** The very rule that an answer of a scope would write, as text. */
+/** The text of the rules that an answer of this scope would add. */
 export interface RuleTexts {
   allow: string;
   deny: string;
@@ -1785,7 +1707,7 @@ export interface RuleWords {
   place: string;
 }
 
-/** A call that has not ended. */
+/** A call in progress. */
 export interface RunningCall {
   call_id: string;
   time: string;
@@ -1800,7 +1722,7 @@ export interface RunningCall {
   gate: GateNote | null;
 }
 
-/** So many calls run. */
+/** The number of running calls changed. */
 export interface RunningNews {
   seq: number;
   kind: "running";
@@ -1815,50 +1737,45 @@ export interface RunningTurn {
   events: (QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent)[];
 }
 
-/** What to look for, how many to return, and how long to wait for servers that start. */
 export interface SearchParams {
   query?: string;
   k?: number | null;
   wait?: number;
 }
 
-/** Words, all servers without any; `registry` is asked too unless it is switched off. */
 export interface SearchServersParams {
   query?: string;
   limit?: number;
   registry?: boolean;
 }
 
-/** A secret and who uses it; `place` is None for one that is not stored. */
+/** A secret and the servers that use it; `place` is None if it is not stored. */
 export interface SecretInfo {
   name: string;
   place: "keyring" | "file" | null;
   servers: string[];
 }
 
-/** Nothing. */
 export interface SecretListParams {
 }
 
-/** The secret. */
 export interface SecretRemoveParams {
   name: string;
 }
 
-/** A secret that is gone, and the servers that still refer to it. */
+/** A removed secret, and the servers that still refer to it. */
 export interface SecretRemoved {
   name: string;
   removed: boolean;
   servers: string[];
 }
 
-/** The secret. */
 export interface SecretSetParams {
   name: string;
   value: string;
 }
 
-/** A secret that was stored; the servers that use it were started again. */
+/** A stored secret; the servers that use it were restarted. */
 export interface SecretStored {
   name: string;
   place: "keyring" | "file";
@@ -1886,7 +1803,7 @@ export interface Server {
   calls: ServerCalls;
 }
 
-/** An entry that was written. */
+/** A server that was added to the config file. */
 export interface ServerAdded {
   name: string;
   type: string;
@@ -1909,7 +1826,7 @@ export interface ServerAskingEvent {
   detail: Record<string, unknown>;
 }
 
-/** The same of a server, and of each of its tools that was called. */
+/** Calls of a server since the host started, in total and per tool. */
 export interface ServerCalls {
   total: number;
   errors: number;
@@ -1920,13 +1837,13 @@ export interface ServerCalls {
   tools: ToolCalls[];
 }
 
-/** A server that is configured; the type of a broken entry is None. */
+/** A configured server; `type` is None if its entry is broken. */
 export interface ServerChecked {
   server: string;
   type: string | null;
 }
 
-/** What is measured or counted only when somebody looks at one server. */
+/** Details measured on request for a single server. */
 export interface ServerFacts {
   name: string;
   memory: number | null;
@@ -1935,12 +1852,11 @@ export interface ServerFacts {
   failed_today: number;
 }
 
-/** The server. */
 export interface ServerFactsParams {
   name: string;
 }
 
-/** A server as a list shows it. */
+/** A server in a list. */
 export interface ServerGlance {
   name: string;
   type: string;
@@ -1971,7 +1887,7 @@ export interface ServerGlance {
   last_failure: string | null;
 }
 
-/** A server that was installed, or would be. */
+/** A server that was installed, or the plan for it. */
 export interface ServerInstalled {
   name: string;
   type: string;
@@ -1985,14 +1901,14 @@ export interface ServerInstalled {
   installed: NewlyInstalled | null;
 }
 
-/** A server moved to another state. */
+/** A server changed its state. */
 export interface ServerNews {
   seq: number;
   kind: "server";
   server: Server;
 }
 
-/** A server that is gone; for `undo` seconds `restore` brings it back. */
+/** A removed server; `restore` brings it back for `undo` seconds. */
 export interface ServerRemoval {
   name: string;
   removed: boolean;
@@ -2008,13 +1924,12 @@ export interface ServerRemovedNews {
   name: string;
 }
 
-/** A server that is back. */
 export interface ServerRestored {
   name: string;
   trusted: boolean;
 }
 
-/** Where a server comes from; `text` is a package, a program, a folder or an address. */
+/** The origin of a server; `text` is a package, a program, a folder or an address. */
 export interface ServerSource {
   kind: "npm" | "pypi" | "folder" | "bundle" | "command" | "address" | "in process";
   text: string;
@@ -2022,7 +1937,7 @@ export interface ServerSource {
   imported_from: string;
 }
 
-/** Another version of a server, or the plan for it. */
+/** An update of a server, or the plan for it. */
 export interface ServerUpdated {
   name: string;
   updated: boolean;
@@ -2032,12 +1947,10 @@ export interface ServerUpdated {
   server: Server | null;
 }
 
-/** How long to wait for servers that are starting; those that take longer are shown as they are. */
 export interface ServersParams {
   wait?: number;
 }
 
-/** A setting as it holds from now on. */
 export interface SettingSaved {
   key: string;
   value: unknown;
@@ -2045,17 +1958,15 @@ export interface SettingSaved {
   command: string;
 }
 
-/** A dotted name such as `retrieval.k`, and the value; null goes back to the default. */
 export interface SettingsSetParams {
   key: string;
   value?: unknown;
 }
 
-/** Nothing. */
 export interface SettingsShowParams {
 }
 
-/** All settings as they hold now, under the names of the file. */
+/** All settings in effect, under their names in the config file. */
 export interface SettingsShown {
   settings: Record<string, unknown>;
   given: string[];
@@ -2063,7 +1974,7 @@ export interface SettingsShown {
   file: string;
 }
 
-/** The same as for `admit`; the mark is also the person's word that exactly this may run. */
+/** The parameters of `admit`; the mark also approves exactly what was shown. */
 export interface SetupAddParams {
   text?: string;
   entry?: Record<string, unknown> | null;
@@ -2080,32 +1991,31 @@ export interface SetupAddParams {
   type?: string;
 }
 
-/** The server. */
 export interface SetupForgetParams {
   name: string;
 }
 
-/** Whether it is gone now; one that is under way is not. */
+/** Whether it was dismissed; running work is not. */
 export interface SetupForgotten {
   name: string;
   forgotten: boolean;
 }
 
-/** Its outcome has been seen. */
+/** Finished background work was dismissed. */
 export interface SetupForgottenNews {
   seq: number;
   kind: "setup_forgotten";
   name: string;
 }
 
-/** Work on a server that goes on by itself came further, or ended. */
+/** Background work on a server progressed or ended. */
 export interface SetupNews {
   seq: number;
   kind: "setup";
   setup: SetupShown;
 }
 
-/** How far it is; it goes on when nobody looks. */
+/** The progress of background work on a server. */
 export interface SetupShown {
   name: string;
   kind: "add" | "trust" | "test" | "update";
@@ -2123,7 +2033,7 @@ export interface SetupShown {
   log: string[];
 }
 
-/** One step; `ms` is how long it took, once it is over. */
+/** One step; `ms` is its duration, once it has ended. */
 export interface SetupStepShown {
   key: "resolve" | "install" | "start" | "connect" | "handshake" | "list" | "review";
   state: "wait" | "work" | "done" | "fail";
@@ -2132,17 +2042,14 @@ export interface SetupStepShown {
   began: string | null;
 }
 
-/** The server. */
 export interface SetupStopParams {
   name: string;
 }
 
-/** The server. */
 export interface SetupTestParams {
   name: string;
 }
 
-/** The server, and the mark of what a person was shown and agreed to. */
 export interface SetupTrustParams {
   name: string;
   mark: string;
@@ -2155,11 +2062,10 @@ export interface SetupUpdateParams {
   agreed: string;
 }
 
-/** Nothing. */
 export interface SetupsParams {
 }
 
-/** A tool in a list. */
+/** A tool in a list, with its status. */
 export interface ShelfTool {
   name: string;
   server: string | null;
@@ -2174,26 +2080,25 @@ export interface ShelfTool {
   gate: "allow" | "ask" | "deny";
 }
 
-/** Where the person signs in. */
+/** The address where the user signs in. */
 export interface SignInPage {
   open: string;
 }
 
-/** The token of a one-time address. */
+/** The token of a one-time sign-in address. */
 export interface SignInParams {
   token: string;
 }
 
-/** Nothing. */
+/** No parameters. */
 export interface SignOutParams {
 }
 
-/** The key that a page sends from now on. */
+/** The key for further requests. */
 export interface SignedIn {
   key: string;
 }
 
-/** A sign-in that worked. */
 export interface SignedInTo {
   name: string;
   issuer: string;
@@ -2203,23 +2108,19 @@ export interface SignedInTo {
   server: Server | null;
 }
 
-/** The page's key is no good any more. */
 export interface SignedOut {
   signed_out: boolean;
 }
 
-/** A sign-in that was forgotten. */
 export interface SignedOutOf {
   name: string;
   was_signed_in: boolean;
 }
 
-/** The server. */
 export interface StartParams {
   name: string;
 }
 
-/** The server. */
 export interface StopParams {
   name: string;
 }
@@ -2231,7 +2132,6 @@ export interface Switched {
   server: Server | null;
 }
 
-/** The server. */
 export interface TestParams {
   name: string;
 }
@@ -2250,7 +2150,7 @@ export interface ThinkingItem {
   text: string;
 }
 
-/** What models took since midnight; the cost in dollars, None where no price is known. */
+/** Tokens used since midnight; `cost` is in dollars, None if no price is known. */
 export interface Today {
   tokens: number;
   input: number;
@@ -2267,7 +2167,7 @@ export interface TokenUsage {
   written?: number;
 }
 
-/** How the calls of one tool went since the host began; times in milliseconds. */
+/** Calls of one tool since the host started; durations in milliseconds. */
 export interface ToolCalls {
   name: string;
   total: number;
@@ -2278,7 +2178,7 @@ export interface ToolCalls {
   max_ms: number | null;
 }
 
-/** All that is known of a tool. */
+/** All details of a tool. */
 export interface ToolDetails {
   name: string;
   server: string | null;
@@ -2307,7 +2207,7 @@ export interface ToolDetails {
   can_switch: boolean;
 }
 
-/** A tool and where it comes from. */
+/** A tool and its origin. */
 export interface ToolInfo {
   name: string;
   server: string | null;
@@ -2325,7 +2225,7 @@ export interface ToolInfo {
   changes: string[];
 }
 
-/** A tool that fits a question. */
+/** A tool that matches a question. */
 export interface ToolMatch {
   name: string;
   server: string | null;
@@ -2342,7 +2242,7 @@ export interface ToolPart {
   after: string;
 }
 
-/** The tools for a question, the best first. */
+/** The tools for a question, best first. */
 export interface ToolSearch {
   query: string;
   tools: ToolMatch[];
@@ -2350,7 +2250,6 @@ export interface ToolSearch {
   note: string;
 }
 
-/** A tool as it is offered from now on. */
 export interface ToolSet {
   name: string;
   enabled: boolean;
@@ -2358,7 +2257,6 @@ export interface ToolSet {
   timeout: number | null;
 }
 
-/** The tool, and what is to change; what is left out stays as it is. */
 export interface ToolSetParams {
   name: string;
   enabled?: boolean | null;
@@ -2366,12 +2264,11 @@ export interface ToolSetParams {
   timeout?: number | null;
 }
 
-/** The public name. */
 export interface ToolShowParams {
   name: string;
 }
 
-/** Tools by name. */
+/** Tools found by name. */
 export interface ToolsFound {
   tools: ShelfTool[];
   near: NearWord | null;
@@ -2380,7 +2277,7 @@ export interface ToolsFound {
   servers: number;
 }
 
-/** There are other tools now, of one server or of several. */
+/** The tools of one server, or of several, changed. */
 export interface ToolsNews {
   seq: number;
   kind: "tools";
@@ -2388,14 +2285,14 @@ export interface ToolsNews {
   server: string | null;
 }
 
-/** Which server's, and whether those that are switched off too. */
+/** The server, and whether to include disabled tools. */
 export interface ToolsParams {
   server?: string | null;
   disabled?: boolean;
   wait?: number;
 }
 
-/** How a second instance of a server was started, step by step. */
+/** The test of a server: a second instance is started, step by step. */
 export interface Trial {
   ok: boolean;
   steps: TrialStep[];
@@ -2405,7 +2302,7 @@ export interface Trial {
   remedy?: TrialRemedy;
 }
 
-/** With which options the server would have to be installed again. */
+/** The option to reinstall the server with. */
 export interface TrialRemedy {
   reason: string;
   option: "also" | "allow_scripts";
@@ -2413,7 +2310,7 @@ export interface TrialRemedy {
   command: string;
 }
 
-/** One step of a trial; the first that fails is the last. */
+/** One step of a test; the test ends at the first step that fails. */
 export interface TrialStep {
   name: "resolve" | "spawn" | "connect" | "handshake" | "list";
   ok: boolean;
@@ -2422,7 +2319,7 @@ export interface TrialStep {
   hint?: string;
 }
 
-/** What a tool answered that was tried. */
+/** The result of trying a tool. */
 export interface Tried {
   tool: string;
   outcome: "ok" | "tool_error";
@@ -2430,18 +2327,17 @@ export interface Tried {
   result: CallResult;
 }
 
-/** Those that were asked for, or all that wait. */
+/** The requested servers, or all that need approval. */
 export interface TrustAnswer {
   servers: TrustShown[];
 }
 
-/** The servers, all that wait when none is named; `agree` holds the marks of what a person agreed to. */
 export interface TrustParams {
   names?: string[];
   agree?: Record<string, string>;
 }
 
-/** What a server would run; a person agrees to its `mark`, which names exactly this. */
+/** The program or address of a server; the user approves its `mark`, which identifies exactly this. */
 export interface TrustShown {
   name: string;
   trusted: boolean;
@@ -2459,17 +2355,16 @@ export interface TryAnswered {
   allowed: boolean;
 }
 
-/** A person has to say whether the call may run; `chat_reply` answers it. */
+/** The call needs approval; answer with `chat_reply`. */
 export interface TryAsking {
   asking: CallQuestion;
 }
 
-/** The tool's server asks the user, or wants to ask the model; `chat_reply` answers it. */
+/** The tool's server asks the user, or wants to ask the model; answer with `chat_reply`. */
 export interface TryServerAsking {
   server_asking: ServerAskingEvent;
 }
 
-/** The tool and its arguments; `project` is the folder that it works in. */
 export interface TryToolParams {
   tool: string;
   arguments?: Record<string, unknown>;
@@ -2497,13 +2392,12 @@ export interface TurnStopped {
   ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted" | null;
 }
 
-/** The server. */
 export interface UninstallParams {
   name: string;
   dry_run?: boolean;
 }
 
-/** A server whose files are gone; `removed` tells of its entry. */
+/** A server whose files were deleted; `removed` says whether its entry was removed too. */
 export interface Uninstalled {
   name: string;
   removed: boolean;
@@ -2512,7 +2406,7 @@ export interface Uninstalled {
   unused_secrets: string[];
 }
 
-/** The server, and which version: the newest, one of this number, or another file. */
+/** The server, and the new version: the newest, a given version, or another file. */
 export interface UpdateParams {
   name: string;
   to?: string | null;
@@ -2525,7 +2419,7 @@ export interface UpdateParams {
   agreed?: string | null;
 }
 
-/** A vendor as far as it can be asked from here; `key` is a name, never a value. */
+/** A model vendor; `key` is the name of a key, never its value. */
 export interface Vendor {
   vendor: string;
   title: string;
@@ -2538,7 +2432,7 @@ export interface Vendor {
   tried: VendorTrial | null;
 }
 
-/** How a vendor answered when it was last tried, since the host began. */
+/** The last test of a vendor since the host started. */
 export interface VendorTrial {
   at: string;
   model: string;
@@ -2547,7 +2441,7 @@ export interface VendorTrial {
   reason: string;
 }
 
-/** The active version of a server, and whether there is a newer one. */
+/** The active version of a server, and whether a newer one exists. */
 export interface VersionLook {
   package: string;
   version: string;
@@ -2564,29 +2458,27 @@ export interface VersionLook {
   kept: InstalledVersion[];
 }
 
-/** The server. */
 export interface VersionsParams {
   name: string;
 }
 
-/** Who came by a view of the gateway. */
+/** Use of a gateway profile. */
 export interface ViewUse {
   name: string;
   today: number;
   last_call: string | null;
 }
 
-/** Nothing. */
 export interface ViewUseParams {
 }
 
-/** Everything that waits, what holds up work first, then the oldest first. */
+/** Everything that waits: questions first, then by age, oldest first. */
 export interface Waiting {
   count: number;
   items: WaitingItem[];
 }
 
-/** One thing that waits: names to make a sentence of, and where to go. */
+/** Something that waits for the user. */
 export interface WaitingItem {
   kind: "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed";
   id: string | null;
@@ -2602,7 +2494,7 @@ export interface WaitingItem {
   since: string | null;
 }
 
-/** Something else waits for a person now; `waiting` gives the whole. */
+/** The list of what waits for the user changed; the operation `waiting` returns all of it. */
 export interface WaitingNews {
   seq: number;
   kind: "waiting";
@@ -2610,33 +2502,30 @@ export interface WaitingNews {
   oldest: WaitingItem | null;
 }
 
-/** Nothing. */
 export interface WaitingParams {
 }
 
-/** Why the last good configuration stays. */
+/** Why the previous configuration is still used. */
 export interface WatchedConfig {
   config_error: string;
 }
 
-/** A server that is gone. */
 export interface WatchedRemoval {
   removed: string;
 }
 
-/** A server, as it is now. */
 export interface WatchedServer {
   server: Server;
 }
 
-/** On whose behalf a call was made. */
+/** The caller. */
 export interface Who {
   kind: "chat" | "page" | "gateway" | "workflow" | "python" | "terminal" | "other";
   name: string;
   session: string | null;
 }
 
-/** One argument: `text` is typed by the schema, `value` is taken as it is. */
+/** One argument: `text` is converted by the schema, `value` is used unchanged. */
 export interface Word {
   key: string;
   text?: string | null;
@@ -2695,81 +2584,81 @@ export type Watched = WatchedServer | WatchedRemoval | WatchedConfig;
 
 export type WhoKind = "chat" | "page" | "gateway" | "workflow" | "python" | "terminal" | "other";
 
-/** Everything that can be asked of the host. */
+/** All operations of the host. */
 export interface Operations {
-  /** Write a new server into the config file, its secrets into the store, and let it start. */
+  /** Add a server to the config file, store its secrets, and start it. */
   add: {
     params: AddParams;
     event: unknown;
     result: ServerAdded;
   };
-  /** Add a server just as it was proposed. it waits for a person's word: adding is not trusting. */
+  /** Add a server as proposed; it still needs trust. */
   admit: {
     params: AdmitParams;
     event: InstallStep;
     result: Admitted;
   };
-  /** Say yes or no to a question that waits. */
+  /** Approve or deny a waiting request. */
   approval_answer: {
     params: ApprovalAnswerParams;
     event: unknown;
     result: ApprovalAnswered;
   };
-  /** The questions that nobody was there to answer. */
+  /** List the approval requests that are waiting, oldest first. */
   approvals: {
     params: ApprovalsParams;
     event: unknown;
     result: ApprovalQuestion[];
   };
-  /** The calls that went through the door, newest first. */
+  /** List the recorded calls, newest first. */
   audit: {
     params: AuditParams;
     event: unknown;
     result: CallRecorded[];
   };
-  /** Run one tool, through the same door as everybody else. */
+  /** Call a tool. */
   call: {
     params: CallParams;
     event: CallProgress;
     result: CallResult;
   };
-  /** Run a tool in a chat by hand, as the chat's own calls run: under the gate, and kept. */
+  /** Call a tool in a chat by hand, with the same approval as the model's calls. */
   call_again: {
     params: CallAgainParams;
     event: unknown;
     result: TurnStarted;
   };
-  /** How many calls there were of late, and how they went. */
+  /** Count recent calls by outcome. */
   call_counts: {
     params: CallCountsParams;
     event: unknown;
     result: CallCounts;
   };
-  /** How one call went: who asked, what the gate and the person said, which server. */
+  /** Show how one call went: caller, approval, server. */
   call_path: {
     params: CallPathParams;
     event: unknown;
     result: CallPath;
   };
-  /** Stop one call of a running turn, which goes on without it; the model is told. */
+  /** Stop one call of a running turn; the turn continues and the model is told. */
   call_stop: {
     params: CallStopParams;
     event: unknown;
     result: CallStopped;
   };
-  /** The record of calls by words, page by page, each with who asked and what the gate said. */
+  /** Search the audit log, page by page: each call with its caller and the approval decision. */
   calls: {
     params: CallsParams;
     event: unknown;
     result: Calls;
   };
-  /** The calls that have not ended, and those that wait for a person. */
+  /** List calls that are running or waiting for approval, newest first. */
   calls_running: {
     params: CallsRunningParams;
     event: unknown;
     result: RunningCall[];
   };
-  /** The talk is over for now; what ran for it alone ends. the chat itself stays. */
+  /** Stop the servers and processes that run for this chat alone; the chat itself stays. */
   chat_close: {
     params: ChatCloseParams;
     event: unknown;
@@ -2781,223 +2670,223 @@ export interface Operations {
     event: unknown;
     result: TurnStarted;
   };
-  /** Put a chat away; `chat_restore` brings it back for a while. */
+  /** Delete a chat and stop what runs for it; `chat_restore` can undo it for a while. */
   chat_delete: {
     params: ChatDeleteParams;
     event: unknown;
     result: ChatSummary;
   };
-  /** A chat as a file to keep or to hand on, as markdown or json. */
+  /** Export a chat as Markdown or JSON. */
   chat_export: {
     params: ChatExportParams;
     event: unknown;
     result: ChatExport;
   };
-  /** A new chat that begins as another did. */
+  /** Start a new chat from the beginning of another. */
   chat_fork: {
     params: ChatForkParams;
     event: unknown;
     result: ChatInfo;
   };
-  /** The chats there are. */
+  /** List chats, newest first. */
   chat_list: {
     params: ChatListParams;
     event: unknown;
     result: ChatInfo[];
   };
-  /** Give a chat another title. */
+  /** Rename a chat. */
   chat_rename: {
     params: ChatRenameParams;
     event: unknown;
     result: ChatSummary;
   };
-  /** A person answers what a running turn asks. */
+  /** Answer a question of a running turn. */
   chat_reply: {
     params: ChatReplyParams;
     event: unknown;
     result: ReplyTaken;
   };
-  /** Bring a deleted chat back. */
+  /** Restore a deleted chat. */
   chat_restore: {
     params: ChatRestoreParams;
     event: unknown;
     result: ChatSummary;
   };
-  /** Everything that one call of a chat answered, pictures and cut parts included. */
+  /** Show the whole result of one call of a chat, with pictures. */
   chat_result: {
     params: ChatResultParams;
     event: unknown;
     result: CallWhole;
   };
-  /** Ask something in a chat; the turn runs in the host and goes on when nobody looks. */
+  /** Ask something in a chat; the turn runs in the background. */
   chat_send: {
     params: ChatSendParams;
     event: unknown;
     result: TurnStarted;
   };
-  /** A whole chat, to be read or exported. */
+  /** Show a whole chat. */
   chat_show: {
     params: ChatShowParams;
     event: unknown;
     result: ChatWhole;
   };
-  /** Stop the running turn of a chat, with all that its tools have started. */
+  /** Stop the running turn of a chat, with everything its tools started. */
   chat_stop: {
     params: ChatStopParams;
     event: unknown;
     result: TurnStopped;
   };
-  /** Say which tools a chat always offers to the model, and which never. */
+  /** Set which tools a chat always offers to the model, and which never. */
   chat_tools: {
     params: ChatToolsParams;
     event: unknown;
     result: ChatTools;
   };
-  /** A chat as a page shows it, turn by turn, with what the latest one is doing right now. */
+  /** Show the turns of a chat, and the running one. */
   chat_view: {
     params: ChatViewParams;
     event: unknown;
     result: ChatView;
   };
-  /** The chats there are and how each stands, the latest first, or those that hold some words. */
+  /** List chats with their state, newest first, or search them. */
   chats: {
     params: ChatsParams;
     event: unknown;
     result: ChatList;
   };
-  /** Whether a server is configured, so that nobody is asked about one that is not. */
+  /** Check that a server is configured. */
   check: {
     params: CheckParams;
     event: unknown;
     result: ServerChecked;
   };
-  /** Write the entry for this crib into the file of an mcp client, or take it out again. */
+  /** Write the gateway's entry into the config file of an MCP client, or remove it. */
   client_connect: {
     params: ClientConnectParams;
     event: unknown;
     result: ClientChanged;
   };
-  /** How an mcp client is pointed at this crib; nothing is written. */
+  /** Show the entry that connects an MCP client; nothing is written. */
   client_entry: {
     params: ClientEntryParams;
     event: unknown;
     result: ClientEntry;
   };
-  /** The mcp clients that can be connected, which are here, and which use a crib already. */
+  /** List the MCP clients that can be connected, those found here, and those already connected. */
   clients: {
     params: ClientsParams;
     event: unknown;
     result: KnownClient[];
   };
-  /** End a server and leave it off, also at the next start. */
+  /** Disable a server, now and at every start. */
   disable: {
     params: DisableParams;
     event: unknown;
     result: Switched;
   };
-  /** Looks at everything that servers depend on, and at each server. */
+  /** Check the installation and each server. */
   doctor: {
     params: DoctorParams;
     event: unknown;
     result: Diagnosis;
   };
-  /** Let a server run, now and at every start. */
+  /** Enable a server, now and at every start. */
   enable: {
     params: EnableParams;
     event: unknown;
     result: Switched;
   };
-  /** A server's entry as it stands in the config file, all keys included, to be edited as text. */
+  /** Show a server's entry in the config file as text, with all its keys. */
   entry: {
     params: EntryParams;
     event: unknown;
     result: EntryText;
   };
-  /** Put another entry in a server's place, unless somebody else changed it meanwhile. */
+  /** Replace a server's entry. */
   entry_edit: {
     params: EntryEditParams;
     event: unknown;
     result: EntryWritten;
   };
-  /** Our servers in the words of another host, shown or written into its file; never a secret. */
+  /** Show our servers in the format of another program, or write them into its file; never a secret. */
   export: {
     params: ExportParams;
     event: unknown;
     result: Exported;
   };
-  /** Every tool that is known, or those whose name has these words; else what may be meant. */
+  /** Find tools by words in their names; suggests a word if none match. */
   find_tools: {
     params: FindToolsParams;
     event: unknown;
     result: ToolsFound;
   };
-  /** The host that answers, and the numbers that every page shows. */
+  /** Show the host's version, paths, counts and today's usage. */
   host_info: {
     params: HostInfoParams;
     event: unknown;
     result: HostInfo;
   };
-  /** Take in the servers of another host's file as they were shown; trusts and starts none. */
+  /** Import the servers as shown; none is trusted or started. */
   import_apply: {
     params: ImportApplyParams;
     event: unknown;
     result: ImportPlan;
   };
-  /** The files of other hosts that are here, and how many servers each names. */
+  /** List the config files of other programs found here, and their servers. */
   import_found: {
     params: ImportFoundParams;
     event: unknown;
     result: FoundSource[];
   };
-  /** What taking in the servers of another host's file would do; changes nothing. */
+  /** Show what importing servers from another program's file would do; nothing is written. */
   import_plan: {
     params: ImportPlanParams;
     event: unknown;
     result: ImportPlan;
   };
-  /** Plan an installation, or do what was planned and write the server into the config file. */
+  /** Plan an installation, or install as planned and add the server to the config file. */
   install: {
     params: InstallParams;
     event: InstallStep;
     result: ServerInstalled;
   };
-  /** What a configured server would run or reach, for a person to read before `trust`. */
+  /** Show what a configured server would run or connect to. */
   launch: {
     params: LaunchParams;
     event: unknown;
     result: LaunchShown;
   };
-  /** A person signs in to a remote server in a browser; what comes of it is kept among the secrets. */
+  /** Sign in to a remote server in a browser and store the tokens as secrets. */
   login: {
     params: LoginParams;
     event: SignInPage;
     result: SignedInTo;
   };
-  /** Forget what a sign-in to a remote server left behind. */
+  /** Delete the stored sign-in of a remote server. */
   logout: {
     params: LogoutParams;
     event: unknown;
     result: SignedOutOf;
   };
-  /** What a server wrote to stderr, and on request what it goes on to write. */
+  /** Show what a server wrote to stderr; with `follow` also each new line. */
   logs: {
     params: LogsParams;
     event: LogLine | LogBatch;
     result: LogLines;
   };
-  /** What the turns of all chats took: model, rounds, tokens, cost. */
+  /** List the usage of recent turns: model, rounds, tokens, cost. */
   model_requests: {
     params: ModelRequestsParams;
     event: unknown;
     result: ModelRequests;
   };
-  /** Ask a model for one word, with a key that is stored or with one that is not yet. */
+  /** Test a model with a stored key or a new one. */
   model_try: {
     params: ModelTryParams;
     event: unknown;
     result: ModelTried;
   };
-  /** Which language models can be asked from here, and where their keys are looked for. */
+  /** List model vendors and the keys found for them. */
   models: {
     params: ModelsParams;
     event: unknown;
@@ -3009,331 +2898,331 @@ export interface Operations {
     event: unknown;
     result: MasterSwitch;
   };
-  /** Turn the master switch on; servers that are enabled start. */
+  /** Turn the master switch on; enabled servers start. */
   on: {
     params: OnParams;
     event: unknown;
     result: MasterSwitch;
   };
-  /** Which installed servers there is a newer version of; nothing is changed. */
+  /** List installed servers and their newest versions; nothing is changed. */
   outdated: {
     params: OutdatedParams;
     event: unknown;
     result: VersionLook[];
   };
-  /** All servers at a glance, with where they come from and how their last day went. */
+  /** Show all servers with their sources and their last 24 hours. */
   overview: {
     params: OverviewParams;
     event: unknown;
     result: Overview;
   };
-  /** A new address that lets one page in, once. */
+  /** Create an address that signs in one browser, once. */
   page_address: {
     params: PageAddressParams;
     event: unknown;
     result: PageAddress;
   };
-  /** Let a page in no more; what it has open ends. */
+  /** Sign a browser out; its open pages are disconnected. */
   page_revoke: {
     params: PageRevokeParams;
     event: unknown;
     result: Revoked;
   };
-  /** The pages that were let in. */
+  /** List the signed-in browsers, newest first. */
   pages: {
     params: PagesParams;
     event: unknown;
     result: LetInPage[];
   };
-  /** Remember a rule of the person, once its examples prove that it means what it should. */
+  /** Add an approval rule after checking its examples. */
   policy_add: {
     params: PolicyAddParams;
     event: unknown;
     result: RuleShown;
   };
-  /** Put another rule in the place of one, once its examples prove what it means. */
+  /** Replace an approval rule after checking its examples. */
   policy_edit: {
     params: PolicyEditParams;
     event: unknown;
     result: RuleShown;
   };
-  /** What the gate would decide about a call, and why; nothing runs and nobody is asked. */
+  /** Explain what would be decided about a call; nothing runs and no one is asked. */
   policy_explain: {
     params: PolicyExplainParams;
     event: unknown;
     result: Explanation;
   };
-  /** The rules of the person, and in which mode each kind of caller is. */
+  /** List your approval rules and the mode of each kind of caller. */
   policy_list: {
     params: PolicyListParams;
     event: unknown;
     result: Policy;
   };
-  /** Forget a rule of the person. */
+  /** Remove an approval rule. */
   policy_remove: {
     params: PolicyRemoveParams;
     event: unknown;
     result: RuleRemoved;
   };
-  /** Put a rule of the person out of force for a while, or into force again. */
+  /** Turn an approval rule on or off. */
   policy_switch: {
     params: PolicySwitchParams;
     event: unknown;
     result: RuleSwitched;
   };
-  /** Write a view of the crib into the config file; a gateway that runs serves it at once. */
+  /** Add a profile to the config file; a running gateway serves it at once. */
   profile_add: {
     params: ProfileAddParams;
     event: unknown;
     result: ProfileShown;
   };
-  /** The views that a gateway serves, and which of them need a token; never the token. */
+  /** List the gateway's profiles and which of them need a token; never the token. */
   profile_list: {
     params: ProfileListParams;
     event: unknown;
     result: ProfileShown[];
   };
-  /** Take a view out of the config file; its clients are cut off, its token is void. */
+  /** Remove a profile; its clients are disconnected and its token becomes invalid. */
   profile_remove: {
     params: ProfileRemoveParams;
     event: unknown;
     result: ProfileRemoved;
   };
-  /** Keep a view for whoever has a token, of which a hash and the last characters come here. */
+  /** Require a token for a profile; only its hash and last characters are sent here. */
   profile_token: {
     params: ProfileTokenParams;
     event: unknown;
     result: ProfileShown;
   };
-  /** What adding a server would run, fetch and write, for a person to read; nothing is written. */
+  /** Show what adding a server would run, download and write; nothing is written. */
   propose: {
     params: ProposeParams;
     event: InstallStep;
     result: Proposed;
   };
-  /** A question about a call as a person is shown it, whoever asks it and wherever it waits. */
+  /** Show one approval request. */
   question_show: {
     params: QuestionShowParams;
     event: unknown;
     result: CallQuestion;
   };
-  /** Where every tool stands for a question, why, and which of them a model would be offered. */
+  /** Rank every tool for a question, and show which the model would be offered. */
   rank: {
     params: RankParams;
     event: unknown;
     result: Ranking;
   };
-  /** What a pasted text means; nothing is run, fetched or written to find out. */
+  /** Recognise the servers in a pasted text; nothing is run, downloaded or written. */
   recognise: {
     params: RecogniseParams;
     event: unknown;
     result: Recognised;
   };
-  /** Take a server out of the config file; its process ends. */
+  /** Remove a server from the config file and stop it. */
   remove: {
     params: RemoveParams;
     event: unknown;
     result: ServerRemoval;
   };
-  /** End a server, if it runs, and start it again with a clean slate. */
+  /** Restart a server and forget its earlier failures. */
   restart: {
     params: RestartParams;
     event: unknown;
     result: Server;
   };
-  /** Bring back a server that was just removed, as it was and where it stood. */
+  /** Restore a server that was just removed, in its place. */
   restore: {
     params: RestoreParams;
     event: unknown;
     result: ServerRestored;
   };
-  /** Make an earlier version of an installed server the active one again; nothing is fetched. */
+  /** Activate an earlier version of an installed server; nothing is downloaded. */
   rollback: {
     params: RollbackParams;
     event: unknown;
     result: RolledBack;
   };
-  /** The tools that a question needs, and why. */
+  /** Find the tools for a question, best first, with reasons. */
   search: {
     params: SearchParams;
     event: unknown;
     result: ToolSearch;
   };
-  /** Servers that one could add, from our list and from a registry where one is set. */
+  /** Search servers to add, in the built-in catalog and in the registry if one is set. */
   search_servers: {
     params: SearchServersParams;
     event: unknown;
     result: CatalogSearch;
   };
-  /** The names of the stored secrets, where each lies and who uses it; never a value. */
+  /** List secrets by name, where each is stored and which servers use it; never a value. */
   secret_list: {
     params: SecretListParams;
     event: unknown;
     result: SecretInfo[];
   };
-  /** Forget a secret; servers that use it keep running until their next start. */
+  /** Remove a secret; servers that use it keep running until their next start. */
   secret_remove: {
     params: SecretRemoveParams;
     event: unknown;
     result: SecretRemoved;
   };
-  /** Store a secret, and start again the servers that use it. */
+  /** Store a secret and restart the servers that use it. */
   secret_set: {
     params: SecretSetParams;
     event: unknown;
     result: SecretStored;
   };
-  /** What one server holds in memory, when it was last used, and how often today. */
+  /** Show a server's memory, last use and calls of today. */
   server_facts: {
     params: ServerFactsParams;
     event: unknown;
     result: ServerFacts;
   };
-  /** How every server is doing. */
+  /** List the servers and how they are doing, in the order of the file. */
   servers: {
     params: ServersParams;
     event: unknown;
     result: Server[];
   };
-  /** Write one setting into the config file; it holds at once where that is possible. */
+  /** Change a setting in the config file; it applies at once where possible. */
   settings_set: {
     params: SettingsSetParams;
     event: unknown;
     result: SettingSaved;
   };
-  /** All settings as they hold now, and which of them the config file says something about. */
+  /** Show all settings, and which of them the config file sets. */
   settings_show: {
     params: SettingsShowParams;
     event: unknown;
     result: SettingsShown;
   };
-  /** Add a server as it was proposed, trust what was shown and try it; it goes on by itself. */
+  /** Add a server as proposed, trust what was shown and test it, in the background. */
   setup_add: {
     params: SetupAddParams;
     event: unknown;
     result: SetupShown;
   };
-  /** The outcome of the work on a server has been seen. */
+  /** Dismiss the outcome of finished work on a server. */
   setup_forget: {
     params: SetupForgetParams;
     event: unknown;
     result: SetupForgotten;
   };
-  /** End the work on a server, with everything that was started for it. */
+  /** Stop the work on a server and everything it started. */
   setup_stop: {
     params: SetupStopParams;
     event: unknown;
     result: SetupShown;
   };
-  /** Start a second instance of a server step by step; it goes on by itself. */
+  /** Test a server step by step, in the background. */
   setup_test: {
     params: SetupTestParams;
     event: unknown;
     result: SetupShown;
   };
-  /** Trust a configured server as shown, install what it needs, try it; it goes on by itself. */
+  /** Trust a configured server as shown, install what it needs and test it, in the background. */
   setup_trust: {
     params: SetupTrustParams;
     event: unknown;
     result: SetupShown;
   };
-  /** Put another version of an installed server in place, as planned; it goes on by itself. */
+  /** Install another version of a server as planned, in the background. */
   setup_update: {
     params: SetupUpdateParams;
     event: unknown;
     result: SetupShown;
   };
-  /** Servers that are being added, installed or tried out, and how the latest went. */
+  /** List servers that are being added, installed or tested, and how the latest went; oldest first. */
   setups: {
     params: SetupsParams;
     event: unknown;
     result: SetupShown[];
   };
-  /** A key for the token of a one-time address. */
+  /** Exchange the token of a one-time sign-in address for a key. */
   sign_in: {
     params: SignInParams;
     event: unknown;
     result: SignedIn;
   };
-  /** Give the page's key up. */
+  /** Revoke the page's key. */
   sign_out: {
     params: SignOutParams;
     event: unknown;
     result: SignedOut;
   };
-  /** Start a server now, with a clean slate. */
+  /** Start a server and forget its earlier failures. */
   start: {
     params: StartParams;
     event: unknown;
     result: Server;
   };
-  /** End a server and leave it off until it is started, or the host is. */
+  /** Stop a server until it or the host is started again. */
   stop: {
     params: StopParams;
     event: unknown;
     result: Server;
   };
-  /** Start a second instance of a server step by step, and look its tools over. */
+  /** Test a server: start a second instance step by step and review its tools. */
   test: {
     params: TestParams;
     event: TrialStep;
     result: Trial;
   };
-  /** Switch a tool on or off, have it always offered, or give it more time; in the file, at once. */
+  /** Enable or disable a tool, always offer it, or change its timeout, in the config file. */
   tool_set: {
     params: ToolSetParams;
     event: unknown;
     result: ToolSet;
   };
-  /** Everything that is known of one tool. */
+  /** Show everything known about a tool. */
   tool_show: {
     params: ToolShowParams;
     event: unknown;
     result: ToolDetails;
   };
-  /** Every tool there is, or those of one server. */
+  /** List all tools, or those of one server, by name. */
   tools: {
     params: ToolsParams;
     event: unknown;
     result: ToolInfo[];
   };
-  /** Show what waits for a person's word, and take that word for exactly what was shown. */
+  /** Show the servers and tools that need trust, and trust those whose marks are given. */
   trust: {
     params: TrustParams;
     event: unknown;
     result: TrustAnswer;
   };
-  /** Run a tool by hand from the page: through the one door and the gate, which may ask first. */
+  /** Call a tool from the page, with approval if the policy asks for it. */
   try_tool: {
     params: TryToolParams;
     event: CallProgress | TryAsking | TryServerAsking | TryAnswered;
     result: Tried;
   };
-  /** End an installed server, take it out of the config file, and remove its files. */
+  /** Stop an installed server, remove it from the config file, and delete its files. */
   uninstall: {
     params: UninstallParams;
     event: unknown;
     result: Uninstalled;
   };
-  /** Plan or install another version of an installed server; the one before is kept to go back to. */
+  /** Plan or install another version of a server; the earlier one is kept for `rollback`. */
   update: {
     params: UpdateParams;
     event: InstallStep;
     result: ServerUpdated;
   };
-  /** Which versions of an installed server lie here, without asking anybody else. */
+  /** List the installed versions of a server, newest first; makes no request. */
   versions: {
     params: VersionsParams;
     event: unknown;
     result: KeptVersion[];
   };
-  /** When each view of the gateway was last used, and how often today. */
+  /** Show when each profile was last used, and how often today. */
   view_use: {
     params: ViewUseParams;
     event: unknown;
     result: ViewUse[];
   };
-  /** Everything that waits for a person's word. */
+  /** List everything that needs the user. */
   waiting: {
     params: WaitingParams;
     event: unknown;

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { run } from "../api/client";
 import { queries, useLive } from "../api/hooks";
 import type { LiveEvent } from "../api/live";
-import type { Server, Waiting } from "../api/types";
+import type { Waiting } from "../api/types";
 import { plural } from "../ui/amounts";
 import { notify } from "./notices";
 import { announcement, countChanges, stateOf, statesOf, wordOf } from "./serverChanges";
@@ -25,9 +25,9 @@ export function Announcer() {
     useCallback(
       (event: LiveEvent) => {
         if (event.kind === "reconnected") void compare(known);
-        if (event.kind === "server_removed") known.current.delete(String(event["name"]));
+        if (event.kind === "server_removed") known.current.delete(event.name);
         if (event.kind !== "server") return;
-        const server = event["server"] as Server;
+        const { server } = event;
         const before = known.current.get(server.name)?.split(",")[0];
         known.current.set(server.name, stateOf(server));
         if (before !== undefined && before !== wordOf(server)) tell(server.name, wordOf(server));
@@ -35,7 +35,11 @@ export function Announcer() {
       [tell],
     ),
   );
-  return <div className="sr" aria-live="polite" data-said>{said}</div>;
+  return (
+    <div className="visually-hidden" aria-live="polite" data-said>
+      {said}
+    </div>
+  );
 }
 
 /** The sentence that is said now, and a way to add to the next one. */
@@ -46,12 +50,15 @@ function useSpoken(): [string, (name: string, word: string) => void] {
   const last = useRef(0);
   const tell = useCallback((name: string, word: string) => {
     next.current.set(name, word);
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      last.current = Date.now();
-      setSaid(announcement(next.current));
-      next.current = new Map();
-    }, Math.max(200, last.current + PAUSE - Date.now()));
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined;
+        last.current = Date.now();
+        setSaid(announcement(next.current));
+        next.current = new Map();
+      },
+      Math.max(200, last.current + PAUSE - Date.now()),
+    );
   }, []);
   useEffect(() => () => clearTimeout(timer.current), []);
   return [said, tell];
@@ -64,7 +71,7 @@ async function compare(known: { current: Map<string, string> }): Promise<void> {
     const [servers, waiting] = await Promise.all([run("servers", {}), run("waiting", {})]);
     known.current = statesOf(servers);
     const changed = countChanges(before, known.current, waited, waiting.items);
-    notify(changed ? `Connected again. ${plural(changed, "thing")} changed.` : "Connected again.");
+    notify(changed ? `Reconnected. ${plural(changed, "change")}.` : "Reconnected.");
   } catch {
     // Gone once more; the next time it comes back this is told again.
   }

@@ -9,7 +9,7 @@ import { PageView } from "./PageView";
 import { Palette } from "./Palette";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
-import { BottomTabs, TopBar } from "./Narrow";
+import { BottomTabs, TopBar } from "./NarrowBars";
 import { useShellKeys } from "./shellKeys";
 
 /** The shell around every page: rail, page, status line; top bar and tabs in a narrow window. */
@@ -21,8 +21,8 @@ export function App() {
   return (
     <>
       <Sprite />
-      <a className="btn skip" href="#main">
-        To the page
+      <a className="btn skip-link" href="#main">
+        Skip to content
       </a>
       <div className="app">
         <Rail onFind={() => setOverlay("palette")} />

@@ -8,7 +8,7 @@ import { Glyph } from "../ui/Status";
 import { Sprite } from "../ui/Sprite";
 import { notify } from "./notices";
 
-/** The host does not answer: what is seen stays, and says from when it is. */
+/** Shown while the host does not respond: the page keeps its content and says how old it is. */
 export function HostGone() {
   const connection = useConnection();
   const [now, setNow] = useState(Date.now());
@@ -23,13 +23,13 @@ export function HostGone() {
   if (!shown || !connection.since) return null;
   const seconds = Math.max(0, Math.ceil(((connection.retryAt ?? now) - now) / 1000));
   return (
-    <div className="gone" role="alert">
+    <div className="host-gone" role="alert">
       <Glyph shape="retry" />
       <span className="grow">
-        Toolcrib is not answering. <span aria-hidden="true">Trying again in {seconds} s. </span>This is how it was at {clock(new Date(connection.since))}. Start
-        it again with <code>toolcrib up</code>; nothing of this page is lost.
+        Toolcrib is not responding. <span aria-hidden="true">Retrying in {seconds} s. </span>The page shows the state at{" "}
+        {clock(new Date(connection.since))}. Restart it with <code>toolcrib up</code>; nothing on this page is lost.
       </span>
-      <button type="button" className="btn sm" onClick={() => live.tryNow()}>
+      <button type="button" className="btn small" onClick={() => live.retryNow()}>
         Try now
       </button>
     </div>
@@ -38,7 +38,7 @@ export function HostGone() {
 
 const ACTIONS = ".btn,[role=switch]";
 
-/** While nobody would hear it, what acts does nothing and says why; what was typed stays where it is. */
+/** While the host is unreachable, buttons do nothing and say why; typed text is kept. */
 function useNothingDone(on: boolean): void {
   useEffect(() => {
     const main = document.getElementById("main");
@@ -48,7 +48,7 @@ function useNothingDone(on: boolean): void {
       if (!pressed) return;
       event.preventDefault();
       event.stopPropagation();
-      notify("Toolcrib is not answering, so nothing was done.");
+      notify("Toolcrib is not responding, so nothing was changed.");
     }
     main.dataset["gone"] = "";
     main.addEventListener("click", refuse, true);
@@ -59,7 +59,7 @@ function useNothingDone(on: boolean): void {
   }, [on]);
 }
 
-/** Without a key nothing is shown, until another tab of this browser has one again. */
+/** Without a key nothing is shown until another tab of this browser signs in. */
 export function SignedOut() {
   useEffect(() => {
     const look = () => pageKey() && location.reload();
@@ -69,10 +69,10 @@ export function SignedOut() {
   return (
     <>
       <Sprite />
-      <main className="page" style={{ maxWidth: 560, paddingTop: 96 }}>
+      <main className="page signed-out">
         <h1>Toolcrib</h1>
-        <p className="q" style={{ marginTop: 12, fontSize: "var(--t-15)" }}>
-          This page’s key is no longer valid. Open a new one with <code>toolcrib open</code>.
+        <p className="secondary signed-out-text">
+          This browser is signed out. Open the page again with <code>toolcrib open</code>.
         </p>
       </main>
     </>

@@ -8,43 +8,63 @@ const GROUPS: readonly { title: string; keys: readonly Key[] }[] = [
   {
     title: "Everywhere",
     keys: [
-      [`${MOD} K`, "Go to or do anything"],
+      [`${MOD} K`, "Search or run a command"],
       ...PLACES.map((place): Key => [`g ${place.key}`, place.title]),
       ["/", "Search this page"],
-      ["j k or arrows", "Move in a list"],
+      ["j k or arrows", "Move through a list"],
       ["Enter", "Open"],
-      [".", "What can be done with a row"],
-      ["!", "The oldest thing that needs you"],
-      ["]", "The panel on the right"],
-      ["Esc", "Close; in the chat, stop"],
-      ["?", "These keys"],
+      [".", "Actions for a row"],
+      ["!", "Go to the oldest item that needs you"],
+      ["]", "Show or hide the side panel"],
+      ["Esc", "Close, or stop a chat"],
+      ["?", "Keyboard shortcuts"],
     ],
   },
-  { title: "Chat", keys: [["↑", "In an empty field, edit the last question"], ["o r c", "On a call: open, run again, copy"], ["A D", "In a question: allow, deny"]] },
-  { title: "Servers", keys: [["a", "Add a server"], ["t x l", "On a row: test, on or off, log"]] },
-  { title: "Tools", keys: [["↓", "From the field into the list"], ["p b", "On a row: always on, off"], [MOD_ENTER, "Run it"]] },
+  {
+    title: "Chat",
+    keys: [
+      ["↑", "In an empty field, edit your last message"],
+      ["o r c", "On a call: open, run again, copy"],
+      ["A D", "On an approval: allow, deny"],
+    ],
+  },
+  {
+    title: "Servers",
+    keys: [
+      ["a", "Add a server"],
+      ["t x l", "On a row: test, on or off, log"],
+    ],
+  },
+  {
+    title: "Tools",
+    keys: [
+      ["↓", "From the search field to the list"],
+      ["p b", "On a row: always on, turn off"],
+      [MOD_ENTER, "Run"],
+    ],
+  },
 ];
 
 /** All keys at once. */
 export function KeyList({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
-      <div style={{ padding: "4px 14px 16px" }}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <div className="key-list">
         {GROUPS.map((group) => (
           <section key={group.title} aria-label={group.title}>
-            <h3 style={{ margin: "14px 0 8px" }}>{group.title}</h3>
-            <dl style={{ display: "grid", gridTemplateColumns: "140px 1fr", gap: "6px 16px" }}>
+            <h3 className="key-group">{group.title}</h3>
+            <dl className="key-table">
               {group.keys.map(([keys, what]) => (
-                <div key={keys} style={{ display: "contents" }}>
-                  <dt className="m">{keys}</dt>
+                <div className="contents" key={keys}>
+                  <dt className="muted">{keys}</dt>
                   <dd>{what}</dd>
                 </div>
               ))}
             </dl>
           </section>
         ))}
-        <p className="m t12" style={{ marginTop: 16 }}>
-          Keys of one letter work outside fields. They can be turned off in Settings, Appearance.
+        <p className="muted text-small space-above-16">
+          Single-key shortcuts work outside text fields. Turn them off in Settings, under Appearance.
         </p>
       </div>
     </Dialog>

@@ -2,34 +2,36 @@ import { Component, lazy, Suspense, type ComponentType, type LazyExoticComponent
 
 import { Loading } from "../ui/Loading";
 import { MOD } from "../ui/platform";
-import { Trouble } from "../ui/Trouble";
+import { ErrorBox } from "../ui/ErrorBox";
 import { pageAt } from "./places";
 import { Link, usePath } from "./router";
-import { Threshold } from "./Threshold";
+import { HomeRedirect } from "./HomeRedirect";
 
 type Loader = () => Promise<{ default: ComponentType }>;
 
-// The folder is the list: each page is loaded when somebody goes there.
+// The folder is the list: each page is loaded when it is first opened.
 const loaders = import.meta.glob<{ default: ComponentType }>("../pages/*/Page.tsx");
 const pages = new Map<string, LazyExoticComponent<ComponentType>>();
 for (const [path, loader] of Object.entries(loaders)) {
   pages.set(path.split("/")[2] ?? "", lazy(loader as Loader));
 }
 
-export function hasPage(page: string): boolean {
-  return pages.has(page);
-}
-
 export function PageView() {
   const path = usePath();
   const page = pageAt(path);
-  if (path === "/") return <Threshold />;
+  if (path === "/") return <HomeRedirect />;
   const Page = pages.get(page);
   if (!Page) return <Nowhere />;
   return (
-    <div className={`p-${page}`} style={{ display: "contents" }}>
+    <div className={`page-${page} contents`}>
       <Fence key={page}>
-        <Suspense fallback={<div className="page"><Loading /></div>}>
+        <Suspense
+          fallback={
+            <div className="page">
+              <Loading />
+            </div>
+          }
+        >
           <Page />
         </Suspense>
       </Fence>
@@ -40,10 +42,10 @@ export function PageView() {
 function Nowhere() {
   return (
     <div className="page">
-      <h1>Nothing is here</h1>
+      <h1>Page not found</h1>
       <p className="empty">
-        This address leads nowhere. <Link href="/chat">Go to the chat</Link>, or press <kbd>{MOD}</kbd> <kbd>K</kbd> to
-        find what you meant.
+        There is no page at this address. <Link href="/chat">Go to Chat</Link>, or press <kbd>{MOD}</kbd> <kbd>K</kbd>{" "}
+        to search.
       </p>
     </div>
   );
@@ -61,7 +63,7 @@ class Fence extends Component<{ children: ReactNode }, { error: unknown }> {
     if (this.state.error === null) return this.props.children;
     return (
       <div className="page">
-        <Trouble error={this.state.error} again={() => this.setState({ error: null })} />
+        <ErrorBox error={this.state.error} again={() => this.setState({ error: null })} />
       </div>
     );
   }

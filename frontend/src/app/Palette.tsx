@@ -45,10 +45,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="scrim palette">
-          <Radix.Content className="cp" aria-describedby={undefined} onKeyDown={press}>
-            <Radix.Title className="sr">Go to or do</Radix.Title>
-            <div className="in">
+        <Radix.Overlay className="overlay palette">
+          <Radix.Content className="palette-box" aria-describedby={undefined} onKeyDown={press}>
+            <Radix.Title className="visually-hidden">Search or run a command</Radix.Title>
+            <div className="palette-input">
               <Icon name="search" />
               <input
                 className="grow"
@@ -56,8 +56,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 aria-expanded="true"
                 aria-controls="palette-results"
                 aria-activedescendant={entries.length ? `palette-${chosen}` : undefined}
-                aria-label="Go to or do"
-                placeholder={inside ? inside.name : "Go to or do…"}
+                aria-label="Search or run a command"
+                placeholder={inside ? inside.name : "Search or run a command…"}
                 value={text}
                 onChange={(event) => {
                   setText(event.target.value);
@@ -67,11 +67,20 @@ export function Palette({ onClose }: { onClose: () => void }) {
               <kbd>Esc</kbd>
             </div>
             <Results entries={entries} chosen={chosen} onPick={perform} />
-            <div className="ft" aria-hidden="true">
-              <span><kbd>↑</kbd><kbd>↓</kbd>move</span>
-              <span><kbd>↵</kbd>do it</span>
-              <span><kbd>→</kbd>more for this one</span>
-              <span style={{ marginLeft: "auto" }}><kbd>?</kbd>all keys</span>
+            <div className="palette-foot" aria-hidden="true">
+              <span>
+                <kbd>↑</kbd>
+                <kbd>↓</kbd>move
+              </span>
+              <span>
+                <kbd>↵</kbd>select
+              </span>
+              <span>
+                <kbd>→</kbd>more actions
+              </span>
+              <span className="push-end">
+                <kbd>?</kbd>all shortcuts
+              </span>
             </div>
           </Radix.Content>
         </Radix.Overlay>
@@ -90,10 +99,10 @@ function Results({ entries, chosen, onPick }: ResultsProps) {
   const groups = [...new Set(entries.map((entry) => entry.group))];
   return (
     <div role="listbox" aria-label="Results" id="palette-results" className="results">
-      {entries.length === 0 && <p className="m" style={{ padding: "12px 16px" }}>Nothing is called so.</p>}
+      {entries.length === 0 && <p className="muted palette-empty">No results.</p>}
       {groups.map((group) => (
         <div key={group} role="group" aria-label={group}>
-          <div className="cap">{group}</div>
+          <div className="group-label">{group}</div>
           <ul role="presentation">
             {entries.map((entry, at) =>
               entry.group !== group ? null : (
@@ -102,13 +111,13 @@ function Results({ entries, chosen, onPick }: ResultsProps) {
                   id={`palette-${at}`}
                   role="option"
                   aria-selected={at === chosen}
-                  className={at === chosen ? "on" : ""}
+                  className={at === chosen ? "selected" : ""}
                   ref={at === chosen ? (node) => node?.scrollIntoView({ block: "nearest" }) : undefined}
                   onClick={() => onPick(entry)}
                 >
                   {entry.shape ? <Glyph shape={entry.shape} /> : <Icon name={entry.icon ?? "right"} />}
-                  <span className="b el">{entry.name}</span>
-                  <span className="m el grow">{entry.about}</span>
+                  <span className="medium ellipsis">{entry.name}</span>
+                  <span className="muted ellipsis grow">{entry.about}</span>
                   {at === chosen ? <kbd>↵</kbd> : entry.keys && <kbd>{entry.keys}</kbd>}
                 </li>
               ),

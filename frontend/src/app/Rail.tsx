@@ -2,7 +2,7 @@ import { refreshOn, useOperation } from "../api/hooks";
 import { Icon } from "../ui/Icon";
 import { MOD } from "../ui/platform";
 import { Glyph } from "../ui/Status";
-import { needPath, needWords } from "./needs";
+import { needPath, needText } from "./needs";
 import { PLACES, placeAt, type Place } from "./places";
 import { Link, usePath } from "./router";
 import { switchTheme } from "./theme";
@@ -15,7 +15,7 @@ refreshOn("config", "host_info", "waiting");
 
 const SHOWN = 5;
 
-/** The main navigation, with what is there and what waits for the person. */
+/** The main navigation, with counts and what waits for the user. */
 export function Rail({ onFind }: { onFind: () => void }) {
   const here = placeAt(usePath());
   return (
@@ -25,13 +25,18 @@ export function Rail({ onFind }: { onFind: () => void }) {
           <use href="#logo" />
         </svg>
         Toolcrib
-        <button type="button" className="btn bare ic sm" aria-label="Switch theme" style={{ marginLeft: "auto" }} onClick={switchTheme}>
+        <button
+          type="button"
+          className="btn bare icon-only small push-end"
+          aria-label="Switch theme"
+          onClick={switchTheme}
+        >
           <Icon name="theme" small />
         </button>
       </div>
-      <button type="button" className="find" onClick={onFind}>
+      <button type="button" className="palette-button" onClick={onFind}>
         <Icon name="search" small />
-        Go to or do…
+        Search…
         <span aria-hidden="true">
           <kbd>{MOD}</kbd>
           <kbd>K</kbd>
@@ -47,10 +52,10 @@ export function Rail({ onFind }: { onFind: () => void }) {
 
 function RailLink({ place, here }: { place: Place; here: boolean }) {
   return (
-    <Link className={here ? "nav on" : "nav"} href={place.path} aria-current={here ? "page" : undefined}>
+    <Link className={here ? "nav selected" : "nav"} href={place.path} aria-current={here ? "page" : undefined}>
       <Icon name={place.icon} />
       {place.title}
-      <span className="n">{useCount(place)}</span>
+      <span className="count">{useCount(place)}</span>
     </Link>
   );
 }
@@ -63,36 +68,34 @@ function useCount(place: Place): string {
   return "";
 }
 
-/** The one list of everything that waits for a person. */
+/** The list of everything that waits for the user. */
 export function NeedsYou({ all = false }: { all?: boolean }) {
   const { data } = useOperation("waiting", {});
   const items = data?.items ?? [];
   const shown = all ? items : items.slice(0, SHOWN);
   return (
-    <section className="needs" aria-label="Needs you">
-      <div className="cap">
+    <section className="needs-you" aria-label="Needs you">
+      <div className="group-label">
         Needs you
-        <span className="num" style={{ marginLeft: "auto" }}>
-          {items.length || ""}
-        </span>
+        <span className="num push-end">{items.length || ""}</span>
       </div>
       {data && items.length === 0 && (
-        <p className="m t12" style={{ padding: "2px 8px" }}>
-          Nothing. When something waits for your word, it stands here.
+        <p className="muted text-small needs-empty">
+          Nothing right now. Anything waiting for your decision appears here.
         </p>
       )}
       {shown.map((need, index) => {
-        const words = needWords(need);
+        const words = needText(need);
         return (
           <Link key={need.id ?? `${need.kind}:${need.server}:${index}`} href={needPath(need)}>
             <Glyph shape="need" />
             <b>{words.what}</b>
-            <i className="el">{words.where}</i>
+            <i className="ellipsis">{words.where}</i>
           </Link>
         );
       })}
       {items.length > shown.length && (
-        <Link href="/activity?tab=waiting" style={{ display: "block", paddingLeft: 30, color: "var(--ink-3)" }}>
+        <Link className="needs-more" href="/activity?tab=waiting">
           {items.length - shown.length} more
         </Link>
       )}

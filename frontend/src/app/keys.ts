@@ -1,4 +1,4 @@
-/** Keys of one letter, which work outside fields only and can be turned off. */
+/** Single-key shortcuts, which work only outside text fields and can be turned off. */
 
 import { useEffect } from "react";
 

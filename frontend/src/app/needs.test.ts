@@ -1,18 +1,44 @@
 import { expect, test } from "vitest";
 
-import { needPath, needWords, type Need } from "./needs";
+import { needPath, needText, type Need } from "./needs";
 
 const need = (more: Partial<Need>): Need => ({
-  kind: "call", id: "q1", durable: false, server: "filesystem", tool: "filesystem__write_file", chat: null, chat_title: null, principal: null, reason: "", tools: [], detail: {}, since: null, ...more,
+  kind: "call",
+  id: "q1",
+  durable: false,
+  server: "filesystem",
+  tool: "filesystem__write_file",
+  chat: null,
+  chat_title: null,
+  principal: null,
+  reason: "",
+  tools: [],
+  detail: {},
+  since: null,
+  ...more,
 });
 
 test("a question is told in two short lines: what, and where", () => {
-  expect(needWords(need({ chat: "c1", chat_title: "Nightly export" }))).toEqual({ what: "Write file?", where: "chat · Nightly export" });
-  expect(needWords(need({ principal: "gateway:editor" }))).toEqual({ what: "Write file?", where: "filesystem · gateway · editor" });
+  expect(needText(need({ chat: "c1", chat_title: "Nightly export" }))).toEqual({
+    what: "Write file?",
+    where: "chat · Nightly export",
+  });
+  expect(needText(need({ principal: "gateway:editor" }))).toEqual({
+    what: "Write file?",
+    where: "filesystem · gateway · editor",
+  });
 });
 
 test("a value that is missing is told by its name", () => {
-  expect(needWords(need({ kind: "value", server: "calendar", reason: "env.K needs the variable CALDAV_PASSWORD, which is not set." }))).toEqual({
+  expect(
+    needText(
+      need({
+        kind: "value",
+        server: "calendar",
+        reason: "env.K needs the variable CALDAV_PASSWORD, which is not set.",
+      }),
+    ),
+  ).toEqual({
     what: "calendar needs a value",
     where: "CALDAV_PASSWORD",
   });

@@ -1,32 +1,41 @@
-/** What waits for a person, in words, and the place where it is answered. Pure. */
+/** What waits for the user, as text, and where to answer it. Pure. */
 
 import type { WaitingItem } from "../api/types";
 import { clock, plural } from "../ui/amounts";
 
 export type Need = WaitingItem;
 
-export interface NeedWords {
+export interface NeedText {
   what: string;
   where: string;
 }
 
-export function needWords(need: Need): NeedWords {
+export function needText(need: Need): NeedText {
   const server = need.server ?? "a server";
   switch (need.kind) {
     case "call":
-      return { what: `${spoken(ownName(need))}?`, where: need.chat ? asker(need) : [need.server, asker(need)].filter(Boolean).join(" · ") };
+      return {
+        what: `${spoken(ownName(need))}?`,
+        where: need.chat ? asker(need) : [need.server, asker(need)].filter(Boolean).join(" · "),
+      };
     case "sampling":
-      return { what: `${server} wants to ask your model`, where: asker(need) };
+      return { what: `${server} wants to use your model`, where: asker(need) };
     case "elicitation":
-      return { what: `${server} asks for something`, where: asker(need) };
+      return { what: `${server} asks for input`, where: asker(need) };
     case "trust":
-      return { what: `Trust ${server}?`, where: /changed/.test(need.reason) ? "its command changed" : "never run" };
+      return { what: `Trust ${server}?`, where: /changed/.test(need.reason) ? "its command changed" : "not run yet" };
     case "sign-in":
-      return { what: `Sign in to ${server}`, where: need.since ? `session ended ${clock(need.since)}` : "calls wait" };
+      return {
+        what: `Sign in to ${server}`,
+        where: need.since ? `session ended ${clock(need.since)}` : "calls are on hold",
+      };
     case "value":
       return { what: `${server} needs a value`, where: missing(need.reason) };
     case "changed":
-      return { what: `${server} changed a tool`, where: `${plural(need.tools.length, "definition")} ${need.tools.length === 1 ? "differs" : "differ"}` };
+      return {
+        what: `${server} changed a tool`,
+        where: `${plural(need.tools.length, "definition")} ${need.tools.length === 1 ? "differs" : "differ"}`,
+      };
   }
 }
 
@@ -38,7 +47,11 @@ function ownName(need: Need): string {
 
 /** `write_file` as the beginning of a sentence: Write file. */
 function spoken(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim().toLowerCase();
+  const words = name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replace(/[_-]+/g, " ")
+    .trim()
+    .toLowerCase();
   return `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}`;
 }
 

@@ -1,20 +1,20 @@
-/** What just happened: one sentence at a time in the status line, with a way back where there is one. */
+/** Notices in the status line: one at a time, with undo if possible. */
 
 import { useSyncExternalStore } from "react";
 
 export interface Notice {
   id: number;
   text: string;
-  /** The same as a command, for whoever would do it in a script. */
+  /** The matching command, for scripts. */
   command?: string;
   undo?: () => void;
   /** When it goes, as milliseconds of the clock. */
   until: number;
-  /** Somebody reads it: it does not go yet. */
+  /** The user is reading it: it stays. */
   held?: boolean;
 }
 
-/** What was said, for whoever looks later. */
+/** An earlier notice. */
 export interface Said {
   id: number;
   text: string;
@@ -39,13 +39,22 @@ function show(notice: Notice | null): void {
 }
 
 export function notify(text: string, undo?: () => void, command?: string): void {
-  const notice: Notice = { id: ++count, text, until: Date.now() + (undo ? LONG : SHORT), ...(command ? { command } : {}) };
+  const notice: Notice = {
+    id: ++count,
+    text,
+    until: Date.now() + (undo ? LONG : SHORT),
+    ...(command ? { command } : {}),
+  };
   said = [{ id: notice.id, text, at: new Date() }, ...said].slice(0, KEPT);
-  if (undo) notice.undo = () => { show(null); undo(); };
+  if (undo)
+    notice.undo = () => {
+      show(null);
+      undo();
+    };
   show(notice);
 }
 
-/** Somebody reads it: it stays until `resume`. */
+/** Keep the notice until `resume`. */
 export function hold(): void {
   if (!current || current.held) return;
   show({ ...current, held: true });

@@ -4,7 +4,7 @@ import type { IconName } from "../ui/Icon";
 import type { Shape } from "../ui/Status";
 
 export interface PaletteEntry {
-  group: "Do now" | "Go to" | "Ask";
+  group: "Actions" | "Go to" | "Ask";
   name: string;
   about: string;
   shape?: Shape;
@@ -24,12 +24,12 @@ export interface PaletteSources {
   ask: (text: string) => PaletteEntry;
 }
 
-const SHOWN = { "Do now": 6, "Go to": 6 } as const;
+const SHOWN = { Actions: 6, "Go to": 6 } as const;
 
 export function paletteEntries(text: string, sources: PaletteSources): PaletteEntry[] {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const found = [
-    ...best(sources.doNow, words).slice(0, SHOWN["Do now"]),
+    ...best(sources.doNow, words).slice(0, SHOWN["Actions"]),
     ...best(sources.goTo, words).slice(0, SHOWN["Go to"]),
   ];
   return words.length ? [...found, sources.ask(text.trim())] : found;

@@ -10,7 +10,7 @@ import { plural } from "../ui/amounts";
 import type { IconName } from "../ui/Icon";
 import { MOD_ENTER } from "../ui/platform";
 import { serverState } from "../ui/states";
-import { needPath, needWords } from "./needs";
+import { needPath, needText } from "./needs";
 import { notify } from "./notices";
 import type { PaletteEntry, PaletteSources } from "./paletteEntries";
 import { PLACES } from "./places";
@@ -26,17 +26,29 @@ export function usePaletteSources(): PaletteSources {
     () => ({
       doNow: [
         ...(waiting?.items ?? []).map((need): PaletteEntry => {
-          const words = needWords(need);
-          return { group: "Do now", name: words.what, about: words.where, shape: "need", perform: () => navigate(needPath(need)) };
+          const words = needText(need);
+          return {
+            group: "Actions",
+            name: words.what,
+            about: words.where,
+            shape: "need",
+            perform: () => navigate(needPath(need)),
+          };
         }),
         ...(servers ?? []).flatMap(actionsOf),
         go("plus", "Add a server", "paste anything", "/servers?add=1"),
         go("chat", "New chat", "", "/chat"),
-        go("right", "Welcome", "the first steps again", "/welcome"),
-        { group: "Do now", name: "Switch theme", about: "light or dark", icon: "theme", perform: switchTheme },
+        go("right", "Welcome", "repeat the first steps", "/welcome"),
+        { group: "Actions", name: "Switch theme", about: "light or dark", icon: "theme", perform: switchTheme },
       ],
       goTo: [
-        ...PLACES.map((place): PaletteEntry => ({ group: "Go to", name: place.title, about: "page", icon: place.icon, perform: () => navigate(place.path) })),
+        ...PLACES.map((place): PaletteEntry => ({
+          group: "Go to",
+          name: place.title,
+          about: "page",
+          icon: place.icon,
+          perform: () => navigate(place.path),
+        })),
         ...(servers ?? []).map(placeOf),
         ...(tools ?? []).map(toolPlace),
       ],
@@ -54,7 +66,7 @@ export function usePaletteSources(): PaletteSources {
 }
 
 function go(icon: IconName, name: string, about: string, path: string): PaletteEntry {
-  return { group: "Do now", name, about, icon, perform: () => navigate(path) };
+  return { group: "Actions", name, about, icon, perform: () => navigate(path) };
 }
 
 function placeOf(server: Server): PaletteEntry {
@@ -80,17 +92,37 @@ function toolPlace(tool: ToolInfo): PaletteEntry {
 
 function logOf(server: Server): PaletteEntry {
   const path = `/servers/${encodeURIComponent(server.name)}?tab=log`;
-  return { group: "Do now", name: `Open the log of ${server.name}`, about: "", icon: "activity", perform: () => navigate(path) };
+  return {
+    group: "Actions",
+    name: `Open the log of ${server.name}`,
+    about: "",
+    icon: "activity",
+    perform: () => navigate(path),
+  };
 }
 
 const WAITS = /^needs-/;
 
-/** What its state asks for first. What waits for a person is among the needs, and is only opened from there. */
+/** The most useful actions for its state. What waits for the user is listed separately. */
 function actionsOf(server: Server): PaletteEntry[] {
   const state = serverState(server.state, 0, secondsTo(server.retry_at));
-  const act = (name: string, about: string, perform: () => void): PaletteEntry => ({ group: "Do now", name, about, shape: state.shape, perform });
-  if (server.state === "disabled") return [{ ...act(`Turn on ${server.name}`, state.word, () => turn(server, true)), quiet: true }];
-  const off: PaletteEntry = { group: "Do now", name: `Turn off ${server.name}`, about: `${plural(server.tools, "tool")} would leave`, icon: "close", perform: () => turn(server, false), quiet: true };
+  const act = (name: string, about: string, perform: () => void): PaletteEntry => ({
+    group: "Actions",
+    name,
+    about,
+    shape: state.shape,
+    perform,
+  });
+  if (server.state === "disabled")
+    return [{ ...act(`Turn on ${server.name}`, state.word, () => turn(server, true)), quiet: true }];
+  const off: PaletteEntry = {
+    group: "Actions",
+    name: `Turn off ${server.name}`,
+    about: `removes ${plural(server.tools, "tool")}`,
+    icon: "close",
+    perform: () => turn(server, false),
+    quiet: true,
+  };
   if (WAITS.test(server.state)) return [off];
   const again = (name: string) => act(name, state.word, () => perform("restart", server.name));
   if (server.state === "backoff") return [again(`Try ${server.name} now`), { ...logOf(server), quiet: true }, off];

@@ -6,7 +6,7 @@ import { useKeys } from "./keys";
 
 const closed = new Set<string>();
 
-/** Whether the panel of this page stands open; `]` changes that, and it stays so while the page is loaded. */
+/** Whether the side panel of this page is open; `]` toggles it until the page is reloaded. */
 export function useRightPanel(page: string): boolean {
   const [open, setOpen] = useState(!closed.has(page));
   useKeys(

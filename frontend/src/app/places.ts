@@ -9,7 +9,7 @@ export interface Place {
   icon: IconName;
   /** The key after `g` that leads there. */
   key: string;
-  /** Whether it stands in the tab bar of a narrow window; the others are behind More. */
+  /** Whether it is in the tab bar of a narrow window; the others are behind More. */
   tab: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** States of servers as they are told: what is said to a reader, and how much changed while nobody heard. Pure. */
+/** Server states for a screen reader, and how much changed while disconnected. Pure. */
 
 import type { Server, WaitingItem } from "../api/types";
 import { plural } from "../ui/amounts";
@@ -20,7 +20,12 @@ export function wordOf(server: Server): string {
 }
 
 /** Servers that are new, gone or in another state, and things that wait or wait no longer. */
-export function countChanges(before: States, after: States, waited: readonly WaitingItem[], waits: readonly WaitingItem[]): number {
+export function countChanges(
+  before: States,
+  after: States,
+  waited: readonly WaitingItem[],
+  waits: readonly WaitingItem[],
+): number {
   return differing(before, after) + differing(asMap(waited), asMap(waits));
 }
 

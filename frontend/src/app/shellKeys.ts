@@ -24,7 +24,7 @@ export function useShellKeys(open: (overlay: "palette" | "keys") => void): void 
   useEffect(() => {
     function palette(event: KeyboardEvent) {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.shiftKey) return;
-      if (isTyping(event.target) && (event.target as HTMLElement).closest(".cp")) return;
+      if (isTyping(event.target) && (event.target as HTMLElement).closest(".palette-box")) return;
       event.preventDefault();
       open("palette");
     }

@@ -1,4 +1,4 @@
-/** Light or dark: the person's choice, else the system's, also when that changes. */
+/** Light or dark: the user's choice, else the system's, following its changes. */
 
 import { useSyncExternalStore } from "react";
 
@@ -35,13 +35,10 @@ export function switchTheme(): void {
 }
 
 export function useTheme(): Theme {
-  return useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => void watchers.delete(watcher);
-    },
-    theme,
-  );
+  return useSyncExternalStore((watcher) => {
+    watchers.add(watcher);
+    return () => void watchers.delete(watcher);
+  }, theme);
 }
 
 export function textSize(): number {

@@ -1,9 +1,9 @@
-/** The person's own folder as people write it: `~`. */
+/** The user's home folder as people write it: `~`. */
 
 import type { Result } from "../api/client";
 import { queries } from "../api/hooks";
 
-/** A text in which the home folder stands as `~`; of the host's person, as far as that is known by now. */
+/** The text with the home folder of the host's user replaced by `~`, once it is known. */
 export function tilde(text: string): string {
   return withTilde(text, queries.getQueryData<Result<"host_info">>(["host_info", {}])?.user_home ?? "");
 }

@@ -22,19 +22,26 @@ export function Copy({ text, label = "Copy", bare = false, icon = true, only = f
   }
   if (only) {
     return (
-      <button type="button" className="btn bare sm ic" aria-label={label} onClick={() => void copy()}>
+      <button type="button" className="btn bare small icon-only" aria-label={label} onClick={() => void copy()}>
         <Icon name={done ? "tick" : "copy"} small />
-        <span className="sr" aria-live="polite">{done ? "Copied" : ""}</span>
+        <span className="visually-hidden" aria-live="polite">
+          {done ? "Copied" : ""}
+        </span>
       </button>
     );
   }
   return (
     // Named outright: a dialog hides all of the page but what tells news, which would be half of this button.
-    <button type="button" className={bare ? "btn bare sm" : "btn sm"} aria-label={label} onClick={() => void copy()}>
+    <button
+      type="button"
+      className={bare ? "btn bare small" : "btn small"}
+      aria-label={label}
+      onClick={() => void copy()}
+    >
       {icon && <Icon name="copy" small />}
-      <span style={{ display: "inline-grid" }}>
-        <span style={{ gridArea: "1/1", visibility: done ? "hidden" : "visible" }}>{label}</span>
-        <span style={{ gridArea: "1/1", visibility: done ? "visible" : "hidden" }} aria-live="polite">
+      <span className="swap-label">
+        <span className={done ? "invisible" : ""}>{label}</span>
+        <span className={done ? "" : "invisible"} aria-live="polite">
           {done ? "Copied" : ""}
         </span>
       </span>

@@ -19,19 +19,19 @@ export function Dialog({ title, about, className = "", onClose, onOpenFocus, chi
   return (
     <Radix.Root open onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="scrim" />
+        <Radix.Overlay className="overlay" />
         <Radix.Content
           className={`dialog ${className}`}
           onOpenAutoFocus={onOpenFocus}
           {...(about ? {} : { "aria-describedby": undefined })}
         >
-          <div className="hd">
-            <Radix.Title className="grow t18">{title}</Radix.Title>
-            <Radix.Close className="btn bare ic" aria-label="Close">
+          <div className="panel-head">
+            <Radix.Title className="grow text-title">{title}</Radix.Title>
+            <Radix.Close className="btn bare icon-only" aria-label="Close">
               <Icon name="close" />
             </Radix.Close>
           </div>
-          {about && <Radix.Description className="q">{about}</Radix.Description>}
+          {about && <Radix.Description className="secondary">{about}</Radix.Description>}
           {children}
         </Radix.Content>
       </Radix.Portal>

@@ -16,10 +16,14 @@ export function Loading({ rows = 6, height = 52 }: { rows?: number; height?: num
   }, []);
   return (
     <div aria-busy="true" aria-label="Loading" role="status" style={{ minHeight: rows * height }}>
-      {shown === "long" && <p className="q">{stillLoading(queries.getQueryData(["host_info", {}]), queries.getQueryData(["servers", {}]))}</p>}
+      {shown === "long" && (
+        <p className="secondary">
+          {stillLoading(queries.getQueryData(["host_info", {}]), queries.getQueryData(["servers", {}]))}
+        </p>
+      )}
       {shown !== "nothing" &&
         Array.from({ length: rows }, (_, index) => (
-          <div key={index} className="skeleton" style={{ height, alignContent: "center" }}>
+          <div key={index} className="skeleton" style={{ height }}>
             <span style={{ width: `${34 + ((index * 17) % 30)}%` }} />
           </div>
         ))}

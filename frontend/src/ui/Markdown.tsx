@@ -14,7 +14,9 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
 });
 
 /** Its direction follows its own first letters: one answer may hold both. */
-const inItsDirection = (Tag: "p" | "li" | "ul" | "ol" | "blockquote" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "td" | "th") =>
+const inItsDirection = (
+  Tag: "p" | "li" | "ul" | "ol" | "blockquote" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "td" | "th",
+) =>
   function Directed({ node: _, ...rest }: { node?: unknown; children?: ReactNode }) {
     return <Tag {...rest} dir="auto" />;
   };
@@ -41,9 +43,9 @@ const COMPONENTS: Components = {
     ) : (
       <span>{children}</span>
     ),
-  img: ({ alt, src }) => <span className="m">[picture: {alt || String(src ?? "")}]</span>,
+  img: ({ alt, src }) => <span className="muted">[picture: {alt || String(src ?? "")}]</span>,
   pre: ({ children, node }) => (
-    <div className="md-code">
+    <div className="code-block">
       <pre className="code wrap">{children}</pre>
       <Copy bare text={plain(node)} />
     </div>
@@ -60,7 +62,7 @@ function plain(node: unknown): string {
   return value ?? (children ?? []).map(plain).join("");
 }
 
-/** Only addresses that a person may follow; anything else becomes plain text. */
+/** Only addresses that a user may follow; anything else becomes plain text. */
 export function safeAddress(address: string): string {
   return /^(https?:|mailto:)/i.test(address) ? address : "";
 }

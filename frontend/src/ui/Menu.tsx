@@ -30,7 +30,7 @@ export function Menu({ trigger, entries, align = "end" }: Props) {
               <DropdownMenu.Item
                 disabled={entry.disabled ?? false}
                 onSelect={entry.onSelect}
-                {...(entry.danger ? { style: { color: "var(--fail)" } } : {})}
+                className={entry.danger ? "error-text" : ""}
               >
                 {entry.name}
               </DropdownMenu.Item>

@@ -11,7 +11,12 @@ interface Props<V extends string> {
 /** One of a few, all of them in view. */
 export function Segments<V extends string>({ label, value, options, onChange }: Props<V>) {
   return (
-    <RadioGroup.Root className="seg" aria-label={label} value={value} onValueChange={(next) => onChange(next as V)}>
+    <RadioGroup.Root
+      className="segments"
+      aria-label={label}
+      value={value}
+      onValueChange={(next) => onChange(next as V)}
+    >
       {options.map((option) => (
         <RadioGroup.Item key={option.value} value={option.value} disabled={option.disabled ?? false}>
           {option.name}

@@ -1,16 +1,24 @@
 /** A state as shape, word and colour: never as colour alone. */
 
-export type Shape =
-  | "ok" | "done" | "need" | "work" | "retry" | "fail" | "off" | "deny" | "stop" | "wait" | "asked";
+export type Shape = "ok" | "done" | "need" | "work" | "retry" | "fail" | "off" | "deny" | "stop" | "wait" | "asked";
 
 const TONES: Record<Shape, string> = {
-  ok: "ok", done: "ok", need: "need", work: "work", retry: "fail", fail: "fail",
-  off: "off", deny: "off", stop: "off", wait: "off", asked: "off",
+  ok: "ok",
+  done: "ok",
+  need: "need",
+  work: "work",
+  retry: "fail",
+  fail: "fail",
+  off: "off",
+  deny: "off",
+  stop: "off",
+  wait: "off",
+  asked: "off",
 };
 
 export function Glyph({ shape }: { shape: Shape }) {
   return (
-    <svg className={shape === "work" ? "g spin" : "g"} aria-hidden="true">
+    <svg className={shape === "work" ? "glyph spin" : "glyph"} aria-hidden="true">
       <use href={`#s-${shape}`} />
     </svg>
   );
@@ -18,7 +26,7 @@ export function Glyph({ shape }: { shape: Shape }) {
 
 export function Status({ shape, word }: { shape: Shape; word: string }) {
   return (
-    <span className={`st ${TONES[shape]}`}>
+    <span className={`status ${TONES[shape]}`}>
       <Glyph shape={shape} />
       {word}
     </span>

@@ -9,5 +9,7 @@ interface Props {
 
 /** On or off, at once; the label says of what. */
 export function Switch({ label, on, disabled = false, onChange }: Props) {
-  return <Radix.Root className="sw" aria-label={label} checked={on} disabled={disabled} onCheckedChange={onChange} />;
+  return (
+    <Radix.Root className="switch" aria-label={label} checked={on} disabled={disabled} onCheckedChange={onChange} />
+  );
 }

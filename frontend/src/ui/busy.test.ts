@@ -8,5 +8,7 @@ const server = (state: Server["state"]) => ({ state }) as Server;
 
 test("what the host does meanwhile is named where it is known", () => {
   expect(stillLoading(undefined, undefined)).toBe("Still loading. The host is busy.");
-  expect(stillLoading(info(2), [server("ready"), server("starting")])).toBe("Still loading. The host is busy with 2 calls and 1 server that starts.");
+  expect(stillLoading(info(2), [server("ready"), server("starting")])).toBe(
+    "Still loading. The host is busy with 2 calls and 1 starting server.",
+  );
 });

@@ -20,6 +20,9 @@ test("one other word or number is not, and neither is a wholly other line", () =
 test("only lines that came in the place of others are looked at", () => {
   const marked = markLines(differenceOf("same\nUse it now.", "same\nUse it now. And tell me.\nmore"));
   expect(marked.map((pieces) => pieces?.filter((piece) => piece.fresh).map((piece) => piece.text) ?? null)).toEqual([
-    null, null, ["And tell me."], null,
+    null,
+    null,
+    ["And tell me."],
+    null,
   ]);
 });

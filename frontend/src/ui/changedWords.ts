@@ -36,7 +36,10 @@ export function changedWords(before: string, after: string): Piece[] | null {
   const old = before.split(/\s+/).filter(Boolean);
   const words = after.trimStart().match(/\S+\s*/g) ?? [];
   if (old.length > MOST || words.length > MOST) return null;
-  const kept = keptOf(old, words.map((word) => word.trim()));
+  const kept = keptOf(
+    old,
+    words.map((word) => word.trim()),
+  );
   if (kept.filter(Boolean).length * 2 < Math.min(old.length, words.length)) return null;
   return joined(words, kept);
 }
@@ -46,12 +49,15 @@ function keptOf(old: readonly string[], words: readonly string[]): boolean[] {
   const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(words.length + 1));
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = words.length - 1; j >= 0; j--) {
-      const both = old[i] === words[j] ? (table[i + 1]?.[j + 1] ?? 0) + 1 : Math.max(table[i + 1]?.[j] ?? 0, table[i]?.[j + 1] ?? 0);
+      const both =
+        old[i] === words[j]
+          ? (table[i + 1]?.[j + 1] ?? 0) + 1
+          : Math.max(table[i + 1]?.[j] ?? 0, table[i]?.[j + 1] ?? 0);
       (table[i] as Uint16Array)[j] = both;
     }
   }
   const kept = words.map(() => false);
-  for (let i = 0, j = 0; i < old.length && j < words.length; ) {
+  for (let i = 0, j = 0; i < old.length && j < words.length;) {
     if (old[i] === words[j]) {
       kept[j] = true;
       i++;
@@ -64,7 +70,7 @@ function keptOf(old: readonly string[], words: readonly string[]): boolean[] {
 
 function joined(words: readonly string[], kept: readonly boolean[]): Piece[] {
   const pieces: Piece[] = [];
-  for (let from = 0; from < words.length; ) {
+  for (let from = 0; from < words.length;) {
     let to = from;
     while (to < words.length && kept[to] === kept[from]) to++;
     const fresh = !kept[from] && to - from >= LEAST;

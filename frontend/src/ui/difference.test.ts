@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 
 import { differenceOf } from "./difference";
 
-const told = (before: string, after: string) => differenceOf(before, after).map((line) => `${line.kind[0]} ${line.text}`);
+const told = (before: string, after: string) =>
+  differenceOf(before, after).map((line) => `${line.kind[0]} ${line.text}`);
 
 test("a changed line is the old one gone and the new one come", () => {
   expect(told("a\nb\nc", "a\nB\nc")).toEqual(["s a", "r b", "a B", "s c"]);

@@ -1,4 +1,4 @@
-/** Draws of a long list only what is in view, where the list scrolls together with what stands above it. */
+/** Renders only the visible rows of a long list that scrolls together with the content above it. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useLayoutEffect, useState, type RefObject } from "react";
@@ -44,7 +44,10 @@ export function useWindow({ count, height, keyOf, anchor }: Options): Window {
     const list = anchor.current;
     const scroller = scrollerOf(list);
     if (!list || !scroller || !long) return;
-    const place = () => setMargin(Math.round(list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop));
+    const place = () =>
+      setMargin(
+        Math.round(list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop),
+      );
     place();
     const observer = new ResizeObserver(place);
     observer.observe(scroller);

@@ -1,4 +1,4 @@
-"""Asks the person of a chat whether a call may run: its question as an event, the reply as the answer."""
+"""Asks the user of a chat whether a call may run: the question as an event, the reply as the answer."""
 
 from __future__ import annotations
 
@@ -6,54 +6,52 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from toolcrib.agent.events import AgentEvent, Asking
-from toolcrib.agent.ports import Person
-from toolcrib.agent.ports import Question as ChatQuestion
+from toolcrib.agent.ports import User, UserQuestion
 from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import Answer, Asker, Question, read_lift
+from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion, read_lift
 from toolcrib.schema.approvals import SCOPES, Mode, Scope
 from toolcrib.schema.tools import Principal
 
 
 @runtime_checkable
 class TurnGate(Protocol):
-    """The part of the gate that knows of sessions."""
+    """The part of the gate that manages sessions."""
 
     def begin(
         self, principal: Principal, *, asker: Asker | None = None, project: str = "", mode: Mode | None = None
     ) -> object:
-        """A session begins: who is asked, which folder it works in, and in which mode."""
+        """A session begins, with this asker, working folder and mode."""
 
     def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
-        """What the session did before this process knew of it."""
+        """Add the session's calls from before this process."""
 
     def end_turn(self, principal: Principal) -> None:
-        """What was granted for one turn ends."""
+        """End everything granted for one turn."""
 
 
 class ChatAsker:
-    """An `Asker` that asks the person of one turn."""
+    """An `Asker` for the user of one turn."""
 
-    def __init__(self, person: Person, emit: Callable[[AgentEvent], None]) -> None:
-        self._person = person
+    def __init__(self, user: User, emit: Callable[[AgentEvent], None]) -> None:
+        self._user = user
         self._emit = emit
 
-    async def ask(self, question: Question) -> Answer:
-        """Show the call, and wait."""
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         detail = question.as_json()
         text = f"May {question.tool} run?"
         server = question.server or ""
         chat = question.session or ""
-        asked = ChatQuestion(id=question.id, about="call", server=server, text=text, detail=detail, chat=chat)
+        asked = UserQuestion(id=question.id, about="call", server=server, text=text, detail=detail, chat=chat)
         self._emit(Asking(**vars(asked)))
-        return read_answer(await self._person.answer(asked))
+        return read_answer(await self._user.answer(asked))
 
 
-def read_answer(reply: Mapping[str, Any]) -> Answer:
-    """The reply as the gate wants it; whatever is not a clear yes is a no."""
+def read_answer(reply: Mapping[str, Any]) -> ApprovalAnswer:
+    """The reply as the gate's answer; anything but a clear yes is a no."""
     content = reply.get("content")
     said = content if isinstance(content, Mapping) else {}
     scopes: dict[object, Scope] = {scope: scope for scope in SCOPES}
-    return Answer(
+    return ApprovalAnswer(
         allow=reply.get("action") == "accept",
         scope=scopes.get(said.get("scope"), "once"),
         message=str(said.get("message") or ""),

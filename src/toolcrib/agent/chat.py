@@ -1,7 +1,7 @@
-"""A chat: what was said and done, entry by entry, and the messages that a model is shown of it.
+"""A chat: its entries, and the messages that a model gets from them.
 
-Entries are only ever added. Whatever happened to a chat - a stop, a crash between a call and its answer - the
-messages that are made of it are ones that every vendor takes.
+Entries are only ever added. Whatever happened to a chat (a stop, a crash between a call and its answer), the
+messages are valid for every vendor.
 """
 
 from __future__ import annotations
@@ -10,24 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from toolcrib.agent.results import marked
-from toolcrib.schema.messages import (
-    FromModel,
-    FromPerson,
-    FromTools,
-    Message,
-    Text,
-    ToolAnswer,
-    ToolUse,
-    Usage,
-)
+from toolcrib.chats.result_text import INTERRUPTED, marked
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, Text, ToolAnswer, ToolUse, Usage
 
 NEVER_RAN = frozenset({"denied", "invalid"})
-"""Outcomes of calls that no tool has seen."""
-INTERRUPTED = "This call was interrupted before it answered. It may or may not have had an effect."
+"""Outcomes of calls that did not reach a tool."""
+
 STOPPED = "The person stopped this call before it answered. It may or may not have had an effect."
 NOT_MADE = "The person stopped this before the call was made."
-STOPPED_BY_USER = "The person stopped the answer."
+STOPPED_BY_USER = "The user stopped the answer."
 CONTINUE = (
     "Your last answer was interrupted. Continue exactly where it stopped, and do not repeat what is already"
     " written. A tool call without a result may have had an effect: check before you make it again."
@@ -36,14 +27,12 @@ CONTINUE = (
 
 @dataclass(frozen=True)
 class Said:
-    """A message, by anyone."""
-
     message: Message
 
 
 @dataclass(frozen=True, kw_only=True)
 class Partial:
-    """The beginning of an answer that was interrupted, or that is still being written."""
+    """The beginning of an answer that was interrupted or is still being written."""
 
     mark: str
     """Identifies it in the store, where it is rewritten as the answer grows."""
@@ -53,12 +42,12 @@ class Partial:
 
 @dataclass(frozen=True)
 class Continued:
-    """The user asked for an interrupted answer to be continued."""
+    """The user asked to continue an interrupted answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """Which tools the model was offered from here on, and why each."""
+    """The tools offered from here on, each with the reason."""
 
     tools: tuple[tuple[str, str], ...]
     note: str = ""
@@ -66,7 +55,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """The whole of a result that the model was shown in part."""
+    """The full text of a result that the model got in part."""
 
     name: str
     text: str = field(repr=False)
@@ -74,14 +63,14 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Shortened:
-    """The results before this entry's `covers` are shown by their beginnings."""
+    """Results before this entry's `covers` are shown shortened."""
 
     covers: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """Stands for all messages among the first `covers` entries."""
+    """Replaces all messages of the first `covers` entries."""
 
     covers: int
     text: str
@@ -89,7 +78,7 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """What happened to a turn: stopped or failed; or a notice for the user, which ends nothing."""
+    """A turn was stopped or failed; or a notice for the user."""
 
     kind: str
     text: str
@@ -97,7 +86,7 @@ class Remark:
 
 @dataclass(frozen=True, kw_only=True)
 class ByHand:
-    """A call that the person made in the chat; a model is not shown it."""
+    """A call that the user made in the chat; not shown to models."""
 
     call: ToolUse
     answer: ToolAnswer
@@ -105,16 +94,16 @@ class ByHand:
 
 @dataclass(frozen=True, kw_only=True)
 class Took:
-    """What a turn took, or several together."""
+    """Usage and cost of a turn, or of several together."""
 
     model: str = ""
     ending: str = ""
     rounds: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
-    """US dollars, where the price is known."""
+    """US dollars, if the price is known."""
     context: int = 0
-    """Tokens of the last request and its answer, as the vendor counted them; 0 where it did not."""
+    """Tokens of the last request and its answer, as counted by the vendor; 0 if unknown."""
 
     def __add__(self, other: Took) -> Took:
         known = [one for one in (self.cost, other.cost) if one is not None]
@@ -133,7 +122,7 @@ Entry = Said | Partial | Continued | Offer | Kept | Shortened | Summary | Remark
 
 @dataclass(frozen=True, kw_only=True)
 class ChatInfo:
-    """A chat as a list shows it."""
+    """A chat in a list."""
 
     id: str
     title: str
@@ -141,54 +130,48 @@ class ChatInfo:
     created: datetime
     updated: datetime
     parent: str | None = None
-    """The chat that this one was forked from."""
+    """The chat this one was forked from."""
     entries: int = 0
     pinned: tuple[str, ...] = ()
-    """Tools that are always offered in it: names, or patterns such as `git__*`."""
+    """Tools that are always offered: names, or patterns such as `git__*`."""
     banned: tuple[str, ...] = ()
-    """Tools that are not used in it, in the same way."""
+    """Tools that are never used, likewise."""
     project: str = ""
-    """The folder that its person works in."""
+    """The user's working folder."""
     deleted: datetime | None = None
-    """When it was deleted, if it was; it can be had back for a while."""
+    """When it was deleted; it can be restored for a while."""
 
 
 @dataclass
 class Chat:
-    """A chat at hand."""
-
     info: ChatInfo
     entries: list[Entry] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list, repr=False)
-    """When each entry was kept, of those that were read from the store."""
+    """When each stored entry was added."""
 
     @property
     def id(self) -> str:
-        """Its name for programs."""
         return self.info.id
 
     def messages(self) -> list[Message]:
-        """What a model is shown of it."""
         return shown(self.entries)
 
     def questions(self) -> list[str]:
-        """What the user said, the oldest first."""
         said = (entry.message for entry in self.entries if isinstance(entry, Said))
-        return [message.text for message in said if isinstance(message, FromPerson)]
+        return [message.text for message in said if isinstance(message, FromUser)]
 
-    def last_question(self) -> FromPerson | None:
-        """What the user said last."""
+    def last_question(self) -> FromUser | None:
         said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
-        return next((message for message in said if isinstance(message, FromPerson)), None)
+        return next((message for message in said if isinstance(message, FromUser)), None)
 
     def used(self) -> list[str]:
-        """The tools that were called, the latest first, each once."""
+        """The tools that were called, latest first, each once."""
         said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
         calls = [call.name for one in said if isinstance(one, FromModel) for call in reversed(one.calls)]
         return list(dict.fromkeys(calls))
 
     def ran(self) -> list[ToolUse]:
-        """The calls that reached a tool, the oldest first, each tool with the same arguments once."""
+        """The calls that reached a tool, oldest first, without duplicates."""
         found: dict[str, ToolUse] = {}
         asked: dict[str, ToolUse] = {}
         for entry in self.entries:
@@ -205,7 +188,7 @@ class Chat:
 
     @property
     def unfinished(self) -> bool:
-        """Whether its latest answer ended early, so that it can be continued."""
+        """Whether its latest answer ended early and can be continued."""
         told = (one for one in reversed(self.entries) if isinstance(one, Said | Partial | Continued | Took))
         last = next(told, None)
         if isinstance(last, Took):
@@ -215,31 +198,29 @@ class Chat:
         return last is not None
 
     def took(self) -> Took:
-        """What all of its turns took together; without a cost when none is known."""
+        """Usage of all turns together; without a cost if none is known."""
         return sum((entry for entry in self.entries if isinstance(entry, Took)), Took())
 
     def kept(self, name: str) -> str | None:
-        """The whole of a result that was cut."""
         found = (entry.text for entry in self.entries if isinstance(entry, Kept) and entry.name == name)
         return next(found, None)
 
     @property
     def keeps(self) -> int:
-        """How many results were cut."""
         return sum(isinstance(entry, Kept) for entry in self.entries)
 
 
 SHORT = 400
-"""Characters that are left of a result that was shortened."""
+"""Characters kept of a shortened result."""
 
 
 def shown(entries: Sequence[Entry]) -> list[Message]:
-    """The messages of these entries, after what was compacted, every call with its answer."""
+    """The messages of these entries after compaction, every call with its answer."""
     summary = next((one for one in reversed(entries) if isinstance(one, Summary)), None)
     short_before = max((one.covers for one in entries if isinstance(one, Shortened)), default=0)
     messages: list[Message] = []
     if summary is not None:
-        messages.append(FromPerson(parts=(Text(summary.text),)))
+        messages.append(FromUser(parts=(Text(summary.text),)))
     for position, entry in enumerate(entries):
         message = _message(entry)
         if message is None or (summary is not None and position < summary.covers):
@@ -251,16 +232,15 @@ def shown(entries: Sequence[Entry]) -> list[Message]:
 
 
 def _message(entry: Entry) -> Message | None:
-    """What a model is shown of an entry; None when it is shown nothing."""
+    """The message of an entry; None if it has none."""
     if isinstance(entry, Said):
         return entry.message
     if isinstance(entry, Partial) and entry.text.strip():
         return FromModel(parts=(Text(entry.text),))
-    return FromPerson(parts=(Text(CONTINUE),)) if isinstance(entry, Continued) else None
+    return FromUser(parts=(Text(CONTINUE),)) if isinstance(entry, Continued) else None
 
 
 def shorten(message: FromTools) -> FromTools:
-    """The answers by their beginnings, without pictures."""
     return FromTools(answers=tuple(_short(answer) for answer in message.answers))
 
 
@@ -280,7 +260,7 @@ def _short(answer: ToolAnswer) -> ToolAnswer:
 
 
 def answered(messages: Sequence[Message]) -> list[Message]:
-    """The messages with an answer to every call and no answer without a call: no vendor takes less."""
+    """The messages with an answer for every call and no other answers, as vendors require."""
     result: list[Message] = []
     waiting: tuple[ToolUse, ...] = ()
     for message in messages:
@@ -306,7 +286,7 @@ def _answers(calls: Sequence[ToolUse], given: dict[str, ToolAnswer]) -> FromTool
 def interrupted(
     call: ToolUse, ms: float = 0.0, *, alone: bool = False, made: bool = True, ended: int = 0
 ) -> ToolAnswer:
-    """The answer to a call that never got one; `alone` when the person stopped it and nothing else."""
+    """The answer to a call that got none; `alone` if the user stopped only this call."""
     words = NOT_MADE if not made else STOPPED if alone else INTERRUPTED
     if ended:
         words += f" {ended} {'process' if ended == 1 else 'processes'} of it ended."

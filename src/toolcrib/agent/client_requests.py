@@ -1,48 +1,89 @@
-"""Answers what servers ask while they work for a chat: its model for sampling, its person for elicitation.
+"""Routes what servers ask to the chat they work for: sampling to its model, elicitation to its user.
 
-A request belongs to the chat whose call the server is working on; where several are, to the latest. A server
-that works for no chat is answered by whoever else the host was given, or refused.
+A request belongs to the chat whose call the server is running, the latest if there are several. Without one
+it goes to the host's other handlers, or is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.agent.questions import Questions
 from toolcrib.config.settings import AgentSettings
-from toolcrib.errors import PeerError
+from toolcrib.errors import NotFound, PeerError
 from toolcrib.servers.sessions.handlers import Handlers, Hook
 
 if TYPE_CHECKING:
-    from toolcrib.agent.chat_session import Visit
+    from toolcrib.agent.call_requests import CallRequests
     from toolcrib.agent.events import AgentEvent
-    from toolcrib.agent.ports import Person
+    from toolcrib.agent.ports import User, UserQuestion
     from toolcrib.llm.model import Model
+
+
+Reply = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    question: UserQuestion
+    reply: asyncio.Future[Reply] = field(repr=False)
+    asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+class OpenQuestions:
+    """Open questions; a `User` for surfaces that get questions as events."""
+
+    def __init__(self) -> None:
+        self.on_change: Callable[[], object] = lambda: None
+        """Called whenever a question is asked or closed."""
+        self._open: dict[str, OpenQuestion] = {}
+
+    async def answer(self, question: UserQuestion) -> Reply:
+        asked = OpenQuestion(question, asyncio.get_running_loop().create_future())
+        self._open[question.id] = asked
+        self.on_change()
+        try:
+            return await asked.reply
+        finally:
+            self._open.pop(question.id, None)
+            self.on_change()
+
+    def waiting(self) -> list[OpenQuestion]:
+        return list(self._open.values())
+
+    def decide(self, question_id: str, reply: Reply) -> None:
+        """Answer a question; raises `NotFound` if it is not open."""
+        asked = self._open.get(question_id)
+        if asked is None or asked.reply.done():
+            raise NotFound(
+                f"There is no open question {question_id!r}.", hint="It was answered, or its call has ended."
+            )
+        asked.reply.set_result(reply)
+
 
 NOBODY = -32601
 Payload = dict[str, Any]
 
 
 class ClientRequests:
-    """Where servers' questions arrive."""
-
     def __init__(
         self,
         server_of: Callable[[str], str | None],
         settings: Callable[[], AgentSettings],
         otherwise: Handlers | None = None,
     ) -> None:
-        self.questions = Questions()
-        """Open questions of surfaces that are elsewhere."""
+        self.questions = OpenQuestions()
+        """Open questions of surfaces in other processes."""
         self._server_of = server_of
         self._settings = settings
         self._otherwise = otherwise or Handlers()
-        self._visits: dict[str, list[Visit]] = {}
+        self._calls: dict[str, list[CallRequests]] = {}
 
     def handlers(self) -> Handlers:
-        """The hooks for the host's connections."""
         return Handlers(sample=self._sample, elicit=self._elicit, roots=self._otherwise.roots)
 
     @contextmanager
@@ -50,46 +91,46 @@ class ClientRequests:
         self,
         tool: str,
         model: Model | None,
-        person: Person | None,
+        user: User | None,
         emit: Callable[[AgentEvent], None],
         chat: str = "",
     ) -> Iterator[None]:
-        """While the block runs, the tool's server works for this chat, or for a page; without a model it can
-        ask none."""
+        """While the block runs, the tool's server works for this chat or page; without a model, sampling is
+        refused."""
         server = self._server_of(tool)
         if server is None:
             yield
             return
-        from toolcrib.agent.chat_session import Visit
+        from toolcrib.agent.call_requests import CallRequests
 
-        visit = Visit(server, model, person, emit, chat)
-        visits = self._visits.setdefault(server, [])
-        visits.append(visit)
+        call = CallRequests(server, model, user, emit, chat)
+        calls = self._calls.setdefault(server, [])
+        calls.append(call)
         try:
             yield
         finally:
-            visits.remove(visit)
-            if not visits:
-                self._visits.pop(server, None)
+            calls.remove(call)
+            if not calls:
+                self._calls.pop(server, None)
 
     async def _sample(self, server: str, params: Payload) -> Payload:
-        visit = self._visit(server)
-        if visit is None:
+        call = self._latest_call(server)
+        if call is None:
             return await _pass_on(self._otherwise.sample, server, params, "sampling/createMessage")
-        return await visit.sample(params, self._settings())
+        return await call.sample(params, self._settings())
 
     async def _elicit(self, server: str, params: Payload) -> Payload:
-        visit = self._visit(server)
-        if visit is None:
+        call = self._latest_call(server)
+        if call is None:
             return await _pass_on(self._otherwise.elicit, server, params, "elicitation/create")
-        return await visit.elicit(params)
+        return await call.elicit(params)
 
-    def _visit(self, server: str) -> Visit | None:
-        visits = self._visits.get(server)
-        return visits[-1] if visits else None
+    def _latest_call(self, server: str) -> CallRequests | None:
+        calls = self._calls.get(server)
+        return calls[-1] if calls else None
 
 
 async def _pass_on(hook: Hook | None, server: str, params: Payload, method: str) -> Payload:
     if hook is None:
-        raise PeerError(f"Nobody is here to answer {method}.", code=NOBODY)
+        raise PeerError(f"No client can answer {method}.", code=NOBODY)
     return await hook(server, params)

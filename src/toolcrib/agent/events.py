@@ -1,4 +1,4 @@
-"""What a surface hears while a question is being answered; plain data, so that it can cross a socket."""
+"""Events of a turn; plain data, so that they can cross a socket."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from toolcrib.errors import ToolcribError
 from toolcrib.schema.messages import Usage
 
 Ending = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
-"""How a turn ends: with an answer, with one because the budget was spent, with one that the output limit cut,
-with a refusal of the model, by a filter of its vendor, by the person, or by an error."""
+"""How a turn ends: answered, by the budget, cut by the output limit, refused by the model, filtered by the
+vendor, stopped by the user, or failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurnBegan:
-    """A question was taken."""
-
     kind: ClassVar[str] = "began"
     chat: str
     model: str
@@ -25,7 +23,7 @@ class TurnBegan:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolsOffered:
-    """From now on the model can call these too, and why."""
+    """The model can call these tools from now on."""
 
     kind: ClassVar[str] = "offered"
     tools: tuple[Mapping[str, Any], ...]
@@ -35,7 +33,7 @@ class ToolsOffered:
 
 @dataclass(frozen=True)
 class Speaking:
-    """More words of the answer."""
+    """More text of the answer."""
 
     kind: ClassVar[str] = "text"
     text: str
@@ -43,7 +41,7 @@ class Speaking:
 
 @dataclass(frozen=True)
 class Thinking:
-    """More words of what the model thinks, where it shows them."""
+    """More of the model's reasoning, if shown."""
 
     kind: ClassVar[str] = "thinking"
     text: str
@@ -51,7 +49,7 @@ class Thinking:
 
 @dataclass(frozen=True)
 class AskedAgain:
-    """The answer broke off and the model was asked once more: what it said in this round does not count."""
+    """The answer ended early and the model was asked again: this round's text so far is void."""
 
     kind: ClassVar[str] = "again"
     reason: str
@@ -59,7 +57,7 @@ class AskedAgain:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that the user should know and that does not end the turn."""
+    """A notice for the user that does not end the turn."""
 
     kind: ClassVar[str] = "notice"
     text: str
@@ -67,9 +65,9 @@ class Notice:
 
 @dataclass(frozen=True, kw_only=True)
 class CallQueued:
-    """A tool waits before it is called: too many are running already, or a person is asked first.
+    """A call waits: too many are running, or the user is asked first.
 
-    `CallBegan` follows when it runs, also a second time where it came before.
+    `CallBegan` follows when it runs, possibly a second time.
     """
 
     kind: ClassVar[str] = "queued"
@@ -80,8 +78,6 @@ class CallQueued:
 
 @dataclass(frozen=True, kw_only=True)
 class CallBegan:
-    """A tool is being called."""
-
     kind: ClassVar[str] = "call"
     id: str
     tool: str
@@ -90,8 +86,6 @@ class CallBegan:
 
 @dataclass(frozen=True, kw_only=True)
 class CallMoved:
-    """A tool tells how far it is."""
-
     kind: ClassVar[str] = "progress"
     id: str
     progress: float
@@ -101,7 +95,7 @@ class CallMoved:
 
 @dataclass(frozen=True, kw_only=True)
 class CallEnded:
-    """A tool answered, or did not."""
+    """A call ended, with or without an answer."""
 
     kind: ClassVar[str] = "result"
     id: str
@@ -110,15 +104,15 @@ class CallEnded:
     outcome: str
     ms: float
     text: str
-    """The beginning of what it said."""
+    """The beginning of its text."""
     images: int = 0
     rule: str = ""
-    """The rule of the gate that decided it, where one did."""
+    """The approval rule that decided, if any."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """Somebody has to decide before it goes on; the surface answers by the question's id."""
+    """The user has to answer a question; surfaces reply with its id."""
 
     kind: ClassVar[str] = "asking"
     id: str
@@ -132,7 +126,7 @@ class Asking:
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """A server asked the model something while it worked; counted with the turn."""
+    """A server asked the model during a call; counted with the turn."""
 
     kind: ClassVar[str] = "sampled"
     server: str
@@ -141,28 +135,28 @@ class Sampled:
 
 @dataclass(frozen=True, kw_only=True)
 class Compacted:
-    """The talk grew too long, and its older part was shortened."""
+    """Older parts of the chat were shortened."""
 
     kind: ClassVar[str] = "compacted"
     before: int
     after: int
-    """Tokens, about."""
+    """Estimated tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoundEnded:
-    """The model has spoken once."""
+    """The model has answered once."""
 
     kind: ClassVar[str] = "round"
     round: int
     usage: Usage
     text: str = ""
-    """All that it said, for those who missed the words."""
+    """All its text, for late subscribers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurnEnded:
-    """The end: the answer and what it took. The last event, always; who cancels a turn hears no more."""
+    """The answer and its usage. Always the last event, unless the turn is cancelled."""
 
     kind: ClassVar[str] = "ended"
     chat: str
@@ -173,9 +167,8 @@ class TurnEnded:
     calls: tuple[CallEnded, ...]
     usage: Usage
     cost: float | None
-    """US dollars, where the price is known."""
+    """US dollars, if the price is known."""
     failure: ToolcribError | None = None
-    """Why it failed."""
 
 
 AgentEvent = (
@@ -198,7 +191,6 @@ AgentEvent = (
 
 
 def event_json(event: AgentEvent) -> dict[str, Any]:
-    """An event as JSON; `event` says which."""
     if isinstance(event, TurnEnded):
         error = None if event.failure is None else event.failure.as_json()
         shown = asdict(replace(event, failure=None))

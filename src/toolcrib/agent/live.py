@@ -1,8 +1,8 @@
-"""Turns that run by themselves: any number of listeners follow one, come late, go and come back.
+"""Turns that run in the background: any number of subscribers follow one, join late, leave and return.
 
-A listener that goes away stops nothing; `stop` does, and so does closing the host. Everything told is kept
-with a number, so that who comes back goes on where it left off. Of a turn that tells very much, the single
-words of rounds that are over are dropped: `RoundEnded` holds them all at once.
+A subscriber that leaves stops nothing; `stop` and closing the host do. Events are numbered and kept, so that
+a subscriber can continue where it left off. Of a very long turn, single text events of finished rounds are
+dropped: `RoundEnded` has their whole text.
 """
 
 from __future__ import annotations
@@ -14,14 +14,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.agent.chat import Chat, Continued
-from toolcrib.agent.events import (
-    AgentEvent,
-    CallMoved,
-    RoundEnded,
-    Speaking,
-    Thinking,
-    TurnEnded,
-)
+from toolcrib.agent.events import AgentEvent, CallMoved, RoundEnded, Speaking, Thinking, TurnEnded
 from toolcrib.errors import CallFailed, NotFound, ToolcribError, UsageError
 from toolcrib.schema.messages import Image, Usage
 
@@ -29,21 +22,21 @@ if TYPE_CHECKING:
     from toolcrib.agent.agent import Agent
 
 MOST_KEPT = 5000
-"""Events of one turn; then what is said at once elsewhere is dropped."""
+"""Events kept of one turn."""
 ENDED_KEPT = 64
-"""Turns that are over and can still be followed."""
+"""Ended turns that can still be followed."""
 _WORDS = (Speaking, Thinking, CallMoved)
 Events = AsyncGenerator[AgentEvent, None]
 
 
 class LiveTurn:
-    """One turn under way; made by `Turns`."""
+    """One turn in the background; created by `Turns`."""
 
     def __init__(self, agent: Agent, chat: Chat, since: int) -> None:
         self.id = secrets.token_hex(6)
         self.chat = chat.id
         self.since = since
-        """Entries that the chat had before it."""
+        """Entries of the chat before the turn."""
         self._agent = agent
         self._told: list[tuple[int, AgentEvent]] = []
         self._number = 0
@@ -53,16 +46,14 @@ class LiveTurn:
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
         return self._ended is None
 
     @property
     def number(self) -> int:
-        """How many events it has told."""
         return self._number
 
     async def follow(self, after: int = 0) -> AsyncGenerator[tuple[int, AgentEvent], None]:
-        """Its events with their numbers, those beyond `after`; the last is `TurnEnded`."""
+        """Events after number `after`, each with its number; the last is `TurnEnded`."""
         while True:
             news = self._news
             for number, event in [one for one in self._told if one[0] > after]:
@@ -73,7 +64,7 @@ class LiveTurn:
             await news.wait()
 
     async def result(self) -> TurnEnded:
-        """How it ends; a failure is told in it and not raised."""
+        """The end of the turn; a failure is part of it and not raised."""
         async with aclosing(self.follow(self._number)) as events:
             async for _ in events:
                 pass
@@ -81,13 +72,13 @@ class LiveTurn:
         return self._ended
 
     async def stop(self) -> TurnEnded:
-        """Stop it; when this returns, nothing that it started is running any more."""
+        """Stop the turn; when this returns, nothing that it started is running."""
         if self._task is not None and self.running and not self._agent.halt(self.chat):
             self._task.cancel()  # It had not begun.
         return await self.result()
 
     async def stop_call(self, call: str) -> bool:
-        """Stop one of its calls, and go on without it; False when that does not run."""
+        """Stop one of its calls and continue without it; False if that call is not running."""
         return await self._agent.stop_call(self.chat, call)
 
     def _start(self, events: Events, done: Callable[[LiveTurn], None]) -> None:
@@ -104,7 +95,7 @@ class LiveTurn:
         except ToolcribError as error:
             self._tell(self._ending(error))
         except Exception as error:
-            self._tell(self._ending(CallFailed(f"The turn broke: {type(error).__name__}: {error}")))
+            self._tell(self._ending(CallFailed(f"The turn failed: {type(error).__name__}: {error}")))
             raise
         finally:
             if self._ended is None:
@@ -143,42 +134,42 @@ class Turns:
     async def start(
         self, agent: Agent, text: str, *, chat: Chat | None = None, images: Sequence[Image] = ()
     ) -> LiveTurn:
-        """Begin to answer a question; raises `UsageError` while the chat is busy."""
+        """Start answering a question; raises `UsageError` if the chat is busy."""
         if chat is None:
             return self.answer(agent, await agent.open_chat(text, images))
         return self._start(agent, chat, agent.run(text, chat=chat, images=images), len(chat.entries))
 
     def answer(self, agent: Agent, chat: Chat) -> LiveTurn:
-        """Begin to answer the question that a chat ends with."""
+        """Start answering the last question of a chat."""
         return self._start(agent, chat, agent.answer(chat), len(chat.entries) - 1)
 
     def resume(self, agent: Agent, chat: Chat) -> LiveTurn:
-        """Begin to continue an answer that ended early; raises `UsageError` when there is none, or busy."""
+        """Continue an answer that ended early; raises `UsageError` if there is none, or if busy."""
         if not chat.unfinished:
             raise UsageError("The last answer of this chat is complete.", hint="Ask something new instead.")
         return self._start(agent, chat, agent.answer(chat, Continued()), len(chat.entries))
 
     async def call(self, agent: Agent, chat: Chat, tool: str, arguments: Mapping[str, Any]) -> LiveTurn:
-        """Begin a call by hand in a chat; raises `UsageError` while the chat is busy."""
+        """Start a call by hand in a chat; raises `UsageError` if the chat is busy."""
         return self._start(agent, chat, agent.call(chat, tool, arguments), len(chat.entries))
 
     def get(self, turn: str) -> LiveTurn:
-        """A turn by its id, running or over since not too long; raises `NotFound`."""
+        """A turn by its id, running or recently ended; raises `NotFound`."""
         found = self._turns.get(turn)
         if found is None:
-            raise NotFound(f"There is no turn {turn!r}.", hint="It ended some time ago; the chat has it all.")
+            raise NotFound(
+                f"There is no turn {turn!r}.", hint="It ended some time ago; the chat has its result."
+            )
         return found
 
     def of(self, chat: str) -> LiveTurn | None:
-        """The latest turn of a chat, if it is known."""
+        """The latest turn of a chat, if known."""
         return next((turn for turn in reversed(self._turns.values()) if turn.chat == chat), None)
 
     def running(self) -> list[LiveTurn]:
-        """Those under way, the oldest first."""
         return [turn for turn in self._turns.values() if turn.running]
 
     async def close(self) -> None:
-        """Stop all of them."""
         await asyncio.gather(*(turn.stop() for turn in self.running()))
 
     def _start(self, agent: Agent, chat: Chat, events: Events, since: int) -> LiveTurn:
@@ -186,7 +177,7 @@ class Turns:
         if (latest is not None and latest.running) or chat.id in agent.chats.busy:
             from toolcrib.agent.agent import BUSY
 
-            raise UsageError(BUSY, hint="Wait for its end, or stop it first.")
+            raise UsageError(BUSY, hint="Wait until it ends, or stop it.")
         turn = LiveTurn(agent, chat, since)
         self._turns[turn.id] = turn
         turn._start(events, self._forget)

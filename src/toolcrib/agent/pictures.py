@@ -1,4 +1,4 @@
-"""Pictures that a user attaches: known by what they hold, not by what they are called."""
+"""Reads pictures that a user attaches; their type is detected from the content."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from toolcrib.schema.messages import Image
 
 
 def read_picture(data: bytes) -> Image:
-    """The picture for a message; raises `UsageError` for what models do not take."""
+    """The picture for a message; raises `UsageError` for unsupported ones."""
     mime = kind_of(data)
     if not mime:
-        raise UsageError("That is no picture.", hint="PNG, JPEG, GIF and WebP can be sent.")
+        raise UsageError("This is not a picture.", hint="Supported formats: PNG, JPEG, GIF and WebP.")
     encoded = base64.b64encode(data).decode()
     if len(encoded) > LARGEST:
         most = LARGEST * 3 / 4 / 1e6
         raise UsageError(
-            f"The picture has {len(data) / 1e6:.1f} MB; models take {most:.2f}.", hint="Make it smaller."
+            f"The picture has {len(data) / 1e6:.1f} MB; the limit is {most:.2f} MB.", hint="Make it smaller."
         )
     wrong = damage(data, mime)
     if wrong is not None:
@@ -27,7 +27,7 @@ def read_picture(data: bytes) -> Image:
 
 
 def attached_picture(data: str, mime: str) -> Image:
-    """The picture of a message that came as base64; raises `UsageError` for what models do not take."""
+    """The same for a picture in base64."""
     found = checked(data, mime)
     if isinstance(found, NoPicture):
         raise _unusable(found)
@@ -36,5 +36,5 @@ def attached_picture(data: str, mime: str) -> Image:
 
 def _unusable(wrong: NoPicture) -> UsageError:
     return UsageError(
-        f"The picture cannot be sent: {wrong.why}.", hint="Attach a whole PNG, JPEG, GIF or WebP."
+        f"The picture cannot be sent: {wrong.why}.", hint="Attach a complete PNG, JPEG, GIF or WebP."
     )

@@ -1,4 +1,4 @@
-"""What the agent needs from the world; the host and the store provide it."""
+"""What the agent needs; the host and the store implement it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.tools.ports import OnDecided, OnProgress
 
 
-class Door(Protocol):
-    """Where tools are called: the one door of the host."""
+class ToolCaller(Protocol):
+    """Calls tools; `tools.caller.Caller` implements it."""
 
     async def call(
         self,
@@ -28,51 +28,49 @@ class Door(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundTool:
     """A tool and why it is offered."""
 
     tool: Tool
     why: str
 
 
-class Room(Protocol):
-    """The tools that there are."""
+class ToolFinder(Protocol):
+    """Finds tools to offer."""
 
     def tools(self) -> Sequence[Tool]:
-        """All that may be offered now."""
+        """All tools that may be offered."""
 
     async def choose(
         self, question: str, *, context: Sequence[str] = (), recent: Sequence[str] = ()
-    ) -> tuple[list[Found], str]:
-        """Those for a question, and a note on how they were found, mostly empty."""
+    ) -> tuple[list[FoundTool], str]:
+        """The tools for a question, and a note on the search, mostly empty."""
 
-    async def search(self, query: str, limit: int) -> list[Found]:
-        """Those that fit a model's own words best."""
+    async def search(self, query: str, limit: int) -> list[FoundTool]:
+        """The tools that match a model's query best."""
 
 
-class Chats(Protocol):
-    """Where chats are kept."""
-
+class ChatStore(Protocol):
     busy: set[str]
-    """Those in which a turn is running, of whatever surface."""
+    """Chats with a running turn, on any surface."""
 
     async def create(self, model: str, *, title: str = "", entries: Sequence[Entry] = ()) -> Chat:
-        """A new one that begins with these entries."""
+        """A new chat that begins with these entries."""
 
     async def load(self, chat: str) -> Chat:
-        """One by its id, or by the beginning of it, or `last`; raises `NotFound`."""
+        """A chat by its id, the beginning of its id, or `last`; raises `NotFound`."""
 
     def append(self, chat: str, position: int, entry: Entry) -> None:
-        """Keep one more entry; a plain call that does not wait, so that even a cancelled turn is kept."""
+        """Add an entry; does not wait, so that even a cancelled turn is stored."""
 
     def rewrite(self, chat: str, position: int, mark: str, entry: Entry) -> None:
-        """Replace the entry with this mark, or append it when there is none; does not wait either."""
+        """Replace the entry with this mark, or append it if missing; does not wait."""
 
     def change(self, info: ChatInfo) -> None:
-        """Keep another title, model or folder."""
+        """Store another title, model or folder."""
 
     async def flush(self) -> None:
-        """Wait until all of it is on disk."""
+        """Wait until everything is on disk."""
 
     async def list(self, limit: int = 50) -> Sequence[ChatInfo]:
         """The latest first."""
@@ -82,8 +80,8 @@ class Chats(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """Something that a person has to decide."""
+class UserQuestion:
+    """A question that the user has to answer."""
 
     id: str
     about: str
@@ -94,10 +92,10 @@ class Question:
     chat: str = ""
 
 
-class Person(Protocol):
-    """Who is asked, by the gate and on behalf of servers."""
+class User(Protocol):
+    """Answers questions of the gate and of servers."""
 
-    async def answer(self, question: Question) -> Mapping[str, Any]:
+    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
         """`{"action": "accept" | "decline" | "cancel", "content": …}`.
 
         To a question about a call, `content` may say `scope` (once, chat, project, always), `any_arguments`

@@ -1,14 +1,14 @@
-"""Turns what a tool returned into what a model is shown: marked as data, cut where it is long."""
+"""Turns a tool's result into message parts: marked as data, and cut if long."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.agent.prompt import READ
+from toolcrib.chats.result_text import cut_note, marked
 from toolcrib.errors import ToolcribError
 from toolcrib.llm.pictures import NoPicture, checked
 from toolcrib.schema.messages import Image, Text
@@ -16,61 +16,39 @@ from toolcrib.schema.tools import ToolResult
 
 MOST_PICTURES = 8
 LONGEST_KEPT = 2_000_000
-_WHOLE_MARK = re.compile(r"<tool_result[^>]*>\n|\n</tool_result>")
-_MARK = re.compile(r"<(/?)tool_result", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A result as a model sees it."""
+    """A result as a model gets it."""
 
     parts: tuple[Text | Image, ...]
     whole: str | None = None
-    """All of the text, when only a part is shown."""
+    """The full text, if it was cut."""
     unseen: int = 0
-    """Pictures that were left out because the model cannot see."""
+    """Pictures left out because the model does not support them."""
 
 
 def show(tool: str, result: ToolResult, *, limit: int, name: str, images: bool) -> Shown:
-    """The result of a tool; `name` is what the rest is kept under when it is cut."""
+    """A tool's result; `name` identifies the full text if it was cut."""
     text, pictures = _read(result, images)
     unseen = 0 if images else sum(_is_picture(block) for block in _blocks(result))
     cut = len(text) > limit
     visible = text[:limit] if cut else text
     words = marked(tool, visible, "error" if result.get("isError") else "")
     if cut:
-        words += (
-            f"\n(Cut: {limit:,} of {len(text):,} characters are shown."
-            f' Read on with {READ} and {{"name": "{name}", "offset": {limit}}}.)'
-        )
+        words += cut_note(limit, len(text), name=name, read_tool=READ)
     return Shown(parts=(Text(words), *pictures), whole=text[:LONGEST_KEPT] if cut else None, unseen=unseen)
 
 
 def show_error(tool: str, error: ToolcribError, outcome: str) -> tuple[Text, ...]:
-    """An error as a model is told of it."""
     return (Text(marked(tool, f"{error.message}\n{error.hint}".strip(), outcome)),)
 
 
-def marked(tool: str, text: str, outcome: str = "") -> str:
-    """Text from outside between marks that say so."""
-    how = f' outcome="{outcome}"' if outcome else ""
-    return f'<tool_result tool="{tool}"{how}>\n{harmless(text)}\n</tool_result>'
-
-
-def harmless(text: str) -> str:
-    """Text that cannot close the mark around it."""
-    return _MARK.sub(r"<\1tool-result", text)
-
-
-def plain(text: str) -> str:
-    """What a person is shown of it: without the marks."""
-    return _WHOLE_MARK.sub("", text)
-
-
 def unseen_pictures(count: int, tool: str) -> str:
-    """What a user is told of pictures that the model cannot see."""
+    """The notice for pictures that the model cannot see."""
     what = "a picture" if count == 1 else f"{count} pictures"
-    return f"The model cannot see {what} from {tool}; it was told so in words."
+    return f"The model cannot see {what} from {tool}; it gets a note instead."
 
 
 def _blocks(result: ToolResult) -> list[Mapping[str, Any]]:
@@ -114,7 +92,7 @@ def _words(block: Mapping[str, Any]) -> str:
         return str(block.get("text", ""))
     if kind in ("image", "audio"):
         size = len(str(block.get("data", ""))) * 3 // 4
-        return f"({kind} of {size:,} bytes, {block.get('mimeType', 'unknown')}, which you cannot perceive)"
+        return f"({kind} of {size:,} bytes, {block.get('mimeType', 'unknown')}, which you cannot see or hear)"
     if kind == "resource_link":
         return f"({block.get('name') or 'link'}: {block.get('uri', '')})"
     resource = block.get("resource")

@@ -1,17 +1,18 @@
-"""Calls the tools that a model asked for, all at once, and tells whatever happens as an answer.
+"""Runs the tools that a model asked for in parallel, and turns every outcome into an answer.
 
-Nothing that a tool does ends the turn. A cancelled turn cancels what still runs, waits until it has ended,
-and leaves an answer for every call. A single call can be stopped too; the turn then goes on without it.
+No failure of a tool ends the turn. A cancelled turn cancels running calls, waits for their end, and leaves an
+answer for every call. A single call can be stopped too; the turn then continues without it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
+from toolcrib.agent.builtin_tools import found_result, read_on, search_arguments
 from toolcrib.agent.chat import Chat, Kept, interrupted
 from toolcrib.agent.events import (
     AgentEvent,
@@ -22,12 +23,11 @@ from toolcrib.agent.events import (
     Notice,
     ToolsOffered,
 )
-from toolcrib.agent.own_tools import found_result, read_on, search_arguments
-from toolcrib.agent.ports import Door
+from toolcrib.agent.ports import ToolCaller
 from toolcrib.agent.prompt import READ, SEARCH
-from toolcrib.agent.results import plain, show, show_error, unseen_pictures
-from toolcrib.agent.slots import Slots
-from toolcrib.agent.tool_offer import Offering
+from toolcrib.agent.results import show, show_error, unseen_pictures
+from toolcrib.agent.tool_offer import ToolOffer
+from toolcrib.chats.result_text import plain
 from toolcrib.errors import Denied, InvalidArguments, ToolcribError
 from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
 from toolcrib.schema.tools import Principal, ToolResult
@@ -35,82 +35,121 @@ from toolcrib.serverkit import caller_context
 from toolcrib.tools.outcomes import outcome_of
 from toolcrib.tools.ports import Decision
 
+
+class Slots:
+    """Limits how many calls run at once; a call that waits for an approval lends its slot to the next."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._holding: set[str] = set()
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+
+    @property
+    def full(self) -> bool:
+        return len(self._holding) >= self._count
+
+    @asynccontextmanager
+    async def held(self, call: str) -> AsyncIterator[None]:
+        """Hold a slot during the block, once there is one."""
+        try:
+            if self.full:
+                self._waiting[call] = asyncio.get_running_loop().create_future()
+                await self._waiting[call]
+            self._holding.add(call)
+            yield
+        finally:
+            self._waiting.pop(call, None)
+            self.lend(call)
+
+    def lend(self, call: str) -> None:
+        """Give the slot to the call that has waited longest."""
+        self._holding.discard(call)
+        while self._waiting and not self.full:
+            following = next(iter(self._waiting))
+            turn = self._waiting.pop(following)
+            if not turn.cancelled():
+                self._holding.add(following)
+                turn.set_result(None)
+
+    def take_back(self, call: str) -> None:
+        """Take a slot again at once, even if all are taken: the user has just allowed this call."""
+        self._holding.add(call)
+
+
 _PREVIEW = 500
 _SLACK = 500
-"""Characters that a piece of a cut result may be longer by, for the note at its end."""
+"""Extra characters for the note at the end of a part of a cut result."""
 NOTICED_AFTER = 0.3
-"""Seconds at the gate from which on a call is told to wait."""
+"""Seconds after which a call that waits for the gate is reported as queued."""
 CUT = "the call was cut off by the output limit and was not run."
 SHORTER = "Make the call shorter, or split it into several calls."
 ASKED = "asked"
-"""In the place of a rule: a person decided."""
+"""Stands for a rule if the user decided."""
 Emit = Callable[[AgentEvent], None]
 
 
 @dataclass(kw_only=True)
-class Calling:
-    """How the calls of a turn are made."""
-
-    door: Door
+class CallRunner:
+    caller: ToolCaller
     principal: Principal
     chat: Chat
-    offering: Offering
+    offer: ToolOffer
     emit: Emit
     keep: Callable[[Kept], None]
     limit: int
     at_once: int
     images: bool
     watch: Callable[[str], AbstractContextManager[None]] = lambda tool: nullcontext()
-    """Entered around a call, for those who want to know what a server is asked on whose caller_context."""
+    """Entered around a call; knows for which chat a server works."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    """Calls that have not ended, by id."""
+    """Running calls, by id."""
     _stopped: set[str] = field(default_factory=set)
     _rules: dict[str, str] = field(default_factory=dict)
-    """Which rule of the gate decided a call, by the call's id."""
+    """The approval rule that decided a call, by call id."""
     _unseen: set[str] = field(default_factory=set)
-    """Tools of which the user knows that the model cannot see their pictures."""
+    """Tools whose unseen pictures were already reported."""
     _held: set[str] = field(default_factory=set)
-    """Calls that have waited at the gate for long enough to say so."""
+    """Calls reported as queued at the gate."""
     _at_gate: set[str] = field(default_factory=set)
-    """Calls that the gate has not decided: no tool has seen them."""
-    _room: Slots = field(default_factory=lambda: Slots(1))
+    """Calls that the gate has not decided yet."""
+    _slots: Slots = field(default_factory=lambda: Slots(1))
     _allowed: dict[str, float | None] = field(default_factory=dict)
-    """When a call was let through, None before: waiting for an approval is not time of the tool."""
+    """When a call was allowed, None before: waiting for an approval is not the tool's time."""
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
-        """Make the calls; each answer is put into `done` as it comes, also when this is cancelled."""
-        room = self._room = Slots(self.at_once)
-        tasks = [self._begin(call, done, room) for call in calls]
+        """Run the calls; each answer is put into `done` as it arrives, even if this is cancelled."""
+        slots = self._slots = Slots(self.at_once)
+        tasks = [self._begin(call, done, slots) for call in calls]
         try:
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
-                if not task.cancelling():  # Once is enough: a second time would end the ending itself.
+                if not task.cancelling():  # Once only: a second time would cancel the clean-up.
                     task.cancel()
             await asyncio.wait(tasks)
 
     def stop(self, call: str) -> asyncio.Task[None] | None:
-        """Stop one call by its id; the task ends when nothing of it is left. None when it does not run."""
+        """Stop one call by its id; its task ends when it has stopped. None if it is not running."""
         task = self._tasks.get(call)
         if task is not None and not task.cancelling():
             self._stopped.add(call)
             task.cancel()
         return task
 
-    def _begin(self, call: ToolUse, done: dict[str, ToolAnswer], room: Slots) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._one(call, done, room), name=f"call {call.name[:60]}")
+    def _begin(self, call: ToolUse, done: dict[str, ToolAnswer], slots: Slots) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._one(call, done, slots), name=f"call {call.name[:60]}")
         self._tasks[call.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(call.id, None))
         return task
 
-    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], room: Slots) -> None:
+    async def _one(self, call: ToolUse, done: dict[str, ToolAnswer], slots: Slots) -> None:
         started: float | None = None
         ended: list[int] = []
         caller_context.ended.set(ended.append)
         try:
-            if room.full:
+            if slots.full:
                 self.emit(CallQueued(id=call.id, tool=call.name, arguments=call.arguments))
-            async with room.held(call.id):
+            async with slots.held(call.id):
                 started = time.perf_counter()
                 self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
                 answer = await self._answer(call)
@@ -159,7 +198,7 @@ class Calling:
             self.emit(Notice(unseen_pictures(shown.unseen, call.name)))
         if shown.whole is not None:
             self.keep(Kept(name=name, text=shown.whole))
-            self.offering.allow_reading()
+            self.offer.allow_reading()
         outcome = "tool_error" if result.get("isError") else "ok"
         return ToolAnswer(id=call.id, name=call.name, parts=shown.parts, outcome=outcome)
 
@@ -168,11 +207,11 @@ class Calling:
             raise InvalidArguments(f"{call.name}: {CUT}", hint=SHORTER)
         if call.broken is not None:
             raise InvalidArguments(
-                f"{call.name}: the arguments are no JSON object: {call.broken[:200]}",
-                hint="Write the whole call again with arguments that are valid JSON, all numbers finite.",
+                f"{call.name}: the arguments are not a JSON object: {call.broken[:200]}",
+                hint="Repeat the call with arguments that are valid JSON with finite numbers.",
             )
-        if self.offering.is_banned(call.name):
-            raise Denied(f"{call.name} is not to be used in this chat.", hint="The person has banned it.")
+        if self.offer.is_banned(call.name):
+            raise Denied(f"{call.name} is excluded from this chat.", hint="The user has excluded it.")
         if call.name == SEARCH:
             return await self._search(call)
         if call.name == READ:
@@ -182,42 +221,38 @@ class Calling:
             self.emit(CallMoved(id=call.id, progress=progress, total=total, message=message))
 
         def decided(decision: Decision) -> None:
-            asked = "allowed" in decision.noted  # A person's word counts before the rule that asked for it.
+            asked = "allowed" in decision.noted  # The user's answer counts before the rule that asked.
             self._rules[call.id] = ASKED if asked else decision.rule or ""
             self._allowed[call.id] = time.perf_counter()
             self._at_gate.discard(call.id)
             waiting.cancel()
-            room.take_back(call.id)
+            slots.take_back(call.id)
             if call.id in self._held and decision.allowed:
                 self.emit(CallBegan(id=call.id, tool=call.name, arguments=call.arguments))
 
         self._allowed[call.id] = None
-        room = self._room
+        slots = self._slots
         self._at_gate.add(call.id)
         waiting = asyncio.get_running_loop().call_later(NOTICED_AFTER, self._hold, call)
         try:
             with self.watch(call.name):
-                return await self.door.call(
-                    call.name,
-                    call.arguments,
-                    principal=self.principal,
-                    on_progress=moved,
-                    on_decided=decided,
+                return await self.caller.call(
+                    call.name, call.arguments, principal=self.principal, on_progress=moved, on_decided=decided
                 )
         finally:
             waiting.cancel()
             self._held.discard(call.id)
 
     def _hold(self, call: ToolUse) -> None:
-        """The gate takes its time: a person is asked about this call, or about another one first."""
+        """The gate takes longer: the user is asked about this call or another one."""
         self._held.add(call.id)
-        self._room.lend(call.id)
+        self._slots.lend(call.id)
         self.emit(CallQueued(id=call.id, tool=call.name, arguments=call.arguments))
 
     async def _search(self, call: ToolUse) -> ToolResult:
         query, limit = search_arguments(call.arguments)
-        found, new = await self.offering.search(query, limit)
+        found, new = await self.offer.search(query, limit)
         if new:
             why = f"sought: {query[:100]}"
             self.emit(ToolsOffered(tools=tuple({"name": one.tool.name, "why": why} for one in new)))
-        return found_result(found, self.offering.total)
+        return found_result(found, self.offer.total)

@@ -1,6 +1,6 @@
-"""Decides which tools a model is offered in a turn, and says why: always on, found for it, or sought.
+"""Decides which tools a model is offered in a turn, and why: pinned, found for the question, or searched for.
 
-Tools once offered stay for the turn: a vendor keeps what it was sent, and a change would cost more than it
+Offered tools stay for the turn: vendors cache what they were sent, and a change would cost more than it
 saves.
 """
 
@@ -10,25 +10,24 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from toolcrib.agent.builtin_tools import NAMES, READ_TOOL, SEARCH_TOOL
 from toolcrib.agent.chat import Chat
-from toolcrib.agent.own_tools import NAMES, READ_TOOL, SEARCH_TOOL
-from toolcrib.agent.ports import Found, Room
+from toolcrib.agent.ports import FoundTool, ToolFinder
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.formats import FORMATS
 
 MOST = 120
-"""Vendors refuse more than 128 at once."""
+"""Vendors reject more than 128 at once."""
 _MOST_FORMS = 5000
 
 
-class Forms:
-    """Tools in vendors' forms, made once each; a definition is read anew only when it changed."""
+class ToolForms:
+    """Tools in vendors' formats, cached by definition."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, str, str], dict[str, Any]] = {}
 
     def of(self, form: str, tool: Tool) -> dict[str, Any]:
-        """The tool as this vendor wants it."""
         key = (form, tool.name, tool.hash)
         made = self._made.get(key)
         if made is None:
@@ -38,20 +37,20 @@ class Forms:
         return made
 
 
-class Offering:
+class ToolOffer:
     """The tools of one turn."""
 
     def __init__(
         self,
-        room: Room,
-        forms: Forms,
+        finder: ToolFinder,
+        forms: ToolForms,
         form: str,
         offer_all: int,
         *,
         pinned: Sequence[str] = (),
         banned: Sequence[str] = (),
     ) -> None:
-        self._room = room
+        self._finder = finder
         self._forms = forms
         self._form = form
         self._offer_all = offer_all
@@ -61,34 +60,34 @@ class Offering:
         self._written: list[dict[str, Any]] | None = None
         self._readable = False
 
-    async def begin(self, question: str, chat: Chat) -> tuple[list[Found], str]:
-        """Choose for a question; returns what is offered and a note on how it was found."""
-        tools = [tool for tool in self._room.tools() if self._may_offer(tool)]
-        pinned = [Found(tool=tool, why="pinned") for tool in tools if _fits(tool.name, self._pinned)]
+    async def begin(self, question: str, chat: Chat) -> tuple[list[FoundTool], str]:
+        """Choose tools for a question; returns them and a note on the search."""
+        tools = [tool for tool in self._finder.tools() if self._may_offer(tool)]
+        pinned = [FoundTool(tool=tool, why="pinned") for tool in tools if _fits(tool.name, self._pinned)]
         note = ""
         if len(tools) <= self._offer_all:
-            found = [Found(tool=tool, why="there are few tools") for tool in tools]
+            found = [FoundTool(tool=tool, why="there are few tools") for tool in tools]
         else:
             earlier = chat.questions()[:-1]
-            found, note = await self._room.choose(question, context=earlier[-3:], recent=chat.used())
+            found, note = await self._finder.choose(question, context=earlier[-3:], recent=chat.used())
         self._readable = chat.keeps > 0
         return self.add([*pinned, *found]), note
 
-    async def search(self, query: str, limit: int) -> tuple[list[Found], list[Found]]:
-        """What fits these words, and what of it is new in the offer."""
-        found = [one for one in await self._room.search(query, limit) if self._may_offer(one.tool)]
+    async def search(self, query: str, limit: int) -> tuple[list[FoundTool], list[FoundTool]]:
+        """The tools that match a query, and those of them that are new in the offer."""
+        found = [one for one in await self._finder.search(query, limit) if self._may_offer(one.tool)]
         return found, self.add(found)
 
     def is_banned(self, name: str) -> bool:
-        """Whether the person keeps this tool out of the chat."""
+        """Whether the user excluded this tool from the chat."""
         return _fits(name, self._banned)
 
     def _may_offer(self, tool: Tool) -> bool:
         return tool.name not in NAMES and not self.is_banned(tool.name)
 
-    def add(self, found: Sequence[Found]) -> list[Found]:
+    def add(self, found: Sequence[FoundTool]) -> list[FoundTool]:
         """Offer these too; returns those that were not offered yet."""
-        new: list[Found] = []
+        new: list[FoundTool] = []
         for one in found:
             name = one.tool.name
             if name not in self._tools and not self.is_banned(name) and len(self._tools) < MOST:
@@ -99,23 +98,21 @@ class Offering:
         return new
 
     def allow_reading(self) -> None:
-        """A result was cut: the model may read on."""
+        """Offer the tool that reads the rest of a cut result."""
         if not self._readable:
             self._readable = True
             self._written = None
 
     @property
     def total(self) -> int:
-        """How many tools there are."""
-        return len(self._room.tools())
+        return len(self._finder.tools())
 
     @property
     def tokens(self) -> int:
-        """What the definitions cost, about."""
         return sum(tool.tokens for tool in self._tools.values()) + SEARCH_TOOL.tokens
 
     def written(self) -> list[dict[str, Any]]:
-        """All of them in the vendor's form, the same list as long as nothing changes."""
+        """All tools in the vendor's format; the same list until something changes."""
         if self._written is None:
             own = [SEARCH_TOOL, READ_TOOL] if self._readable else [SEARCH_TOOL]
             self._written = [self._forms.of(self._form, tool) for tool in (*self._tools.values(), *own)]

@@ -1,22 +1,22 @@
-"""One question from end to end: ask the model, call what it wants, tell it what came of it, until it answers.
+"""One turn: ask the model, run the tools it wants, pass their results back, until it answers.
 
-Each step is kept in the chat before the next one begins, so that a turn that is cancelled anywhere leaves a
-chat that can go on.
+Each step is stored in the chat before the next one begins, so that a turn cancelled anywhere leaves a chat
+that can be continued.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import secrets
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from toolcrib.agent.call_ids import with_new_ids
-from toolcrib.agent.chat import STOPPED_BY_USER, Chat, Entry, Offer, Remark, Said, Took, interrupted
+from toolcrib.agent.chat import STOPPED_BY_USER, ByHand, Chat, Entry, Offer, Remark, Said, Took, interrupted
 from toolcrib.agent.compaction import (
     FULL,
-    Measured,
+    MeasuredContext,
     can_summarise,
     last_measured,
     shortening,
@@ -38,22 +38,32 @@ from toolcrib.agent.events import (
     TurnEnded,
 )
 from toolcrib.agent.prompt import instructions
-from toolcrib.agent.tool_calls import Calling
-from toolcrib.agent.tool_offer import Offering
+from toolcrib.agent.tool_calls import CallRunner
+from toolcrib.agent.tool_offer import ToolOffer
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import AnswerCut, ContextTooLong, ModelError, ToolcribError
-from toolcrib.llm.acceptable import without_pictures
-from toolcrib.llm.model import Finished, Model, Noticed, Request, TextDelta, ThinkingDelta, Traits
+from toolcrib.llm.history import without_pictures
+from toolcrib.llm.model import (
+    CompletionRequest,
+    Finished,
+    Model,
+    ModelNotice,
+    ModelTraits,
+    TextDelta,
+    ThinkingDelta,
+)
 from toolcrib.llm.pictures import NoPicture, checked
 from toolcrib.llm.prices import Price, cost
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
     FromTools,
+    FromUser,
     Image,
+    Opaque,
     StopReason,
     Text,
     ToolAnswer,
+    ToolUse,
     Usage,
 )
 
@@ -63,21 +73,19 @@ NO_WORDS: Mapping[Ending, str] = {
     "refused": "(The model refused to answer.)",
     "filtered": "(The vendor filtered the answer.)",
 }
-"""What stands for an answer without words."""
+"""Texts for answers without words."""
 MOST_CUTS = 2
-"""Rounds in a row with a cut call after which the model is asked again; one more ends the turn."""
+"""Consecutive rounds with a cut call before the turn ends."""
 _ENDINGS: Mapping[StopReason, Ending] = {"length": "cut", "refused": "refused", "filtered": "filtered"}
 
 
 @dataclass(kw_only=True)
-class Turn:
-    """A question on its way."""
-
+class TurnLoop:
     chat: Chat
     model: Model
-    traits: Traits
-    offering: Offering
-    calling: Calling
+    traits: ModelTraits
+    offer: ToolOffer
+    runner: CallRunner
     settings: AgentSettings
     emit: Callable[[AgentEvent], None]
     keep: Callable[[Entry], None]
@@ -86,12 +94,12 @@ class Turn:
     rounds: int = 0
     calls: list[CallEnded] = field(default_factory=list)
     _compacted: int = 0
-    _measured: Measured | None = None
+    _measured: MeasuredContext | None = None
     _no_note: bool = False
-    """The model wrote no note of the past; it is not asked for one again."""
+    """The model wrote no summary; it is not asked again."""
 
     async def run(self) -> None:
-        """Answer what the chat ends with; tells everything by events, and ends with `TurnEnded`."""
+        """Answer the last question of the chat; the last event is `TurnEnded`."""
         self._measured = last_measured(self.chat, self.model.name)
         question = self.chat.last_question()
         try:
@@ -107,16 +115,16 @@ class Turn:
             self.keep(Remark(kind="failed", text=error.message))
             self._end("", "failed", error)
             return
-        except Exception as error:  # A fault of ours or of a plugin: whoever runs the turn tells of it.
-            self.keep(Remark(kind="failed", text=f"The turn broke: {type(error).__name__}: {error}"))
+        except Exception as error:  # A bug of ours or of a plugin: raised and reported by the caller.
+            self.keep(Remark(kind="failed", text=f"The turn failed: {type(error).__name__}: {error}"))
             raise
         self._end(answer, ending)
 
-    def _look_at_pictures(self, question: FromPerson) -> None:
-        """Tell the user of pictures that the model will not see."""
+    def _look_at_pictures(self, question: FromUser) -> None:
+        """Notify the user of pictures that the model will not see."""
         pictures = [part for part in question.parts if isinstance(part, Image)]
         if pictures and not self.traits.images:
-            self._notice(f"{self.model.name} cannot see pictures; it is told so in words.")
+            self._notice(f"{self.model.name} cannot see pictures; it gets a note instead.")
             return
         for picture in pictures:
             found = checked(picture.data, picture.mime)
@@ -126,7 +134,7 @@ class Turn:
     async def _offer(self, question: str) -> None:
         if not self.traits.tools:
             return
-        found, note = await self.offering.begin(question, self.chat)
+        found, note = await self.offer.begin(question, self.chat)
         self.keep(Offer(tools=tuple((one.tool.name, one.why) for one in found), note=note))
         told = tuple({"name": one.tool.name, "why": one.why} for one in found)
         self.emit(ToolsOffered(tools=told, note=note))
@@ -150,7 +158,7 @@ class Turn:
             return message.text or _no_words(ending, finished.detail), ending
 
     async def _ask(self, *, last: bool) -> Finished:
-        """One round; an answer that breaks off is asked for again, a talk that is too long made shorter."""
+        """One round; repeated if the answer ends early, and after compaction if the chat is too long."""
         await self._make_room()
         again = 1
         while True:
@@ -166,9 +174,9 @@ class Turn:
                     raise
 
     async def _stream(self, *, last: bool) -> Finished:
-        offered = self.offering.written() if self.traits.tools and not last else ()
+        offered = self.offer.written() if self.traits.tools and not last else ()
         messages = self.chat.messages()
-        request = Request(
+        request = CompletionRequest(
             messages=messages if self.traits.images else without_pictures(messages),
             system=instructions(self.settings.instructions, self.now, last=last),
             tools=offered,
@@ -179,36 +187,36 @@ class Turn:
                     self.emit(Speaking(event.text))
                 elif isinstance(event, ThinkingDelta):
                     self.emit(Thinking(event.text))
-                elif isinstance(event, Noticed):
+                elif isinstance(event, ModelNotice):
                     self._notice(event.text)
                 elif isinstance(event, Finished):
                     return self._count(event)
-        raise ModelError(f"{self.model.name} ended without a word.")
+        raise ModelError(f"{self.model.name} ended without an answer.")
 
     def _count(self, finished: Finished) -> Finished:
         self.rounds += 1
         self.usage += finished.usage
         if finished.usage.input:
             held = finished.usage.input + finished.usage.output
-            self._measured = Measured(len(self.chat.entries) + 1, held)
+            self._measured = MeasuredContext(len(self.chat.entries) + 1, held)
         self.emit(RoundEnded(round=self.rounds, usage=finished.usage, text=finished.message.text))
         return finished
 
     async def _call(self, message: FromModel) -> None:
         done: dict[str, ToolAnswer] = {}
         try:
-            await self.calling.run(message.calls, done)
+            await self.runner.run(message.calls, done)
         finally:
             answers = tuple(done.get(call.id) or interrupted(call) for call in message.calls)
             self.keep(Said(FromTools(answers=answers)))
 
     async def _make_room(self) -> None:
         held = int(self.traits.context_tokens * FULL)
-        if size(self.chat, self.offering.tokens, self._measured) > held:
+        if size(self.chat, self.offer.tokens, self._measured) > held:
             await self._compact()
 
     async def _compact(self) -> bool:
-        """Make the talk shorter; False when it is as short as it gets."""
+        """Compact the chat; False if it cannot become shorter."""
         self._compacted += 1
         if self._compacted > self.settings.max_rounds:
             return False
@@ -218,7 +226,7 @@ class Turn:
             self.keep(step)
         held = int(self.traits.context_tokens * FULL)
         after = weight(self.chat.messages())
-        if step is None or after + self.offering.tokens > held:
+        if step is None or after + self.offer.tokens > held:
             await self._summarise()
             after = weight(self.chat.messages())
         if after < before:
@@ -226,7 +234,6 @@ class Turn:
         return after < before
 
     async def _summarise(self) -> None:
-        """Put a note of the model's in the place of the past; without a note, the past stays."""
         if self._no_note or not can_summarise(self.chat):
             return
         summary, usage = await summarise(self.chat, self.model, self.traits.context_tokens)
@@ -272,3 +279,28 @@ class Turn:
 def _no_words(ending: Ending, detail: str) -> str:
     text = NO_WORDS.get(ending, NO_ANSWER)
     return f"{text} {detail}".strip() if ending in NO_WORDS else text
+
+
+def with_new_ids(message: FromModel, entries: Iterable[Entry]) -> FromModel:
+    """The message; calls whose ids were used before get new ones (some vendors start at the same id every
+    round)."""
+    if not message.calls:
+        return message
+    used = set(_ids(entries))
+    return FromModel(parts=tuple(_renamed(part) if _clashes(part, used) else part for part in message.parts))
+
+
+def _ids(entries: Iterable[Entry]) -> Iterable[str]:
+    for entry in entries:
+        if isinstance(entry, ByHand):
+            yield entry.call.id
+        elif isinstance(entry, Said) and isinstance(entry.message, FromModel):
+            yield from (call.id for call in entry.message.calls)
+
+
+def _clashes(part: Text | ToolUse | Opaque, used: set[str]) -> bool:
+    return isinstance(part, ToolUse) and part.id in used
+
+
+def _renamed(part: Text | ToolUse | Opaque) -> Text | ToolUse | Opaque:
+    return replace(part, id=f"call_{secrets.token_hex(6)}") if isinstance(part, ToolUse) else part

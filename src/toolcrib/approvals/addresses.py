@@ -1,4 +1,4 @@
-"""Whether the arguments of a call say whom to reach: a page, a host, an address that anybody may own."""
+"""Finds out whether the arguments of a call name an address: a page, a host, an IP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDRESS_WORD = re.compile(
     r"|feeds?|proxy|ips?"
 )
 _LONGEST = 300
-"""Characters of a text that could be a bare host; longer ones are looked through for `://` only."""
+"""Longest text checked for a bare host; longer ones are only searched for `://`."""
 _HOST = re.compile(r"(?:[\w\-]+\.)+([^\W\d_]{2,}|xn--[\w\-]+)\.?(:\d+|[/?#])?")
 _NUMBERS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|\[[0-9a-f:.]+\]")
 _FILE_ENDING = re.compile(
@@ -32,7 +32,7 @@ _MOST_VALUES = 1000
 
 
 def names_address(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    """Whether an argument is an address by its name, by its format, or by its value."""
+    """Whether an argument is an address by its name, its format or its value."""
     return _is_declared(tool, arguments) or any(
         _is_address_name(name) or _is_address(value) for name, value in _texts(arguments)
     )
@@ -67,7 +67,7 @@ def _is_host(word: str) -> bool:
 
 
 def _texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every text with the name of the argument that holds it; very many count as an address."""
+    """Every text with its argument's name; too many values count as an address."""
     left: list[tuple[str, Any]] = list(arguments.items())
     for seen in range(_MOST_VALUES + 1):
         if not left:

@@ -1,4 +1,4 @@
-"""What a rule may know of a call besides the call itself; pure data, gathered by the gate."""
+"""What rules may know about a call besides the call itself; collected by the gate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolcrib.approvals.places import Disk
+from toolcrib.approvals.paths import Disk
 from toolcrib.schema.tools import Tool
 
 _SHELL_TOOLS = {("terminal", "run_command"): "command", (None, "terminal"): "command"}
@@ -16,40 +16,38 @@ _CODE_TOOLS = {("terminal", "send_input"): "input_text", (None, "python"): "code
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The circumstances of one call."""
-
     ours: bool
-    """The tool came with Toolcrib: what it declares of itself is true."""
+    """The tool ships with Toolcrib, so its annotations can be trusted."""
     untrusted: tuple[str, ...] = ()
-    """Tools of this session whose results came from outside."""
+    """Tools called in this session whose results are untrusted."""
     private: tuple[str, ...] = ()
-    """Tools of this session whose results may be private."""
+    """Tools called in this session whose results may be private."""
     private_from: frozenset[str] = frozenset()
-    """Where those results came from, as `reach.source_of` names it."""
+    """The sources of those results, see `reach.source_of`."""
     lifted: bool = False
-    """The person lets untrusted content cause this call."""
+    """The user allows untrusted content to cause this call."""
     vouched: bool = False
-    """A person's rule allows just this tool as it is now."""
+    """A user's rule allows this tool with its current definition."""
     protected: tuple[Path, ...] = field(default=())
-    """Folders of Toolcrib itself."""
+    """Toolcrib's own folders."""
     project: str = ""
-    """The folder that the session works in; empty when it is not known."""
+    """The session's working folder; empty if unknown."""
     disk: Disk | None = None
-    """Where links in paths are looked up."""
+    """Resolves links in paths."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PastCall:
-    """A call that a session made some time ago."""
+    """An earlier call of a session."""
 
     name: str
     tool: Tool | None
-    """As it is now; None when it is gone."""
+    """The tool as it is now; None if it is gone."""
     arguments: Mapping[str, Any]
 
 
 def shell_argument(tool: Tool, *, ours: bool) -> str | None:
-    """The argument that is a shell command, where the tool is one of ours that runs one."""
+    """The argument with the shell command, if this is one of our tools that run one."""
     return _SHELL_TOOLS.get((tool.server, tool.definition.name)) if ours else None
 
 
@@ -59,5 +57,5 @@ def shell_argument_named(server: str, tool: str) -> str | None:
 
 
 def code_argument(tool: Tool, *, ours: bool) -> str | None:
-    """The argument that is run as it is, where the tool is one of ours that does so."""
+    """The argument with code or keystrokes, if this is one of our tools that take them."""
     return _CODE_TOOLS.get((tool.server, tool.definition.name)) if ours else None

@@ -1,7 +1,7 @@
-"""Decides whether a call may run, and asks a person where that is for a person to say.
+"""Decides whether a call may run, and asks the user if necessary.
 
-The judgement is pure (`judging`); here it meets the session, the person and the memory. A call that waits for
-an answer and is cancelled withdraws its question. One answer is for one call.
+The verdict itself is pure (`verdict`); the gate adds session state, questions and stored rules. Cancelling a
+waiting call withdraws its question. An answer applies to one call unless it stores a rule.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.approvals.facts import Facts, PastCall, shell_argument_named
-from toolcrib.approvals.places import Disk, Ground, ThisDisk
-from toolcrib.approvals.ports import RulesInMemory, RuleStore
-from toolcrib.approvals.question import Answer, Asker, Question
+from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
+from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion
 from toolcrib.approvals.reach import brings_outside, brings_private, source_of
 from toolcrib.approvals.rule_match import speaks_of
+from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
-from toolcrib.approvals.sessions import Session, Sessions
+from toolcrib.approvals.sessions import SessionState, SessionStates
 from toolcrib.approvals.verdict import conclude
 from toolcrib.config.settings import ApprovalSettings
-from toolcrib.schema.approvals import LIFTS, SCOPES, Effect, Finding, Judgement, Lift, Mode, Scope
+from toolcrib.schema.approvals import LIFTS, SCOPES, Effect, Judgement, Lift, Mode, RuleResult, Scope
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
@@ -36,30 +36,29 @@ RULES = "toolcrib.approvals.rules"
 _ALLOWED = Decision(allowed=True)
 
 DEFAULT_MODES: Mapping[str, Mode] = {"cli": "off", "python": "off", "gateway": "on_rule"}
-"""A person who calls by hand has decided already; a client behind the gateway asks its own person."""
+"""Users who call a tool themselves have already decided; clients behind the gateway ask their own user."""
 
 
 class AllowAll:
-    """A gate that stands open."""
+    """Allows every call."""
 
     async def check(self, call: ToolCall) -> Decision:
-        """Yes."""
         return _ALLOWED
 
 
 class RuleModule(Protocol):
-    """What a module of `rules/` offers."""
+    """A module of `rules/`."""
 
-    def check(self, call: ToolCall, facts: Facts) -> Finding | None:
-        """What it says of the call, if anything."""
+    def check(self, call: ToolCall, facts: Facts) -> RuleResult | None:
+        """Its result for this call, if it applies."""
 
 
-class Gate:
+class ApprovalGate:
     """The gate that all surfaces share.
 
-    `ours` tells tools that came with Toolcrib from those of others. `modes` are by the first word of the
-    principal's name, `mode` is for all others. `asker` is asked where a session has none of its own; without
-    one the answer is no. `folders` are those that a person works in besides a session's project.
+    `ours` recognises tools that ship with Toolcrib. `modes` are by the first part of the principal's name,
+    `mode` is the default. `asker` is used by sessions without their own; without any, calls that need
+    approval are denied. `folders` are the user's working folders besides a session's project.
     """
 
     def __init__(
@@ -78,13 +77,13 @@ class Gate:
         self.modes = modes
         self.asker = asker
         self.rules: RuleStore = rules or RulesInMemory()
-        self.sessions = Sessions()
-        self.asking: dict[str, Question] = {}
-        """What a person is asked now, by the id of the call that waits for it."""
+        self.sessions = SessionStates()
+        self.asking: dict[str, CallQuestion] = {}
+        """Questions being asked, by the id of the waiting call."""
         self._ours = ours
         self._protected = tuple(protected)
         self._folders = tuple(folders)
-        self._disk = disk or ThisDisk()
+        self._disk = disk or LocalDisk()
         self._plain = Facts(ours=False, protected=self._protected)
         modules = [(name, plugins.find(RULES, name)) for name in plugins.names(RULES)]
         self._own = [(name, cast("RuleModule", module)) for name, module in modules]
@@ -92,22 +91,21 @@ class Gate:
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
 
     def adopt(self, settings: ApprovalSettings) -> None:
-        """Take over the modes of the settings."""
         self.mode = settings.mode
         self.modes = {**DEFAULT_MODES, **settings.modes}
 
     def begin(
         self, principal: Principal, *, asker: Asker | None = None, project: str = "", mode: Mode | None = None
-    ) -> Session:
-        """Say who is asked for a session, which folder it works in, and in which mode."""
+    ) -> SessionState:
+        """Set who is asked in a session, its working folder and its mode."""
         session = self.sessions.of(principal)
         session.asker, session.project, session.mode = asker, project, mode
         return session
 
     def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
-        """Tell of what a session did before this process knew of it; what was granted then is not any more.
+        """Add what a session did before this process; earlier grants no longer apply.
 
-        A tool that is no longer there counts as one of others.
+        A tool that no longer exists counts as untrusted.
         """
         session = self.sessions.of(principal)
         if session.recalled:
@@ -120,37 +118,34 @@ class Gate:
                 self._saw(session, ToolCall("", past.tool, past.arguments, principal))
 
     def end_turn(self, principal: Principal) -> None:
-        """A turn is over: what was granted for it is over too, and nobody is there to be asked."""
+        """A turn has ended, and with it everything granted for it."""
         self.sessions.of(principal).end_turn()
 
     def end(self, principal: Principal) -> None:
-        """A session is over."""
         self.sessions.end(principal)
 
     def project_of(self, session: str | None) -> str:
-        """The folder that an agent's session works in; empty when it is not known."""
+        """The session's working folder; empty if unknown."""
         return self.sessions.project(session)
 
     def mode_of(self, principal: Principal) -> Mode:
-        """When this principal's person is asked."""
         return self._mode_in(self.sessions.of(principal), principal)
 
-    def _mode_in(self, session: Session, principal: Principal) -> Mode:
+    def _mode_in(self, session: SessionState, principal: Principal) -> Mode:
         if session.granted is not None:
             return "session"
         return session.mode or self.modes.get(principal.name.partition(":")[0], self.mode)
 
     def explain(self, tool: Tool, arguments: Mapping[str, Any], principal: Principal) -> Judgement:
-        """What would be decided about a call; nothing runs and nobody is asked."""
+        """The verdict about a call; nothing runs and no one is asked."""
         return self._judge(ToolCall("", tool, arguments, principal))
 
     async def check(self, call: ToolCall) -> Decision:
-        """Decide, asking a person if need be."""
-        # A rule of another package may have a say about any call.
-        if call.tool.origin == "mcp" and not self._has_foreign_rules and not self.rules.all():
+        # The common case, kept cheap: no user's or other package's rules, and no built-in rule applies.
+        if call.tool.origin == "mcp" and not self._has_foreign_rules and not self.rules.active:
             session = self.sessions.of(call.principal)
-            if self._is_clear(call, session):
-                # The common case of a person who calls by hand, or of a client, at little cost.
+            mode = self._mode_in(session, call.principal)
+            if mode == "off" or (mode == "on_rule" and self._is_harmless(call)):
                 if call.tool.name not in session.untrusted and call.tool.name not in session.private:
                     self._saw(session, call)
                 return _ALLOWED
@@ -161,12 +156,9 @@ class Gate:
             return await self._ask(call, noted)
         return self._decided(call, judgement, noted)
 
-    def _is_clear(self, call: ToolCall, session: Session) -> bool:
-        """Whether no rule of ours could have a say: those on commands and code are for our own tools."""
-        mode = self._mode_in(session, call.principal)
-        if mode != "on_rule" or self._ours(call.tool):
-            return mode == "off"
-        return protected_files.check(call, self._plain) is None
+    def _is_harmless(self, call: ToolCall) -> bool:
+        """Whether no built-in rule applies; those for commands and code are for our own tools."""
+        return not self._ours(call.tool) and protected_files.check(call, self._plain) is None
 
     def _judge(self, call: ToolCall) -> Judgement:
         session = self.sessions.of(call.principal)
@@ -186,26 +178,26 @@ class Gate:
         own = [found for _, rule in self._own if (found := rule.check(call, facts)) is not None]
         return conclude(own, theirs, mode, declared_reading=call.tool.definition.read_only)
 
-    def _findings_of_person(self, call: ToolCall, session: Session) -> list[Finding]:
+    def _findings_of_person(self, call: ToolCall, session: SessionState) -> list[RuleResult]:
         ours, ground = self._ours(call.tool), self._ground(call.tool, session)
         return [
             _finding(rule)
-            for rule in self.rules.all()
+            for rule in self.rules.active
             if _in_scope(rule, call.principal, session)
             and speaks_of(rule, call.tool, call.arguments, ours=ours, ground=ground)
         ]
 
-    def _ground(self, tool: Tool, session: Session) -> Ground:
-        """Our own tools of no server work in the project; where others begin, nobody here knows."""
+    def _ground(self, tool: Tool, session: SessionState) -> PathContext:
+        """Our own tools resolve paths in the project; for others the folder is unknown."""
         start = session.project if tool.origin != "mcp" and self._ours(tool) else ""
-        return Ground(self._disk, start)
+        return PathContext(self._disk, start)
 
     async def _ask(self, call: ToolCall, noted: Mapping[str, Any]) -> Decision:
         session = self.sessions.of(call.principal)
         asker = session.asker or self.asker
         before = digest(dict(call.arguments))
         async with session.asking:
-            judgement = self._judge(call)  # An answer to the question before may have settled this one.
+            judgement = self._judge(call)  # The answer to the previous question may apply to this call too.
             noted = {**noted, **self._noted(call, judgement)}
             if judgement.decision != "ask":
                 return self._decided(call, judgement, noted)
@@ -221,7 +213,7 @@ class Gate:
                 self.asking.pop(call.id, None)
             waited = _milliseconds(began)
             if digest(dict(call.arguments)) != before:
-                return Decision(allowed=False, reason="its arguments changed while it was asked about")
+                return Decision(allowed=False, reason="its arguments changed while the user was asked")
             noted = {**noted, **_answer_noted(judgement, answer, waited)}
             return self._answered(call, judgement, question, answer, noted)
 
@@ -232,8 +224,8 @@ class Gate:
         self,
         call: ToolCall,
         judgement: Judgement,
-        question: Question,
-        answer: Answer,
+        question: CallQuestion,
+        answer: ApprovalAnswer,
         noted: Mapping[str, Any],
     ) -> Decision:
         if not answer.allow:
@@ -243,13 +235,13 @@ class Gate:
         session = self.sessions.of(call.principal)
         session.lift(answer.lift, call.tool)
         if answer.whole_turn:
-            session.granted = "asked for in an answer"
+            session.granted = "granted with an answer"
         self._remember(question, answer, effect="allow")
         self._note(call)
-        reason = f"a person allowed it ({answer.scope})"
+        reason = f"the user allowed it ({answer.scope})"
         return Decision(allowed=True, reason=reason, rule="asked", noted=noted)
 
-    def _remember(self, question: Question, answer: Answer, *, effect: Effect) -> None:
+    def _remember(self, question: CallQuestion, answer: ApprovalAnswer, *, effect: Effect) -> None:
         if answer.scope != "once" and answer.scope in question.scopes:
             whole = question.tool_rule if answer.any_arguments else None
             self.rules.add(question.rule_for(answer.scope, effect, answer.rule or whole))
@@ -258,15 +250,10 @@ class Gate:
         allowed = judgement.decision == "allow"
         if allowed:
             self._note(call)
-        return Decision(
-            allowed=allowed,
-            reason=" ".join(judgement.reasons),
-            rule=judgement.rule,
-            noted=noted,
-        )
+        return Decision(allowed=allowed, reason=" ".join(judgement.reasons), rule=judgement.rule, noted=noted)
 
     def _note(self, call: ToolCall) -> None:
-        """What a call that runs means for the calls after it."""
+        """Update the session after a call was allowed."""
         tool, session = call.tool, self.sessions.of(call.principal)
         ours = self._ours(tool)
         if ours and tool.server == session_mode.SERVER:
@@ -276,20 +263,20 @@ class Gate:
                 session.granted = None
         self._saw(session, call)
 
-    def _saw(self, session: Session, call: ToolCall) -> None:
+    def _saw(self, session: SessionState, call: ToolCall) -> None:
         ours = self._ours(call.tool)
         private_from = source_of(call.tool, ours=ours) if brings_private(call, ours=ours) else ""
         session.saw(call.tool.name, untrusted=brings_outside(call, ours=ours), private_from=private_from)
 
-    def _question(self, call: ToolCall, judgement: Judgement, session: Session) -> Question:
+    def _question(self, call: ToolCall, judgement: Judgement, session: SessionState) -> CallQuestion:
         wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
         if not session.project:
             scopes = [scope for scope in scopes if scope != "project"]
-        from toolcrib.approvals.proposal import proposed_rule, tool_rule  # few calls are asked about
+        from toolcrib.approvals.proposal import proposed_rule, tool_rule  # few calls need it
 
         lasting = any(scope != "once" for scope in scopes)
-        return Question(
+        return CallQuestion(
             id=next(self._ids),
             principal=call.principal.name,
             session=call.principal.session,
@@ -322,7 +309,7 @@ class Gate:
 
 
 def _lifts(principal: Principal) -> tuple[Lift, ...]:
-    """The narrowest first; only an agent's session has turns."""
+    """Narrowest first; only an agent's session has turns."""
     return LIFTS if principal.name.partition(":")[0] == "agent" else ("tool", "session")
 
 
@@ -330,8 +317,8 @@ def _milliseconds(began: float) -> float:
     return round((time.perf_counter() - began) * 1000, 1)
 
 
-def _answer_noted(judgement: Judgement, answer: Answer, waited: float) -> dict[str, Any]:
-    """What is written down of a question and its answer."""
+def _answer_noted(judgement: Judgement, answer: ApprovalAnswer, waited: float) -> dict[str, Any]:
+    """The question and its answer, for the record."""
     return {
         "asked": list(judgement.reasons),
         "allowed": answer.allow,
@@ -343,22 +330,22 @@ def _answer_noted(judgement: Judgement, answer: Answer, waited: float) -> dict[s
     }
 
 
-def _finding(rule: Rule) -> Finding:
-    told = rule.why or f"a rule of yours says {rule.effect}"
-    # A rule for a whole tool leaves the question of what a command does open; one for the command answers it.
-    # One for a folder leaves open what is special in it.
+def _finding(rule: Rule) -> RuleResult:
+    told = rule.why or f"one of your rules says {rule.effect}"
+    # A rule for a whole tool does not answer what a command does; a rule for the command does.
+    # A rule for a folder does not answer for special files in it.
     firm = rule.effect != "allow" or ((bool(rule.arguments) or rule.closed) and not _roams(rule))
-    return Finding(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", firm=firm)
+    return RuleResult(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", firm=firm)
 
 
 def _roams(rule: Rule) -> bool:
-    """Whether it speaks of folders, and not of a command."""
+    """Whether the rule is for folders and not for a command."""
     if shell_argument_named(rule.server, rule.tool) in rule.arguments:
         return False
     return any(pattern.under is not None for pattern in rule.arguments.values())
 
 
-def _in_scope(rule: Rule, principal: Principal, session: Session) -> bool:
+def _in_scope(rule: Rule, principal: Principal, session: SessionState) -> bool:
     if rule.scope == "chat":
         return rule.within == (principal.session or principal.name)
     if rule.scope == "project":

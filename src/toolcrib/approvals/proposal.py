@@ -1,8 +1,7 @@
-"""The rule that "always" would write for a call: as narrow as it can be and still be of use the next time.
+"""The rule that "always" would store for a call: as narrow as possible and still useful the next time.
 
-Everything stays as it is in the call but two things: the text that is written, which is another each time, is
-left free, and a file of the project stands for those beside it. Where nothing else would bind the rule, and
-for commands and code, nothing is left free.
+Arguments must match exactly, with two exceptions: long text content may differ, and a file of the project
+stands for its folder. If nothing else would restrict the rule, and for commands and code, all must match.
 """
 
 from __future__ import annotations
@@ -12,32 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.approvals.facts import code_argument, shell_argument
-from toolcrib.approvals.places import Ground, at_home, below, lies_in, place_of
+from toolcrib.approvals.paths import PathContext, at_home, below, lies_in, place_of
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.approvals.rule_match import INERT
 from toolcrib.schema.tools import ToolCall
 from toolcrib.serverkit.confined.protected import protected_part
 
 LONG = 200
-"""Characters from which on a text is one that will not come again."""
+"""Longer texts are unlikely to occur again."""
 _TEXT = frozenset(
     {"body", "comment", "content", "contents", "description", "html", "markdown", "message", "text"}
 )
-"""Arguments that are words for somebody to read, where they are long or have several lines. What is run or
-looked up (`code`, `sql`, `query`, `patch` …) is no such thing."""
+"""Arguments with text for readers, if long or with several lines; not code or queries."""
 _EDITS = frozenset(
     {"content", "contents", "file_text"}
     | {f"{age}{part}" for age in ("old", "new") for part in ("str", "text", "_str", "_string", "_text")}
 )
-"""Arguments that are what a file is to hold, however short, where the call names the file."""
+"""Arguments with file content, however short, if the call names the file."""
 _LISTS_OF_EDITS = frozenset({"edits"})
 _PATHS = frozenset({"file", "file_path", "filename", "filepath", "path"})
 _REMOVING = ("delete", "remove", "unlink", "rmdir", "trash", "purge", "erase", "wipe")
 _LONGEST_PATH = 4096
 
 
-def proposed_rule(call: ToolCall, *, ours: bool, ground: Ground, folders: Sequence[str] = ()) -> Rule:
-    """What is offered to be remembered; `folders` are those that the person works in."""
+def proposed_rule(call: ToolCall, *, ours: bool, ground: PathContext, folders: Sequence[str] = ()) -> Rule:
+    """The rule to offer; `folders` are the user's working folders."""
     exact = exact_rule(call, ours=ours)
     if shell_argument(call.tool, ours=ours) or code_argument(call.tool, ours=ours):
         return exact
@@ -49,14 +47,14 @@ def proposed_rule(call: ToolCall, *, ours: bool, ground: Ground, folders: Sequen
         for name, pattern in exact.arguments.items()
     }
     if all(pattern.any for pattern in patterns.values()):
-        return exact  # A rule for whatever the tool does is for the person to write.
+        return exact  # A rule for any use of the tool is for the user to write.
     return exact.model_copy(update={"arguments": patterns})
 
 
 def tool_rule(call: ToolCall, *, ours: bool) -> Rule | None:
-    """The rule for every call of the tool, whatever its arguments; None where none is offered.
+    """The rule for every call of the tool, whatever its arguments; None if not offered.
 
-    It is offered for tools that say that they only read. Content from outside is asked about in spite of it.
+    Offered for tools declared read-only. Untrusted content still asks.
     """
     if not call.tool.definition.read_only:
         return None
@@ -71,7 +69,7 @@ def tool_rule(call: ToolCall, *, ours: bool) -> Rule | None:
 
 
 def exact_rule(call: ToolCall, *, ours: bool) -> Rule:
-    """The rule that allows just this call of just this tool, always."""
+    """The rule for this very call of this tool."""
     inert = INERT if shell_argument(call.tool, ours=ours) else frozenset[str]()
     named = {name: Pattern(equals=value) for name, value in call.arguments.items() if name not in inert}
     return Rule(
@@ -95,25 +93,25 @@ def _is_text(name: str, value: Any, names_file: bool) -> bool:
 
 
 def _are_edits(value: Any) -> bool:
-    """Replacements in the one file that the call names: of texts, and of nothing else."""
+    """Whether these are text replacements in the file that the call names."""
     return isinstance(value, list) and all(
         isinstance(one, Mapping) and all(key.lower() in _EDITS and isinstance(one[key], str) for key in one)
         for one in value
     )
 
 
-def _places(call: ToolCall, ground: Ground, folders: Sequence[str]) -> dict[str, Pattern]:
+def _places(call: ToolCall, ground: PathContext, folders: Sequence[str]) -> dict[str, Pattern]:
     name = call.tool.definition.name.lower()
     if any(word in name for word in _REMOVING):
-        return {}  # One file that may go says nothing of its neighbours.
+        return {}  # Deleting one file says nothing about its neighbours.
     found = (
         (argument, _folder(argument, value, ground, folders)) for argument, value in call.arguments.items()
     )
     return {argument: Pattern(under=folder) for argument, folder in found if folder is not None}
 
 
-def _folder(argument: str, value: Any, ground: Ground, folders: Sequence[str]) -> str | None:
-    """The folder that stands for a path of the project; None where the path stands for itself."""
+def _folder(argument: str, value: Any, ground: PathContext, folders: Sequence[str]) -> str | None:
+    """The folder of a project path; None if the rule is for the path itself."""
     if not isinstance(value, str) or len(value) > _LONGEST_PATH or "\n" in value:
         return None
     if not value.startswith("/") and argument.lower() not in _PATHS:
@@ -127,8 +125,8 @@ def _folder(argument: str, value: Any, ground: Ground, folders: Sequence[str]) -
     return place if ground.disk.is_folder(place) else str(Path(place).parent)
 
 
-def _usable(folders: Sequence[str], ground: Ground) -> list[str]:
-    """Those that a rule may speak of: nobody means all of a home by one file in it."""
+def _usable(folders: Sequence[str], ground: PathContext) -> list[str]:
+    """Folders that a rule may name; never the whole home."""
     home = ground.disk.real(at_home("~")) or "/"
     real = [ground.disk.real(at_home(folder)) for folder in folders if folder]
     return [folder for folder in real if folder is not None and not lies_in(home, folder)]

@@ -1,73 +1,74 @@
-"""A question to a person about one call, and the answer; whoever can show one implements `Asker`."""
+"""Questions to the user about one call, and their answers; surfaces that can show them implement `Asker`.
+
+`DurableAsker` stores questions until someone answers. If the waiting call is cancelled or its process ends,
+the question stays, and a later answer applies to the next identical call.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolcrib.approvals.rule_text import revealed, rule_text, rule_words
 from toolcrib.schema.approvals import LIFTS, Effect, Lift, Scope
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
 
-_HIDING = re.compile(
-    r"[\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
-    r"\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
+
+POLL = 1.0
+"""Seconds between checks: an answer may come from another process."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """One call that waits for a word. What is shown is what runs: the arguments are exact and whole."""
+class CallQuestion:
+    """One call that needs approval. The arguments are shown exactly and completely."""
 
     id: str
     principal: str
     session: str | None
     project: str
-    """The folder that the session works in; empty when there is none."""
+    """The session's working folder; empty if unknown."""
     tool: str
     server: str | None
     arguments: Mapping[str, Any]
     reasons: tuple[str, ...]
     rule: Rule
-    """What "always" would write, to the letter."""
+    """The exact rule that "always" stores."""
     scopes: tuple[Scope, ...]
-    """For how long it can be allowed."""
+    """How long it can be allowed for."""
     tool_rule: Rule | None = None
-    """What `Answer.any_arguments` would write in its place: a rule for the tool, whatever its arguments."""
+    """What `ApprovalAnswer.any_arguments` stores instead: a rule for the tool with any arguments."""
     flow: bool = False
-    """Asked because of content from outside; `Answer.lift` ends that."""
+    """Asked because untrusted content was read; `ApprovalAnswer.lift` turns that off."""
     lifts: tuple[Lift, ...] = ()
-    """How far that can be ended, the narrowest first."""
+    """How far that can be turned off, narrowest first."""
     session_mode: bool = False
-    """Asks for a run of steps without asking, not for one step."""
+    """Asks for a whole turn without questions, not for one call."""
     digest: str = ""
-    """The same for the same call of the same session."""
+    """Identifies the same call of the same session."""
 
     @property
     def call_text(self) -> str:
-        """The call, with everything that could hide in it shown as an escape."""
+        """The call as text, with hidden characters escaped."""
         return f"{self.tool} {revealed(json.dumps(dict(self.arguments), ensure_ascii=False, indent=2))}"
 
     @property
     def rule_text(self) -> str:
-        """The rule that "always" would write, as JSON."""
         return rule_text(self.rule)
 
     def rule_for(self, scope: Scope, effect: Effect = "allow", rule: Rule | None = None) -> Rule:
-        """What an answer of this scope writes, to the letter; `rule` in place of the question's own."""
+        """The exact rule that an answer of this scope stores; `rule` replaces the question's own."""
         within = {"chat": self.session or self.principal, "project": self.project}
         changes = {"effect": effect, "scope": scope, "within": within.get(scope, "")}
         return (rule or self.rule).model_copy(update=changes)
 
     def rule_texts(self, rule: Rule | None = None) -> dict[str, dict[str, str]]:
-        """The rules that could be written, as text: by scope, then by what the person says.
-
-        `rule` in place of the question's own.
-        """
+        """The rules that could be stored, as text, by scope and effect."""
         lasting = [scope for scope in self.scopes if scope != "once"]
         effects: tuple[Effect, ...] = ("allow", "deny")
         return {
@@ -76,9 +77,6 @@ class Question:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """For surfaces that are elsewhere."""
-        from toolcrib.approvals.rule_words import rule_words
-
         whole = self.tool_rule
         return {
             "id": self.id,
@@ -104,42 +102,98 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What the person said."""
-
+class ApprovalAnswer:
     allow: bool
     scope: Scope = "once"
-    """For how long; beyond `once` the question's rule is remembered, or `rule` in its place."""
+    """How long; beyond `once` the question's rule is stored, or `rule` instead."""
     rule: Rule | None = None
     any_arguments: bool = False
-    """The question's rule for the whole tool is remembered, where it has one."""
+    """The question's rule for the whole tool is stored, if it has one."""
     message: str = ""
-    """Told to whoever made the call, when it is not allowed."""
+    """Reason for the caller if the call is denied."""
     lift: Lift | None = None
-    """Content from outside may cause calls from now on: of this tool, in this turn, or in this session."""
+    """Untrusted content may cause calls from now on: of this tool, in this turn, or in this session."""
     whole_turn: bool = False
-    """Ask no more until the turn ends."""
+    """Do not ask again until the turn ends."""
 
 
 class Asker(Protocol):
-    """Where a person can be asked: a terminal, a page, a client behind the gateway."""
+    """A surface that can ask the user: a terminal, a page, a client behind the gateway."""
 
-    async def ask(self, question: Question) -> Answer:
-        """Show it and wait for the answer; cancelled when the call is."""
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+        """Show the question and wait for the answer; cancelled with the call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitingQuestion:
+    """A stored question without an answer."""
+
+    question: dict[str, Any]
+    asked_at: datetime
+
+
+class RequestStore(Protocol):
+    """Questions that outlive the process that asked them."""
+
+    async def put(self, question: CallQuestion) -> None:
+        """Store a question, unless the same one is stored already."""
+
+    async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
+        """Store an answer; False if no such question waits."""
+
+    async def take(self, digest: str) -> ApprovalAnswer | None:
+        """The answer to a question of this digest, once; None if there is none yet."""
+
+    async def waiting(self) -> list[WaitingQuestion]:
+        """All unanswered questions, oldest first."""
+
+
+class DurableAsker:
+    """An `Asker` for sessions without a user; `timeout` in seconds, None to wait forever."""
+
+    def __init__(self, requests: RequestStore, *, timeout: float | None = None) -> None:
+        self.requests = requests
+        self.on_change: Callable[[], object] = lambda: None
+        """Called whenever a question was stored or answered."""
+        self._timeout = timeout
+        self._news = asyncio.Event()
+
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+        """Wait for the answer; denies after the timeout."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._wait(question)
+        except TimeoutError:
+            return ApprovalAnswer(allow=False, message="no one answered in time")
+
+    async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
+        """Answer a waiting question; False if the id is unknown."""
+        known = await self.requests.answer(question_id, answer)
+        self._news.set()
+        self._news = asyncio.Event()
+        self.on_change()
+        return known
+
+    async def _wait(self, question: CallQuestion) -> ApprovalAnswer:
+        answer = await self.requests.take(question.digest)
+        if answer is not None:
+            return answer
+        await self.requests.put(question)
+        self.on_change()
+        while True:
+            news = self._news
+            answer = await self.requests.take(question.digest)
+            if answer is not None:
+                return answer
+            try:
+                async with asyncio.timeout(POLL):
+                    await news.wait()
+            except TimeoutError:
+                continue
 
 
 def read_lift(said: object) -> Lift | None:
-    """How far something is lifted, as a surface says it; `True` means the session, as it did in the past."""
+    """Reads the value from a surface; `True`, from older versions, means the session."""
     if said is True:
         return "session"
     return next((one for one in LIFTS if one == said), None)
-
-
-def rule_text(rule: Rule) -> str:
-    """A rule as JSON, with nothing hidden in it."""
-    return revealed(json.dumps(rule.as_json(), ensure_ascii=False))
-
-
-def revealed(text: str) -> str:
-    """JSON text with every character that could hide or rearrange others escaped; still the same JSON."""
-    return _HIDING.sub(lambda match: json.dumps(match.group())[1:-1], text)

@@ -1,8 +1,9 @@
-"""What the result of a call may hold, and whom a call could tell something, for the rule on outside content.
+"""What the result of a call may contain, and whom a call could send data to, for the rule on untrusted
+content.
 
-What is not known is taken for the worst: a result was written by a stranger and holds what is private, and a
-call could reach anybody. What a tool declares of itself counts where its author is known (our own tools, and
-Python functions of the program that runs the host) or where a person vouches for it.
+What is unknown counts as the worst case: results are untrusted and private, calls can send data anywhere. A
+tool's annotations count if its author is known (our own tools, Python functions of the host's program) or if
+the user allows the tool by a rule.
 """
 
 from __future__ import annotations
@@ -13,14 +14,11 @@ from toolcrib.approvals.facts import code_argument, shell_argument
 from toolcrib.schema.tools import Tool, ToolCall
 
 Reach = Literal["here", "server", "anybody"]
-"""Whom a call that only reads could tell something: nobody else, only its own server, or anybody."""
+"""Whom a read-only call could send data to: no one, its own server, or anyone."""
 
 
 def brings_outside(call: ToolCall, *, ours: bool) -> bool:
-    """Whether what the call returns may have been written by a stranger.
-
-    What a server of others returns always may, whatever it declares of itself.
-    """
+    """Whether the result may be untrusted; results of other servers always are."""
     command = _command(call, ours=ours)
     if command is not None:
         return not _stays_local(command)
@@ -30,7 +28,7 @@ def brings_outside(call: ToolCall, *, ours: bool) -> bool:
 
 
 def brings_private(call: ToolCall, *, ours: bool) -> bool:
-    """Whether what the call returns may be something that is not for everybody."""
+    """Whether the result may be private."""
     tool = call.tool
     if not ours and tool.origin == "mcp":
         return True
@@ -42,14 +40,14 @@ def brings_private(call: ToolCall, *, ours: bool) -> bool:
 
 
 def source_of(tool: Tool, *, ours: bool) -> str:
-    """Who has already seen what the tool returns: a server, the program that runs the host, this machine."""
+    """Who already knows the result: a server, the host's program, or this machine."""
     if ours:
         return ":machine"
     return tool.server or ":program"
 
 
 def reach_of(call: ToolCall, *, ours: bool) -> Reach:
-    """Whom a call could tell something, if it does what it declares."""
+    """Whom a call could send data to, if its annotations are true."""
     command = _command(call, ours=ours)
     if command is not None:
         return "here" if _stays_local(command) else "anybody"
@@ -69,13 +67,13 @@ def _command(call: ToolCall, *, ours: bool) -> str | None:
 
 
 def _names_address(call: ToolCall) -> bool:
-    from toolcrib.approvals.addresses import names_address  # most sessions never get here
+    from toolcrib.approvals.addresses import names_address  # most sessions do not need it
 
     return names_address(call.tool, call.arguments)
 
 
 def _stays_local(command: str) -> bool:
-    from toolcrib.serverkit.shell import stays_local  # only few sessions run commands
+    from toolcrib.serverkit.shell import stays_local  # few sessions run commands
 
     return stays_local(command)
 

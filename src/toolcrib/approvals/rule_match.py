@@ -1,7 +1,7 @@
-"""Whether a person's rule speaks of a call. Pure; for rules about folders a disk is handed in.
+"""Decides whether a user's rule matches a call. Pure; rules about folders get a disk.
 
-An allow is read narrowly, a deny or an ask widely: a rule that allows `npm run *` lets nothing by that stands
-beside it, and one that denies `git push *` finds it among other commands and inside of wrappers.
+Allow rules are read narrowly, deny and ask rules widely: allowing `npm run *` allows no other command beside
+it, and denying `git push *` also finds it among other commands and inside wrappers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.facts import shell_argument, shell_argument_named
-from toolcrib.approvals.places import ON_PAPER, Ground, is_inside
+from toolcrib.approvals.paths import NO_DISK, PathContext, is_inside
 from toolcrib.errors import UsageError
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.definitions import canonical_json
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from toolcrib.approvals.rule import Pattern, Rule
 
 INERT = frozenset({"timeout", "pty", "background"})
-"""Arguments of shell tools that change nothing about what is run."""
+"""Arguments of shell tools that do not affect what is run."""
 _MISSING = object()
 
 
 def speaks_of(
-    rule: Rule, tool: Tool, arguments: Mapping[str, Any], *, ours: bool, ground: Ground = ON_PAPER
+    rule: Rule, tool: Tool, arguments: Mapping[str, Any], *, ours: bool, ground: PathContext = NO_DISK
 ) -> bool:
-    """Whether the rule is about this call; scopes are not looked at."""
+    """Whether the rule matches this call, apart from its scope."""
     if not fnmatchcase(tool.server or "", rule.server) or not fnmatchcase(tool.definition.name, rule.tool):
         return False
     if rule.definition and rule.definition != tool.hash:
@@ -37,8 +37,8 @@ def speaks_of(
     return fits(rule, arguments, shell_argument(tool, ours=ours), ground)
 
 
-def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Ground = ON_PAPER) -> bool:
-    """Whether the arguments are those that the rule means; `shell` names the one that is a command."""
+def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: PathContext = NO_DISK) -> bool:
+    """Whether the rule matches the arguments; `shell` names the one that is a command."""
     wide = rule.effect != "allow"
     if rule.closed:
         further = arguments.keys() - rule.arguments.keys() - (INERT if shell else frozenset())
@@ -56,20 +56,20 @@ def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Gr
 
 
 def check_examples(rule: Rule) -> None:
-    """Raise `UsageError` when the rule does not mean what its examples say."""
+    """Raise `UsageError` if the rule contradicts its examples."""
     shell = shell_argument_named(rule.server, rule.tool)
     for given in rule.examples.match:
         if not fits(rule, given, shell):
             raise UsageError(f"The rule does not match its own example {_shown(given)}.", hint=_HINT)
     for given in rule.examples.not_match:
         if fits(rule, given, shell):
-            raise UsageError(f"The rule matches {_shown(given)}, which it says it must not.", hint=_HINT)
+            raise UsageError(f"The rule matches {_shown(given)}, which its examples exclude.", hint=_HINT)
 
 
 _HINT = "Change the rule's patterns, or its examples."
 
 
-def _fits(pattern: Pattern, value: Any, ground: Ground, *, wide: bool) -> bool:
+def _fits(pattern: Pattern, value: Any, ground: PathContext, *, wide: bool) -> bool:
     if pattern.any:
         return True
     if value is _MISSING:
@@ -80,21 +80,21 @@ def _fits(pattern: Pattern, value: Any, ground: Ground, *, wide: bool) -> bool:
         return _is_same(value, pattern.equals, wide=wide)
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     if not wide and ".." in text.replace("\\", "/").split("/") and ".." not in pattern.like:
-        return False  # a path that leaves the folder which the pattern names
+        return False  # a path that leaves the pattern's folder
     return fnmatchcase(text, pattern.like)
 
 
 def _is_same(value: Any, wanted: Any, *, wide: bool) -> bool:
-    """Whether both are the same JSON: `1`, `1.0` and `true` are not, at any depth. Widely, they are."""
+    """Whether both are the same JSON, in which `1`, `1.0` and `true` differ; if `wide`, they are equal."""
     if wide and value == wanted:
         return True
     try:
         return canonical_json(value) == canonical_json(wanted)
     except (TypeError, ValueError, RecursionError):
-        return False  # no JSON; it was never shown to anybody as such
+        return False  # not JSON, so it was never shown
 
 
-def _fits_command(like: str, command: str, cwd: str, ground: Ground, *, wide: bool) -> bool:
+def _fits_command(like: str, command: str, cwd: str, ground: PathContext, *, wide: bool) -> bool:
     from toolcrib.serverkit.shell import rough_commands, simple_commands
 
     try:
@@ -110,7 +110,7 @@ def _fits_command(like: str, command: str, cwd: str, ground: Ground, *, wide: bo
 
 
 def _fits_words(wanted: Sequence[str], words: Sequence[str]) -> bool:
-    """Word by word; a `*` at the end stands for any further words, or none."""
+    """Word by word; a `*` at the end matches any further words."""
     if wanted and wanted[-1] == "*":
         wanted, words = wanted[:-1], words[: len(wanted) - 1]
     return len(wanted) == len(words) and all(map(fnmatchcase, words, wanted))

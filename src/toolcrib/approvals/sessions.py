@@ -1,4 +1,4 @@
-"""What the gate remembers of each session while it lasts: its mode, who is asked, and what it has read."""
+"""The gate's state for each session: its mode, who is asked, and what it has read."""
 
 from __future__ import annotations
 
@@ -11,54 +11,52 @@ from toolcrib.schema.approvals import Lift, Mode
 from toolcrib.schema.tools import Principal, Tool
 
 MOST_SESSIONS = 10_000
-"""A gateway sees many; the one that was quiet the longest is forgotten."""
+"""A gateway has many sessions; the least recently used one is dropped."""
 
 _MOST_NAMED = 8
 
 
 @dataclass(eq=False)
-class Session:
-    """One conversation's standing."""
-
+class SessionState:
     mode: Mode | None = None
-    """Chosen for this session; None for that of the settings."""
+    """The session's own mode; None for the one in the settings."""
     granted: str | None = None
-    """The reason for which steps run unasked until the turn ends."""
+    """Why calls run without questions until the turn ends, if so."""
     asker: Asker | None = None
     project: str = ""
     lifted: Lift | None = None
-    """Until the turn or the session ends, content from outside may cause calls."""
+    """Untrusted content may cause calls until the turn or the session ends."""
     lifted_tools: frozenset[str] = frozenset()
-    """The definitions of those tools that it may cause calls of, by their hashes."""
+    """Hashes of tools that untrusted content may call."""
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     private_from: frozenset[str] = frozenset()
     recalled: bool = False
-    """Whether it is known what the session did before this process."""
+    """Whether the calls before this process were added."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One question at a time: after the answer to the first, the second may need none."""
+    """One question at a time: the answer to the first may apply to the second."""
 
     def lift(self, how_far: Lift | None, tool: Tool) -> None:
-        """The person lets content from outside cause calls, of this tool or of all."""
+        """The user lets untrusted content cause calls of this tool or of all."""
         if how_far == "tool":
             self.lifted_tools |= {tool.hash}
         elif how_far is not None and self.lifted != "session":
             self.lifted = how_far
 
     def is_lifted(self, tool: Tool) -> bool:
-        """Whether content from outside may cause calls of this tool."""
+        """Whether untrusted content may cause calls of this tool."""
         return self.lifted is not None or tool.hash in self.lifted_tools
 
     def end_turn(self) -> None:
-        """What was granted for one turn ends, and nobody is there to be asked."""
+        """End everything granted for one turn."""
         self.granted = self.asker = None
         if self.lifted == "turn":
             self.lifted = None
 
     def saw(self, tool: str, *, untrusted: bool, private_from: str = "") -> None:
-        """A call was let through, and what it returns is part of the session.
+        """Note that the result of an allowed call is part of the session.
 
-        `private_from` says who has seen it already, where it may be private.
+        `private_from` names its source if it may be private.
         """
         if untrusted:
             self.untrusted = _with(self.untrusted, tool)
@@ -67,18 +65,16 @@ class Session:
             self.private_from |= {private_from}
 
 
-class Sessions:
-    """All of them, by principal."""
-
+class SessionStates:
     def __init__(self) -> None:
-        self._sessions: OrderedDict[tuple[str, str | None], Session] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, str | None], SessionState] = OrderedDict()
 
-    def of(self, principal: Principal) -> Session:
-        """The session of a principal, begun if need be."""
+    def of(self, principal: Principal) -> SessionState:
+        """The principal's session, created if missing."""
         key = (principal.name, principal.session)
         session = self._sessions.get(key)
         if session is None:
-            session = self._sessions[key] = Session()
+            session = self._sessions[key] = SessionState()
             if len(self._sessions) > MOST_SESSIONS:
                 self._sessions.popitem(last=False)
         else:
@@ -86,14 +82,13 @@ class Sessions:
         return session
 
     def project(self, session_id: str | None) -> str:
-        """The folder of whatever session has this id; empty when none has."""
+        """The working folder of the session with this id; empty if unknown."""
         if session_id is None:
             return ""
         found = (one.project for (_, known), one in self._sessions.items() if known == session_id)
         return next(found, "")
 
     def end(self, principal: Principal) -> None:
-        """Forget it."""
         self._sessions.pop((principal.name, principal.session), None)
 
 

@@ -1,4 +1,4 @@
-"""Findings and mode into one judgement: the first step of the mode that decides, decides. Pure.
+"""Combines the results of all rules and the mode into one verdict: the first deciding step of the mode. Pure.
 
 `STEPS` is the whole policy, one row for each mode.
 """
@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from toolcrib.schema.approvals import Effect, Finding, Judgement, Mode
+from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
 
 FLOW = "untrusted_flow"
 NO_RULE = "No rule allows it."
 _WORDS = {
-    "always": "The mode is to ask always.",
+    "always": "The mode is to always ask.",
     "on_miss": NO_RULE,
-    "on_rule": "No rule speaks of it.",
-    "session": "A run of steps without asking was granted.",
-    "off": "Nobody is asked in this mode.",
-    "plan": "While planning, only reading is allowed.",
+    "on_rule": "No rule applies.",
+    "session": "Steps without approval were granted for this turn.",
+    "off": "This mode does not ask.",
+    "plan": "In plan mode, only read-only calls are allowed.",
 }
 
 
-class _Case(NamedTuple):  # made for each call, and cheaper to make than a frozen dataclass
-    """A call: what Toolcrib's rules found, what the user's rules found, and both together."""
+class _Case(NamedTuple):  # created for each call, and cheaper than a frozen dataclass
+    """A call with the results of built-in rules, of the user's rules, and of both."""
 
-    own: Sequence[Finding]
-    theirs: Sequence[Finding]
-    found: Sequence[Finding]
+    own: Sequence[RuleResult]
+    theirs: Sequence[RuleResult]
+    found: Sequence[RuleResult]
     mode: Mode
     declared_reading: bool
 
@@ -37,15 +37,16 @@ Step = Callable[[_Case], Judgement | None]
 
 
 def conclude(
-    own: Sequence[Finding], theirs: Sequence[Finding], mode: Mode, *, declared_reading: bool
+    own: Sequence[RuleResult], theirs: Sequence[RuleResult], mode: Mode, *, declared_reading: bool
 ) -> Judgement:
-    """`own` are the findings of Toolcrib's rules, `theirs` of the user's; `declared_reading` is a hint.
+    """`own` are the results of built-in rules, `theirs` of the user's; `declared_reading` is the tool's
+    annotation.
 
-    An ask that is not firm is answered by a user's rule that names the arguments (one marked firm), not by
-    one for the tool as a whole.
+    An ask that is not firm is answered by a user's rule for these arguments (marked firm), not by one for the
+    whole tool.
     """
     if mode == "on_rule":
-        # The client has a user of its own who sees each call; only what is dangerous in itself counts.
+        # The client's own user sees each call; only what is dangerous in itself counts.
         own = [one for one in own if one.rule != FLOW]
     case = _Case(own, theirs, [*own, *theirs], mode, declared_reading)
     for step in STEPS[mode]:
@@ -80,14 +81,14 @@ def _allowed(case: _Case) -> Judgement | None:
 
 
 def _only_reading(case: _Case) -> Judgement | None:
-    """Refuses what does not read; a tool's own claim to read counts only together with a user's rule."""
+    """Denies what is not read-only; the annotation alone counts only with a user's rule."""
     if any(one.reads for one in case.own):
         return None
     if not case.declared_reading:
         return Judgement(decision="deny", rule=None, reasons=(_WORDS["plan"],))
     if _first(case.theirs, "allow") is not None:
         return None
-    return Judgement(decision="ask", rule=None, reasons=("It only says of itself that it reads.",))
+    return Judgement(decision="ask", rule=None, reasons=("It is read-only only by its own account.",))
 
 
 def _ask_always(case: _Case) -> Judgement:
@@ -112,17 +113,17 @@ STEPS: Mapping[Mode, tuple[Step, ...]] = {
     "session": (_denied, _settled, _firm_ask, _exact_rule, _allow),
     "off": (_denied, _settled, _allow),
 }
-"""What is asked in turn in each mode; the last step always decides."""
+"""The steps of each mode; the last one always decides."""
 
 
-def _first(findings: Sequence[Finding], effect: Effect, *, firm: bool | None = None) -> Finding | None:
+def _first(findings: Sequence[RuleResult], effect: Effect, *, firm: bool | None = None) -> RuleResult | None:
     for one in findings:
         if one.effect == effect and (firm is None or one.firm == firm):
             return one
     return None
 
 
-def _because(finding: Finding | None, case: _Case) -> Judgement | None:
+def _because(finding: RuleResult | None, case: _Case) -> Judgement | None:
     if finding is None:
         return None
     others = [one.reason for one in case.found if one is not finding and one.effect == finding.effect]

@@ -1,6 +1,6 @@
 """Two tools to try things out with: a sum, and a quotient to 50 decimal places.
 
-Both reckon with the decimal numbers as they are written, so that 0.1 + 0.2 is 0.3. A quotient always has
+Both compute with decimal numbers as written, so that 0.1 + 0.2 is 0.3. A quotient always has
 exactly 50 decimal places, trailing zeros included, rounded half to even.
 """
 
@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 from toolcrib import __version__
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.command import serve
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.results import text_result
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import serve
 
 USAGE = """
 usage: python -m toolcrib.bundled.demo
@@ -25,7 +25,7 @@ An MCP server on stdin and stdout with two tools: add(a, b) and divide(a, b). It
 """
 PLACES = 50
 PRECISION = 1000
-"""Digits to reckon with: a quotient of two floats has at most 633 before the point, and 50 after it."""
+"""Digits to compute with: a quotient of two floats has at most 633 before the point, and 50 after it."""
 
 
 def create(arguments: Sequence[str] = ()) -> ToolServer:

@@ -1,1 +1,1 @@
-"""Servers worth knowing: a small list that ships with the package, and a registry where one is set."""
+"""Known servers: a small built-in list, and an MCP registry if one is configured."""

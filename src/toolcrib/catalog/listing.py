@@ -1,4 +1,4 @@
-"""The list that ships with the package: one file a server in `servers/`, searched by words."""
+"""The built-in catalog: one file for each server in `servers/`, with keyword search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """Something that a server is told through its environment."""
+    """An environment variable of a server."""
 
     name: str
     about: str = ""
@@ -25,8 +25,8 @@ class Variable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
-    """A server of the catalog and what it needs."""
+class CatalogEntry:
+    """A server in the catalog."""
 
     name: str
     title: str
@@ -34,59 +34,59 @@ class Listed:
     origin: str
     """`official`, `well-known` or `registry`."""
     reference: str = ""
-    """A package: `npm:…` or `pypi:…`; empty where there is only an address."""
+    """A package: `npm:…` or `pypi:…`; empty for a remote server."""
     url: str = ""
     args: tuple[str, ...] = ()
-    """An example: paths in it are to be replaced."""
+    """Example arguments, with paths to replace."""
     env: tuple[Variable, ...] = ()
     words: tuple[str, ...] = ()
     version: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As `search-servers --json` shows it."""
+        """The shape of `search-servers --json`."""
         shown = asdict(self)
         del shown["words"]
         return {**shown, "add": self.command}
 
     @property
     def command(self) -> str:
-        """What to type to add it."""
+        """The command that adds it."""
         what = self.reference or self.url
-        options = "".join(f" --env {one.name}=…" for one in self.env if one.required)
+        options = "".join(f" --env {variable.name}=…" for variable in self.env if variable.required)
         words = f" -- {what} {' '.join(self.args)}" if self.args else f" {what}"
         return f"toolcrib add {self.name}{options}{words}"
 
 
 @cache
-def servers() -> tuple[Listed, ...]:
-    """Every server of the list, by name."""
+def servers() -> tuple[CatalogEntry, ...]:
+    """All servers, sorted by name."""
     return tuple(_read(file) for file in sorted(FOLDER.glob("*.toml")))
 
 
-def by_name(word: str) -> Listed | None:
-    """The server that goes by this name, or whose package does."""
+def by_name(word: str) -> CatalogEntry | None:
+    """The server with this name or package name."""
     wanted = word.lower()
-    for one in servers():
-        package = one.reference.partition(":")[2].lower()
-        if wanted in (one.name, package):
-            return one
+    for server in servers():
+        package = server.reference.partition(":")[2].lower()
+        if wanted in (server.name, package):
+            return server
     return None
 
 
-def search(question: str, listed: Iterable[Listed] | None = None) -> list[Listed]:
-    """Those that a question's words fit, the best first; without words, all of them."""
+def search(question: str, listed: Iterable[CatalogEntry] | None = None) -> list[CatalogEntry]:
+    """Servers that match the words, best first; all servers if there are none."""
     wanted = _WORD.findall(question.lower())
-    everyone = servers() if listed is None else tuple(listed)
+    candidates = servers() if listed is None else tuple(listed)
     if not wanted:
-        return list(everyone)
-    scored = [(_score(one, wanted), one) for one in everyone]
-    return [one for score, one in sorted(scored, key=lambda pair: -pair[0]) if score]
+        return list(candidates)
+    scored = [(_score(server, wanted), server) for server in candidates]
+    return [server for score, server in sorted(scored, key=lambda pair: -pair[0]) if score]
 
 
-def _score(one: Listed, wanted: list[str]) -> float:
-    """A word counts most in the name, then among the keywords, then in the text; parts of it count less."""
-    names = {*_WORD.findall(f"{one.name} {one.title}".lower())}
-    keys, text = {*one.words}, {*_WORD.findall(f"{one.about} {one.reference}".lower())}
+def _score(server: CatalogEntry, wanted: list[str]) -> float:
+    """A match in the name counts most, then keywords, then the text; a partial match counts half."""
+    names = {*_WORD.findall(f"{server.name} {server.title}".lower())}
+    keys, text = {*server.words}, {*_WORD.findall(f"{server.about} {server.reference}".lower())}
     return sum(4.0 * _fit(word, names) + 2.0 * _fit(word, keys) + 1.0 * _fit(word, text) for word in wanted)
 
 
@@ -97,8 +97,8 @@ def _fit(word: str, among: set[str]) -> float:
     return 0.5 if len(stem) > 2 and any(other.startswith(stem) for other in among) else 0.0
 
 
-def _read(file: Path) -> Listed:
+def _read(file: Path) -> CatalogEntry:
     data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-    env = tuple(Variable(**one) for one in data.pop("env", ()))
+    env = tuple(Variable(**variable) for variable in data.pop("env", ()))
     lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("args", "words")}
-    return Listed(name=file.stem, env=env, **lists, **data)
+    return CatalogEntry(name=file.stem, env=env, **lists, **data)

@@ -1,6 +1,6 @@
-"""Asks an MCP registry that somebody set: bounded in time, size and number, and never in the way.
+"""Searches a configured MCP registry, with limits on time, size and number of results.
 
-What it says was written by strangers: it is read for what it must hold, and only shown.
+The answers are untrusted: only expected fields are read, and they are only shown.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.catalog.listing import Listed, Variable
+from toolcrib.catalog.listing import CatalogEntry, Variable
 from toolcrib.errors import RemoteUnreachable
 
 PATH = "/v0.1/servers"
 DEADLINE = 5.0
-"""Seconds for everything; the list that ships with us does not wait longer."""
+"""Seconds for the whole search; the built-in list does not wait longer."""
 MOST_BYTES = 4 * 1024 * 1024
 MOST_SERVERS = 50
 LONGEST = 500
-"""Characters of any text."""
+"""The most characters of any text."""
 _PREFIXES = {"npm": ("npm:", "@"), "pypi": ("pypi:", "==")}
 
 
-async def search_registry(base: str, question: str, limit: int = 30) -> list[Listed]:
-    """The servers that a registry finds; raises `RemoteUnreachable` whatever went wrong."""
+async def search_registry(base: str, question: str, limit: int = 30) -> list[CatalogEntry]:
+    """The servers that a registry finds; raises `RemoteUnreachable` for any error."""
     import asyncio
 
     import httpx2
@@ -33,8 +33,8 @@ async def search_registry(base: str, question: str, limit: int = 30) -> list[Lis
             return _read(await _body(client, f"{base.rstrip('/')}{PATH}", wanted))[:limit]
     except (TimeoutError, OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise RemoteUnreachable(
-            f"The registry at {base} does not answer as it should ({type(error).__name__}).",
-            hint="Check `registryUrl` in the settings; the list that comes with Toolcrib is searched anyway.",
+            f"The registry at {base} could not be searched ({type(error).__name__}).",
+            hint="Check `registryUrl` in the settings. The built-in list is searched anyway.",
         ) from None
 
 
@@ -51,16 +51,16 @@ async def _body(client: Any, url: str, wanted: dict[str, str]) -> Any:
     return json.loads(content)
 
 
-def _read(answer: Any) -> list[Listed]:
+def _read(answer: Any) -> list[CatalogEntry]:
     found = answer.get("servers") if isinstance(answer, Mapping) else None
     if not isinstance(found, list):
         raise ValueError("no list of servers")
-    listed = [_listed(one) for one in found if isinstance(one, Mapping) and _is_active(one)]
-    return [one for one in listed if one is not None]
+    listed = [_listed(item) for item in found if isinstance(item, Mapping) and _is_active(item)]
+    return [item for item in listed if item is not None]
 
 
-def _is_active(one: Mapping[str, Any]) -> bool:
-    meta = one.get("_meta")
+def _is_active(item: Mapping[str, Any]) -> bool:
+    meta = item.get("_meta")
     states = (
         [value.get("status") for value in meta.values() if isinstance(value, Mapping)]
         if isinstance(meta, Mapping)
@@ -69,15 +69,15 @@ def _is_active(one: Mapping[str, Any]) -> bool:
     return "deleted" not in states
 
 
-def _listed(one: Mapping[str, Any]) -> Listed | None:
-    server = one.get("server", one)
+def _listed(item: Mapping[str, Any]) -> CatalogEntry | None:
+    server = item.get("server", item)
     if not isinstance(server, Mapping) or not isinstance(server.get("name"), str):
         return None
     package = next((made for made in map(_package, _list(server, "packages")) if made), ("", ()))
     remote = next((str(r["url"]) for r in _list(server, "remotes") if isinstance(r.get("url"), str)), "")
     if not package[0] and not remote:
         return None
-    return Listed(
+    return CatalogEntry(
         name=_text(server["name"]).rpartition("/")[2] or "server",
         title=_text(server.get("title") or server["name"]),
         about=_text(server.get("description")),
@@ -98,19 +98,19 @@ def _package(package: Mapping[str, Any]) -> tuple[str, tuple[Variable, ...]] | N
     wanted = _list(package, "environmentVariables") or _list(package, "environment_variables")
     env = tuple(
         Variable(
-            name=_text(one.get("name")),
-            about=_text(one.get("description")),
-            secret=one.get("isSecret") is True,
-            required=one.get("isRequired") is True,
+            name=_text(item.get("name")),
+            about=_text(item.get("description")),
+            secret=item.get("isSecret") is True,
+            required=item.get("isRequired") is True,
         )
-        for one in wanted
+        for item in wanted
     )
     return reference, env
 
 
 def _list(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     found = data.get(key)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
 
 
 def _text(value: object) -> str:

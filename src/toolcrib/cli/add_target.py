@@ -1,67 +1,198 @@
-"""What `toolcrib add` was told: from its words and options to an entry, a package, or a document."""
+"""Reads the arguments of `toolcrib add`: which is the name, and what is to be added."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.cli import paste
+import click
+
+from toolcrib.cli.install_view import ARCHIVES, is_reference
 from toolcrib.cli.output import label, note
 from toolcrib.cli.proposal import make_entry, read_pairs
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.config.paste.pasted import Document, Entries, Install
+    from toolcrib.config.paste.pasted import Entries, Install, Pasted, PastedDocument
+
+DOCUMENTS = (".json", ".jsonc", ".toml", ".yaml", ".yml", *ARCHIVES, ".gz", ".zip")
+_DASHES = "toolcrib.arguments_after_dashes"
 
 
-def understood(first: str, given: dict[str, Any]) -> tuple[str, Install | Document | dict[str, Any] | None]:
+@dataclass(frozen=True, kw_only=True)
+class AddOptions:
+    """The options of `toolcrib add`."""
+
+    target: tuple[str, ...]
+    env: tuple[str, ...]
+    headers: tuple[str, ...]
+    cwd: str | None
+    kind: str | None
+    transport: str | None
+    env_allow: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    isolation: str | None
+    start_timeout: float | None
+    call_timeout: float | None
+    lazy: bool
+    disabled: bool
+    replace: bool
+    as_is: bool
+    program: str | None
+    python: str | None
+    also: tuple[str, ...]
+    answers: tuple[str, ...]
+    allow_scripts: tuple[str, ...]
+    allow_build: tuple[str, ...]
+    offline: bool
+    dry_run: bool
+
+    def entry_keys(self) -> dict[str, Any]:
+        """The keys that any entry may have."""
+        timeouts = {"start": self.start_timeout, "call": self.call_timeout}
+        filters = {"include": list(self.include), "exclude": list(self.exclude)}
+        keys = {
+            "envAllow": list(self.env_allow),
+            "isolation": self.isolation,
+            "timeouts": {key: value for key, value in timeouts.items() if value is not None},
+            "tools": {key: value for key, value in filters.items() if value},
+            "lazy": self.lazy,
+        }
+        switched = {"enabled": False} if self.disabled else {}
+        return {**{key: value for key, value in keys.items() if value}, **switched}
+
+
+def insert_dashes(command: click.Command, args: list[str]) -> list[str]:
+    """The arguments with `--` before a pasted command line: its options are not options of `add`."""
+    from toolcrib.config.paste.parser import begins_command
+
+    if "--" in args:
+        return args
+    position, arguments = 0, 0
+    options = {
+        name: param for param in command.params if isinstance(param, click.Option) for name in param.opts
+    }
+    while position < len(args) and arguments < 2:
+        word = args[position]
+        if word.startswith("-") and len(word) > 1:
+            option = options.get(word)
+            if option is None and "=" not in word:
+                return args
+            position += 2 if option is not None and not option.is_flag else 1
+            continue
+        if position + 1 < len(args) and begins_command(word, args[position + 1]):
+            return [*args[:position], "--", *args[position:]]
+        position, arguments = position + 1, arguments + 1
+    return args
+
+
+def remember_dashes(context: click.Context, args: list[str]) -> None:
+    """Remember how many arguments follow the `--`, which click removes."""
+    if "--" in args:
+        context.meta[_DASHES] = len(args) - args.index("--") - 1
+
+
+def read_target(first: str, options: AddOptions) -> tuple[str, Install | PastedDocument | dict[str, Any]]:
     """The name, which may be empty for a package or a document, and what is to be added."""
-    from toolcrib.config.paste.pasted import Address, Entries
+    from toolcrib.config.paste.pasted import Entries, PastedAddress
 
-    kind, transport = given["kind"], given["transport"]
-    if kind:
-        return first, _entry(given, given["target"], kind)
-    name, what = paste.parted(first, given["target"])
-    if transport and name:
-        return name, _entry(given, what, transport)
-    found = paste.understood(name, what, as_is=given["as_is"])
-    if isinstance(found, Address):
-        headers = [f"{key}: {value}" for key, value in found.headers.items()]
-        given = {**given, "headers": (*headers, *given["headers"])}
-        return name or found.name, _entry(given, (found.url,), transport or found.transport)
+    if options.kind:
+        return first, _entry(options, options.target, options.kind)
+    name, words = _split_name(first, options.target)
+    if options.transport and name:
+        return name, _entry(options, words, options.transport)
+    found = _read_pasted(name, words, as_is=options.as_is)
+    if isinstance(found, PastedAddress):
+        headers = (*(f"{key}: {value}" for key, value in found.headers.items()), *options.headers)
+        entry = _entry(replace(options, headers=headers), (found.url,), options.transport or found.transport)
+        return name or found.name, entry
     if found is None:
-        return name or what[0], _entry(given, what, None)
+        return name or words[0], _entry(options, words, None)
     if isinstance(found, Entries):
-        return _single(name, found, what, given)
+        return _single(name, found, words, options)
     return name, found
 
 
+def _split_name(first: str, rest: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The name, or '', and what is to be added."""
+    from toolcrib.config.paste.parser import is_beginning
+
+    after_dashes = click.get_current_context().meta.get(_DASHES)
+    words = (first, *rest)
+    if after_dashes is not None:
+        # `npm:PACKAGE -- --flag`: a package or an archive is never a server's name.
+        return ("", words) if after_dashes >= len(words) or is_reference(first) else (first, rest)
+    if not rest or is_beginning(first):
+        return "", words
+    return first, rest
+
+
+def _read_pasted(name: str, words: Sequence[str], *, as_is: bool) -> Pasted | None:
+    """What was pasted; None for a plain command, which is used unchanged."""
+    from toolcrib.config.paste.parser import as_command, understand
+    from toolcrib.config.paste.pasted import Entries, Install
+
+    here = Path.cwd()
+    if name and len(words) == 1 and _is_program(words[0], here, as_is=as_is):
+        return None
+    found = understand(words, here)
+    if as_is and isinstance(found, Install):
+        found = as_command(words, here)
+    plain = isinstance(found, Entries) and len(words) > 1 and name and not found.notes
+    return None if plain and _is_verbatim(found, words) else found
+
+
+def _is_program(word: str, here: Path, *, as_is: bool) -> bool:
+    """Whether one argument after a name is a command, rather than a file, a package or an address."""
+    from toolcrib.config.paste.parser import is_beginning
+
+    path = here / Path(word).expanduser()
+    if path.is_dir():
+        return False
+    if path.is_file():
+        return os.access(path, os.X_OK) and path.suffix not in DOCUMENTS
+    begins_path = word.startswith(("/", "./", "../", "~"))
+    if is_beginning(word) and not begins_path:
+        return False
+    # A missing file or an unknown word is refused later, with a reason.
+    return as_is or not (begins_path or "/" in word or "." in word)
+
+
+def _is_verbatim(found: Any, words: Sequence[str]) -> bool:
+    ((_, entry),) = found.servers.items()
+    return (entry["command"], *entry.get("args", ())) == tuple(words) and not entry.get("env")
+
+
 def _single(
-    name: str, found: Entries, what: tuple[str, ...], given: dict[str, Any]
+    name: str, found: Entries, words: tuple[str, ...], options: AddOptions
 ) -> tuple[str, dict[str, Any]]:
+    """The only server of what was pasted; its folder is this one if an argument names a file in it."""
+    from toolcrib.config.paste.entry_forms import needed_folder
+
     for remark in found.notes:
-        label("careful:", "yellow", remark)
+        label("warning:", "yellow", remark)
     ((guessed, entry),) = found.servers.items()
-    own = read_pairs(given["env"], "=", "--env")
-    env = {**entry.get("env", {}), **own}
-    made = {**entry, **({"env": env} if env else {}), **({"cwd": given["cwd"]} if given["cwd"] else {})}
-    return name or guessed, {**paste.entry_of(made, what), **extra_keys(given)}
+    env = {**entry.get("env", {}), **read_pairs(options.env, "=", "--env")}
+    folder = options.cwd or entry.get("cwd") or needed_folder(words)
+    made = {**entry, **({"env": env} if env else {}), **({"cwd": folder} if folder else {})}
+    return name or guessed, {**made, **options.entry_keys()}
 
 
-def _entry(given: dict[str, Any], target: tuple[str, ...], kind: str | None) -> dict[str, Any]:
-    env = read_pairs(given["env"], "=", "--env")
-    headers = read_pairs(given["headers"], ":", "--header")
-    return {**make_entry(target, kind, env, headers, given["cwd"]), **extra_keys(given)}
+def _entry(options: AddOptions, target: tuple[str, ...], kind: str | None) -> dict[str, Any]:
+    env = read_pairs(options.env, "=", "--env")
+    headers = read_pairs(options.headers, ":", "--header")
+    return {**make_entry(target, kind, env, headers, options.cwd), **options.entry_keys()}
 
 
 def check_here(entry: Mapping[str, Any], *, as_is: bool) -> None:
-    """Refuse an entry that cannot work on this machine, unless it is to be added as it is."""
-    from toolcrib.config.paste.checking import check_address, check_local, is_on_path
-    from toolcrib.config.paste.understanding import is_launcher
+    """Refuse an entry that cannot work on this machine; `as_is` allows a program that is missing so far."""
+    from toolcrib.config.paste.checks import check_address, check_local, is_on_path
+    from toolcrib.config.paste.parser import is_launcher
 
     if isinstance(entry.get("url"), str):
         check_address(entry["url"])
@@ -70,59 +201,41 @@ def check_here(entry: Mapping[str, Any], *, as_is: bool) -> None:
         local = {key: value for key, value in entry.items() if not (as_is and key == "command")}
         check_local(local, os.environ, Path.cwd())
     elif not is_on_path(command, os.environ.get("PATH", os.defpath)):
-        label("careful:", "yellow", f"There is no program {command!r} on your PATH yet.")
-
-
-def extra_keys(given: dict[str, Any]) -> dict[str, Any]:
-    """The keys that any entry may have."""
-    timeouts = {"start": given["start_timeout"], "call": given["call_timeout"]}
-    filters = {"include": list(given["include"]), "exclude": list(given["exclude"])}
-    extra = {
-        "envAllow": list(given["env_allow"]),
-        "isolation": given["isolation"],
-        "timeouts": {key: value for key, value in timeouts.items() if value is not None},
-        "tools": {key: value for key, value in filters.items() if value},
-        "lazy": given["lazy"],
-    }
-    switched = {"enabled": False} if given["disabled"] else {}
-    return {**{key: value for key, value in extra.items() if value}, **switched}
+        label("warning:", "yellow", f"There is no program {command!r} on your PATH yet.")
 
 
 async def read_document(
-    surface: Surface, name: str, found: Document, given: dict[str, Any]
+    surface: Surface, name: str, found: PastedDocument, options: AddOptions
 ) -> tuple[str, Install | dict[str, Any] | None]:
-    """The one server of a pasted document; several, or one that asks, are taken in as another host's are."""
-    from toolcrib.cli.commands.import_ import take_in
-    from toolcrib.cli.import_view import tell
+    """The only server of a pasted document; None after several, or one that asks, were imported."""
+    from toolcrib.cli.commands.import_ import Source, import_source, show_outcomes
     from toolcrib.config.paste.entry_forms import named
 
     found = replace(found, text=named(found.text, name))
-    source = {"file": str(found.file), "host": found.host, "text": found.text}
-    async with surface.reach() as crib:
-        plan = await crib.run("import_plan", source)
+    source = Source(file=str(found.file), host=found.host, text=found.text)
+    async with surface.reach() as client:
+        plan = await client.import_plan(file=source.file, host=source.host, text=source.text)
         if not plan["servers"]:
             reasons = [f"{server}: {reason}" for server, reason in plan["refused"].items()]
-            raise UsageError(
-                "There is no server in it.", hint=". ".join(reasons) or "See: toolcrib add --help"
-            )
+            raise UsageError("It contains no server.", hint=". ".join(reasons) or "See: toolcrib add --help")
         if len(plan["servers"]) != 1 or plan["servers"][0]["questions"]:
-            outcome = await take_in(
-                surface, crib, source, {"only": (), "conflicts": None, "dry_run": given["dry_run"]}
-            )
+            outcome = await import_source(surface, client, source, dry_run=options.dry_run)
             if not surface.answer([outcome]):
-                tell([outcome])
+                show_outcomes([outcome])
             return name, None
-    return _of_document(name, found, given)
+    return _server_of_document(name, found, options)
 
 
-def _of_document(name: str, found: Document, given: dict[str, Any]) -> tuple[str, Install | dict[str, Any]]:
-    from toolcrib.config.importing.sources import read_words
+def _server_of_document(
+    name: str, found: PastedDocument, options: AddOptions
+) -> tuple[str, Install | dict[str, Any]]:
     from toolcrib.config.paste.entry_forms import as_install
+    from toolcrib.config.transfer.sources import read_words
 
     reading = read_words(found.text, found.file, found.host)
     (draft,) = reading.drafts
     for remark in draft.notes:
         note(remark)
-    package = None if given["as_is"] else as_install(draft.entry)
+    package = None if options.as_is else as_install(draft.entry)
     name = name or draft.name or (package.name if package else "server")
-    return name, package or {**draft.entry, **extra_keys(given)}
+    return name, package or {**draft.entry, **options.entry_keys()}

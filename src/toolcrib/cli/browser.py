@@ -1,4 +1,4 @@
-"""Opens an address in the person's browser, where there is one to be seen."""
+"""Opens an address in the user's browser."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import os
 import sys
 import threading
 
-PATIENCE = 5.0
-"""Seconds for a browser to be started."""
+START_TIMEOUT = 5.0
+"""Seconds to wait for a browser to start."""
 
 
-def can_show() -> bool:
-    """True where somebody sits at a screen: a terminal, and a display beside it."""
+def can_open() -> bool:
+    """True on a terminal with a display."""
     if not sys.stdout.isatty():
         return False
     return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
-def show(address: str) -> threading.Thread:
-    """Open it; a browser that is slow to come, or does not, holds up nothing."""
+def open_address(address: str) -> threading.Thread:
+    """Open it in a thread: a browser that hangs must not block the host."""
     import webbrowser
 
-    opening = threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True)
-    opening.start()
-    return opening
+    thread = threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True)
+    thread.start()
+    return thread
 
 
-def show_and_wait(address: str) -> None:
+def open_and_wait(address: str) -> None:
     """Open it before this process ends."""
-    show(address).join(PATIENCE)
+    open_address(address).join(START_TIMEOUT)

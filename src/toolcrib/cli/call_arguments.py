@@ -1,4 +1,4 @@
-"""The arguments of a call as they are typed: `key=value`, `key=@file`, `key:=json`, or one JSON object."""
+"""Parses the arguments of a call: `key=value`, `key=@file`, `key:=json`, or one JSON object."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from toolcrib.errors import UsageError
 
 _WORD = re.compile(r"(.*?[^:=]|[^:=])(:=|=)(.*)", re.DOTALL)
-_LARGEST_FILE = 32 * 1024 * 1024
+_MAX_FILE = 32 * 1024 * 1024
 
 
 def read_words(words: Iterable[str]) -> list[dict[str, Any]]:
-    """What each word says; raises `UsageError`. Texts are typed later, where the schema is known."""
+    """The parsed `KEY=VALUE` pairs; texts get their types later, from the schema. Raises `UsageError`."""
     return [_read(word) for word in words]
 
 
@@ -27,14 +27,14 @@ def read_arguments(document: str | None) -> dict[str, Any]:
     text = sys.stdin.read() if document == "-" else document
     value = _json("--args", text)
     if not isinstance(value, dict):
-        raise UsageError("--args wants a JSON object.", hint="Such as --args '{\"a\": 1}'.")
+        raise UsageError("--args takes a JSON object.", hint="For example --args '{\"a\": 1}'.")
     return value
 
 
 def _read(word: str) -> dict[str, Any]:
     found = _WORD.fullmatch(word)
     if found is None:
-        raise UsageError(f"{word!r} is no KEY=VALUE.", hint="Write, for example, a=1 b=2; or --args JSON.")
+        raise UsageError(f"{word!r} is not KEY=VALUE.", hint="For example a=1 b=2; or --args JSON.")
     key, sign, text = found.groups()
     if sign == ":=":
         return {"key": key, "value": _json(key, text)}
@@ -49,7 +49,7 @@ def _json(key: str, text: str) -> Any:
     except RecursionError:
         raise UsageError(f"{key}: this JSON is nested too deeply.") from None
     except ValueError as error:
-        raise UsageError(f"{key}: this is no JSON: {error}.", hint="Text needs quotes: '\"…\"'.") from None
+        raise UsageError(f"{key}: this is not JSON: {error}.", hint="Text needs quotes: '\"…\"'.") from None
 
 
 def _file(key: str, name: str) -> str:
@@ -57,11 +57,11 @@ def _file(key: str, name: str) -> str:
         if name == "-":
             return sys.stdin.read()
         path = Path(name).expanduser()
-        if path.stat().st_size > _LARGEST_FILE:
-            raise UsageError(f"{key}: {name} is larger than {_LARGEST_FILE // 2**20} MB.")
+        if path.stat().st_size > _MAX_FILE:
+            raise UsageError(f"{key}: {name} is larger than {_MAX_FILE // 2**20} MB.")
         return path.read_text(encoding="utf-8")
     except OSError as error:
         hint = "For a text that begins with @, write KEY:='\"@…\"'."
         raise UsageError(f"{key}: {name} cannot be read: {error.strerror}.", hint=hint) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{key}: {name} is no text in UTF-8.", hint="Pass binary files as base64.") from None
+        raise UsageError(f"{key}: {name} is not UTF-8 text.", hint="Pass binary files as base64.") from None

@@ -1,40 +1,43 @@
-"""The talk of `toolcrib chat`: reads questions, shows answers, knows a few commands; Esc stops an answer."""
+"""The loop of `toolcrib chat`: reads questions, shows answers, runs slash commands; Esc stops an answer."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from toolcrib.cli.colours import paint
 from toolcrib.cli.keyboard import Keyboard
 from toolcrib.cli.line_input import Prompt
-from toolcrib.cli.model_choice import choose_model
-from toolcrib.cli.one_question import ask_crib
-from toolcrib.cli.output import label, note, say
+from toolcrib.cli.output import label, note, paint, say
 from toolcrib.cli.surface import Surface
+from toolcrib.cli.turn import run_turn
 from toolcrib.cli.turn_view import turn_view
-from toolcrib.control.needs import Crib
 from toolcrib.errors import NoModel, ToolcribError
+from toolcrib.operations.client import Client
+
+if TYPE_CHECKING:
+    from toolcrib.operations.results.models import Answered, ChatWhole, Models
 
 CONTINUE = "/continue"
-HELP = """/new            begin a new chat
-/model NAME     go on with another model
+DEMO = "demo"
+HELP = """/new            start a new chat
+/model NAME     switch to another model
 /chats          list earlier chats
-/open ID        go on with another chat
-/fork           go on in a copy of this chat
+/open ID        continue another chat
+/fork           continue in a copy of this chat
 /continue       continue an answer that was interrupted or stopped
-/usage          what this chat took so far
-/exit           leave (Ctrl-D)
+/usage          show the tokens used so far
+/exit           quit (Ctrl-D)
 Esc or Ctrl-C stops an answer."""
 
 
 @dataclass
-class Talk:
+class ChatLoop:
     """One run of the command."""
 
     surface: Surface
@@ -44,71 +47,72 @@ class Talk:
     _cost: float = 0.0
 
     async def run(self) -> None:
-        """Until the person leaves."""
+        """Run until the user quits."""
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         prompt = Prompt(self.surface.paths.state / "chat_history", interactive=interactive)
-        async with _Way(self.surface) as way:
+        async with _Connection(self.surface) as connection:
             with prompt:
-                await self._introduce(way, prompt, interactive=interactive)
+                await self._introduce(connection, prompt, interactive=interactive)
                 while (line := await prompt.read()) is not None:
                     if not line.strip():
                         continue
                     if line.strip() == CONTINUE:
-                        await self._continue(way, prompt, interactive=interactive)
+                        await self._continue(connection, prompt, interactive=interactive)
                         continue
                     if line.startswith("/"):
-                        if not await self._command(line, way):
+                        if not await self._command(line, connection):
                             break
                         continue
-                    await self._turn(line, way, prompt, interactive=interactive)
-            await self._leave(way)
+                    await self._turn(line, connection, prompt, interactive=interactive)
+            await self._close(connection)
 
-    async def _leave(self, way: _Way) -> None:
-        crib = await way.crib()
-        if self.chat is not None and crib.running:
-            await crib.run("chat_close", {"chat": self.chat})
+    async def _close(self, connection: _Connection) -> None:
+        client = await connection.client()
+        if self.chat is not None and client.running:
+            await client.chat_close(chat=self.chat)
 
-    async def _introduce(self, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
-        """Say who answers; where nobody is chosen, say who could be."""
+    async def _introduce(self, connection: _Connection, prompt: Prompt, *, interactive: bool) -> None:
+        """Say which model answers; let the user choose one if none is set."""
         if not interactive:
             if self.model is None:
-                hint = "Name one with --model VENDOR:MODEL, or try --model demo, which needs no account."
-                raise NoModel("No model is chosen.", hint=hint)
+                hint = "Set one with --model VENDOR:MODEL, or try --model demo, which needs no account."
+                raise NoModel("No model is set.", hint=hint)
             return
         if self.model is None:
-            self.model = await choose_model(await (await way.crib()).run("models"), prompt)
-        note(f"{self.model} answers. /help lists what can be done; Ctrl-D leaves.")
+            self.model = await choose_model(await (await connection.client()).models(), prompt)
+        note(f"Model: {self.model}. /help lists the commands; Ctrl-D quits.")
 
-    async def _continue(self, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
+    async def _continue(self, connection: _Connection, prompt: Prompt, *, interactive: bool) -> None:
         if self.chat is None:
-            note("There is nothing to continue yet.")
+            note("There is no answer to continue yet.")
             return
-        await self._turn("", way, prompt, interactive=interactive)
+        await self._turn("", connection, prompt, interactive=interactive)
 
-    async def _turn(self, text: str, way: _Way, prompt: Prompt, *, interactive: bool) -> None:
-        """Ask, or continue the last answer when there is no text."""
-        crib = await way.crib()
-        params = {"text": text, "resume": not text, "model": self.model, "chat": self.chat}
-        params |= {"keep": True, "wait": 20.0}
+    async def _turn(self, text: str, connection: _Connection, prompt: Prompt, *, interactive: bool) -> None:
+        """Ask; without a text, continue the last answer."""
+        client = await connection.client()
+        request = partial(
+            client.ask, text=text, resume=not text, model=self.model, chat=self.chat, keep=True, wait=20.0
+        )
         with Keyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
-            asking = ask_crib(self.surface, crib, params, turn_view(), keys, on_chat=self._began)
-            task = asyncio.ensure_future(asking)
+            turn = run_turn(self.surface, client, request, turn_view(), keys, on_chat=self._began)
+            task = asyncio.ensure_future(turn)
             with _interrupts(task.cancel):
                 try:
                     await asyncio.wait([task])
                 finally:
-                    task.cancel()  # Whoever ends the program ends the answer too.
+                    task.cancel()  # Ending the program stops the answer.
         if keys is not None:
             prompt.push(keys.ahead)
-        await self._end(task, way)
+        await self._end(task, connection)
 
-    async def _end(self, task: asyncio.Future[dict[str, Any]], way: _Way) -> None:
+    async def _end(self, task: asyncio.Future[Answered], connection: _Connection) -> None:
         if task.cancelled():
-            await way.forget()
-            note(paint(f"Stopped. {CONTINUE} goes on with it.", "yellow", sys.stderr))
+            await connection.drop()
+            note(paint(f"Stopped. {CONTINUE} resumes the answer.", "yellow", sys.stderr))
             return
         try:
-            self._note(task.result())
+            self._add_usage(task.result())
         except ToolcribError as error:
             label("error:", "red", error.message)
             if error.hint:
@@ -117,14 +121,14 @@ class Talk:
     def _began(self, chat: str) -> None:
         self.chat = chat
 
-    def _note(self, result: dict[str, Any]) -> None:
+    def _add_usage(self, result: Answered) -> None:
         usage = result["usage"]
         self._tokens[0] += usage["input"]
         self._tokens[1] += usage["output"]
         self._cost += usage["cost"] or 0.0
 
-    async def _command(self, line: str, way: _Way) -> bool:
-        """Run one; False to leave."""
+    async def _command(self, line: str, connection: _Connection) -> bool:
+        """Run a slash command; False to quit."""
         word, _, rest = line.partition(" ")
         run = _COMMANDS.get(word)
         if word in ("/exit", "/quit"):
@@ -133,85 +137,85 @@ class Talk:
             note(HELP)
             return True
         try:
-            await run(self, rest.strip(), await way.crib())
+            await run(self, rest.strip(), await connection.client())
         except ToolcribError as error:
             label("error:", "red", error.message)
         return True
 
-    async def _new(self, rest: str, crib: Crib) -> None:
+    async def _new(self, rest: str, client: Client) -> None:
         self.chat = None
-        note("A new chat begins.")
+        note("Started a new chat.")
 
-    async def _model(self, rest: str, crib: Crib) -> None:
+    async def _model(self, rest: str, client: Client) -> None:
         self.model = rest or self.model
-        note(f"Answers come from {self.model or 'the model of the settings'}.")
+        note(f"Model: {self.model or 'from the settings'}.")
 
-    async def _chats(self, rest: str, crib: Crib) -> None:
-        for info in await crib.run("chat_list", {"limit": 20}):
+    async def _chats(self, rest: str, client: Client) -> None:
+        for info in await client.chat_list(limit=20):
             say(f"{info['id']}  {info['updated'][:16]}  {info['title']}")
 
-    async def _open(self, rest: str, crib: Crib) -> None:
-        found = await crib.run("chat_show", {"chat": rest or "last"})
+    async def _open(self, rest: str, client: Client) -> None:
+        found = await client.chat_show(chat=rest or "last")
         self.chat = found["id"]
-        note(f"Going on with: {found['title']}")
+        note(f"Continuing: {found['title']}")
         note_unfinished(found)
 
-    async def _fork(self, rest: str, crib: Crib) -> None:
+    async def _fork(self, rest: str, client: Client) -> None:
         if self.chat is not None:
-            self.chat = (await crib.run("chat_fork", {"chat": self.chat}))["id"]
-        note(f"Going on in a copy: {self.chat}")
+            self.chat = (await client.chat_fork(chat=self.chat))["id"]
+        note(f"Continuing in a copy: {self.chat}")
 
-    async def _usage(self, rest: str, crib: Crib) -> None:
+    async def _usage(self, rest: str, client: Client) -> None:
         cost = f", about ${self._cost:.4f}" if self._cost else ""
         note(f"{self._tokens[0]:,} tokens in, {self._tokens[1]:,} out{cost}.")
 
 
-def note_unfinished(chat: Mapping[str, Any]) -> None:
-    """Say so when the last answer of a chat is not complete."""
+def note_unfinished(chat: ChatWhole) -> None:
+    """Say so if the last answer of a chat is incomplete."""
     if chat["state"] == "interrupted":
-        note(f"The last answer was interrupted. {CONTINUE} goes on with it.")
+        note(f"The last answer was interrupted. {CONTINUE} resumes it.")
 
 
 _COMMANDS = {
-    "/new": Talk._new,
-    "/model": Talk._model,
-    "/chats": Talk._chats,
-    "/open": Talk._open,
-    "/fork": Talk._fork,
-    "/usage": Talk._usage,
+    "/new": ChatLoop._new,
+    "/model": ChatLoop._model,
+    "/chats": ChatLoop._chats,
+    "/open": ChatLoop._open,
+    "/fork": ChatLoop._fork,
+    "/usage": ChatLoop._usage,
 }
 
 
-class _Way:
-    """The way to a host, kept from question to question; found anew after a stop."""
+class _Connection:
+    """A client that is kept between questions, and opened again after a stop."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
         self._stack = AsyncExitStack()
-        self._crib: Crib | None = None
+        self._client: Client | None = None
 
-    async def __aenter__(self) -> _Way:
+    async def __aenter__(self) -> _Connection:
         return self
 
     async def __aexit__(self, *details: object) -> None:
         await self._stack.aclose()
 
-    async def crib(self) -> Crib:
-        """The running host, or one in this process."""
-        if self._crib is None:
-            self._crib = await self._stack.enter_async_context(self._surface.reach())
-        return self._crib
+    async def client(self) -> Client:
+        """The client, connected on first use."""
+        if self._client is None:
+            self._client = await self._stack.enter_async_context(self._surface.reach())
+        return self._client
 
-    async def forget(self) -> None:
-        """A turn was stopped: a running host ends it when we hang up; our own has ended it already."""
-        if self._crib is not None and self._crib.running:
-            self._crib = None
+    async def drop(self) -> None:
+        """Disconnect from a running host, which then stops the turn; a local host has already stopped it."""
+        if self._client is not None and self._client.running:
+            self._client = None
             await self._stack.aclose()
 
 
 @contextmanager
 def _interrupts(stop: Callable[[], object]) -> Iterator[None]:
-    """Ctrl-C stops the answer, not the program, while the block runs."""
+    """While the block runs, Ctrl-C stops the answer, not the program."""
     before = signal.getsignal(signal.SIGINT)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, stop)
@@ -220,3 +224,23 @@ def _interrupts(stop: Callable[[], object]) -> Iterator[None]:
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         signal.signal(signal.SIGINT, before)
+
+
+async def choose_model(found: Models, prompt: Prompt) -> str:
+    """Show which models are available and ask for one; the demo model if nothing is typed."""
+    vendors = {vendor["vendor"]: vendor for vendor in found["vendors"]}
+    note("No model is set yet.")
+    ollama = vendors["ollama"]
+    if ollama["models"]:
+        note(f"  Ollama is running: {', '.join('ollama:' + name for name in ollama['models'][:8])}")
+    elif ollama["ready"]:
+        note("  Ollama is running, but has no model yet: ollama pull qwen3")
+    for vendor in vendors.values():
+        if vendor["key"] and vendor["vendor"] != "ollama":
+            note(f"  Found a key for {vendor['title']} ({vendor['key']}): {vendor['vendor']}:MODEL")
+        elif vendor["keys"] and vendor["vendor"] != "ollama":
+            note(f"  {vendor['title']} needs a key: toolcrib secret set {vendor['keys'][0]}")
+    note("  demo needs no account: a script that calls real tools.")
+    note("Type a name, or press Enter for demo. To keep it: toolcrib settings set agent.model NAME")
+    typed = await prompt.read()
+    return (typed or "").strip() or DEMO

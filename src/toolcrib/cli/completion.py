@@ -1,17 +1,18 @@
-"""Names for the shell to complete: from the config file and the kept tool lists, without starting anything.
+"""Completes names in the shell, from the config file and the stored tool lists; nothing is started.
 
-Whatever is wrong, nothing is offered: a completion must never print an error into a half-typed line.
+On any error nothing is suggested: a completion must never print into a half-typed line.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import ToolcribError
+
+if TYPE_CHECKING:
+    import click
 
 
 def servers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -25,7 +26,7 @@ def tools(context: click.Context, parameter: click.Parameter, incomplete: str) -
 
 
 def arguments(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The parameters of the tool that stands before, as `name=`."""
+    """The parameters of the tool before it, as `name=`."""
     definition = _definitions(_home(context)).get(str(context.params.get("tool")), {})
     properties = (definition.get("inputSchema") or {}).get("properties") or {}
     return [f"{name}=" for name in properties if name.startswith(incomplete)]
@@ -51,14 +52,14 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
 
 
 def settings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The names of the settings; those with names of the user's own are left out."""
+    """The names of the settings, without those that contain a name of the user's."""
     from toolcrib.config.settings_file import known_keys
 
     return [key for key in known_keys() if key.startswith(incomplete) and "*" not in key]
 
 
 def models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The vendors, as `vendor:`, the demo model, and the model of the settings."""
+    """The model of the settings, the vendors as `vendor:`, and the demo model."""
     from toolcrib import plugins
 
     settings = _config(_home(context)).get("toolcrib")
@@ -71,15 +72,22 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return [name for name in known if name.startswith(incomplete)]
 
 
+def clients(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The MCP clients whose config files are known."""
+    from toolcrib.config.client_files.client import client_names
+
+    return [name for name in client_names() if name.startswith(incomplete)]
+
+
 def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """`SERVER/TOOL` of the last known lists, as rules name them."""
     import sqlite3
 
     try:
         found = {
-            f"{server}/{one['name']}"
+            f"{server}/{tool['name']}"
             for server, listed in _rows(_home(context))
-            for one in json.loads(listed)
+            for tool in json.loads(listed)
         }
     except (OSError, ValueError, TypeError, KeyError, sqlite3.Error, ToolcribError):
         return []
@@ -94,17 +102,17 @@ def tool_names(home: Path | None) -> list[str]:
 def _definitions(home: Path | None) -> dict[str, Any]:
     import sqlite3
 
-    from toolcrib.tools.naming import public_name
+    from toolcrib.tools.names import public_name
 
     try:
         known = _servers(home)
         rows = _rows(home)
         return {
-            public_name(server, str(one["name"]), prefix=_prefix(home)): one
+            public_name(server, str(tool["name"]), prefix=_prefix(home)): tool
             for server, listed in rows
             if server in known
-            for one in json.loads(listed)
-            if isinstance(one, dict) and "name" in one
+            for tool in json.loads(listed)
+            if isinstance(tool, dict) and "name" in tool
         }
     except (OSError, ValueError, TypeError, AttributeError, sqlite3.Error, ToolcribError):
         return {}

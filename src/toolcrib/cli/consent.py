@@ -1,6 +1,6 @@
-"""Shows what a turn asks of the user, and reads the answer key by key.
+"""Shows approval questions of a turn, and reads the answers key by key.
 
-The choices appear once nothing was typed for a moment: what is typed before that is no answer.
+The choices appear after a pause in typing: earlier keys are not answers.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.cli.colours import paint
 from toolcrib.cli.keyboard import ENTER, ESCAPE, Keyboard
-from toolcrib.cli.output import note
+from toolcrib.cli.output import note, paint
 
 Reply = dict[str, Any]
 
@@ -21,66 +20,71 @@ class _Wider:
     """An answer that allows more than the one call."""
 
     shown: str
-    place: str
+    effect: str
+    """Completes "to allow it …"."""
     content: Mapping[str, Any]
     word: str = ""
-    """What has to be typed to confirm it; Enter alone when empty."""
+    """Has to be typed to confirm it; if empty, Enter confirms."""
 
     def reply(self, **more: Any) -> Reply:
-        """The answer, and what it says besides."""
         return {"action": "accept", "content": {**self.content, **more}}
 
 
 _SCOPES = {
-    "c": _Wider(shown="in this chat", place="in this chat", content={"scope": "chat"}),
+    "c": _Wider(shown="in this chat", effect="in this chat", content={"scope": "chat"}),
     "p": _Wider(
-        shown="in this project", place="in this project", content={"scope": "project"}, word="project"
+        shown="in this project", effect="in this project", content={"scope": "project"}, word="project"
     ),
-    "a": _Wider(shown="always", place="always", content={"scope": "always"}, word="always"),
+    "a": _Wider(shown="always", effect="always", content={"scope": "always"}, word="always"),
 }
 _LIFTS = {
     "l": _Wider(
-        shown="yes, and ask no more about content from outside for this tool",
-        place="and ask no more about this tool",
+        shown="yes, and stop asking about untrusted content for this tool",
+        effect="and stop asking for this tool",
         content={"lift": "tool"},
     ),
     "u": _Wider(
-        shown="… until this answer ends", place="and ask no more in this answer", content={"lift": "turn"}
+        shown="… until this answer ends", effect="and stop asking in this answer", content={"lift": "turn"}
     ),
     "s": _Wider(
-        shown="… in this chat", place="and ask no more in this chat", content={"lift": "session"}, word="lift"
+        shown="… in this chat",
+        effect="and stop asking in this chat",
+        content={"lift": "session"},
+        word="lift",
     ),
 }
 _TURN = _Wider(
-    shown="all of this turn", place="and everything else until this turn ends", content={"whole_turn": True}
+    shown="everything in this turn",
+    effect="and everything else until this turn ends",
+    content={"whole_turn": True},
 )
 _NO = ("[n] no", "[m] no, because…", "[Esc] stop")
 _DECLINED: Reply = {"action": "decline"}
 
 
 async def consent(question: Mapping[str, Any], keys: Keyboard) -> Reply:
-    """Ask; whatever is not a clear yes is a no."""
+    """Ask; anything but a clear yes declines."""
     if question["about"] == "call":
         return await _call(question["detail"], keys)
     if question["about"] == "sampling":
-        note(f"{question['text']} It would ask:\n{_indented(str(question['detail'].get('asks', '')))}")
-        return {"action": "accept"} if await _yes(keys, "Let it?") else _DECLINED
+        note(f"{question['text']} It would send:\n{_indented(str(question['detail'].get('asks', '')))}")
+        return {"action": "accept"} if await _yes(keys, "Allow it?") else _DECLINED
     return await _elicit(question, keys)
 
 
 async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
     import sys
 
-    note(paint(f"May this run?  {detail['call']}", "yellow", sys.stderr))
+    note(paint(f"Allow this call?  {detail['call']}", "yellow", sys.stderr))
     for reason in detail["reasons"]:
         note(f"  {reason}")
     wider = _wider(detail)
     rule = detail["rule_words"] if any(key in _SCOPES for key in wider) else ""
     if rule:
-        note(f"  A rule for this would be: {rule}")
+        note(f"  Rule to be saved: {rule}")
     await keys.settle()
-    whole = ["[w] any call of this tool, which only reads…"] if detail.get("tool_rule") else []
-    choices = ["[y] once", *(f"[{key}] {one.shown}" for key, one in wider.items()), *whole, *_NO]
+    whole = ["[w] any call of this read-only tool…"] if detail.get("tool_rule") else []
+    choices = ["[y] once", *(f"[{key}] {choice.shown}" for key, choice in wider.items()), *whole, *_NO]
     while True:
         note("  " + "  ".join(choices))
         reply = await _choice(detail, wider, keys)
@@ -89,7 +93,7 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
 
 
 async def _choice(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
-    """What the pressed key says; None when it was not confirmed, so that the choices are shown again."""
+    """The reply for the pressed key; None if it was not confirmed, so that the choices are shown again."""
     while True:
         key = (await keys.key()).lower()
         if key == "y":
@@ -108,10 +112,10 @@ async def _choice(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: 
 
 
 async def _whole_tool(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
-    """Every call of the tool, and where; None when it was not confirmed."""
-    scopes = {key: one for key, one in wider.items() if key in _SCOPES}
-    note(f"  A rule for this would be: {detail['tool_rule_words']}")
-    note("  " + "  ".join([*(f"[{key}] {one.shown}" for key, one in scopes.items()), "[n] no"]))
+    """Allow every call of the tool; None if it was not confirmed."""
+    scopes = {key: choice for key, choice in wider.items() if key in _SCOPES}
+    note(f"  Rule to be saved: {detail['tool_rule_words']}")
+    note("  " + "  ".join([*(f"[{key}] {choice.shown}" for key, choice in scopes.items()), "[n] no"]))
     while True:
         key = (await keys.key()).lower()
         if key in scopes:
@@ -122,18 +126,19 @@ async def _whole_tool(detail: Mapping[str, Any], wider: Mapping[str, _Wider], ke
 
 
 async def _confirmed(chosen: _Wider, keys: Keyboard) -> bool:
-    """A single key allows one call; whatever allows more is typed out, or confirmed with Enter."""
+    """A single key allows one call; anything wider is typed out, or confirmed with Enter."""
     if chosen.word:
-        typed = await keys.line(f"  Type {chosen.word} and press Enter to allow it {chosen.place}: ")
+        typed = await keys.line(f"  Type {chosen.word} and press Enter to allow it {chosen.effect}: ")
         return (typed or "").lower() == chosen.word
-    note(f"  Press Enter to allow it {chosen.place}.")
+    note(f"  Press Enter to allow it {chosen.effect}.")
     return await keys.key() in ENTER
 
 
 def _wider(detail: Mapping[str, Any]) -> dict[str, _Wider]:
-    """The answers that allow more than this one call, by their keys; the narrowest first."""
-    scopes = {key: one for key, one in _SCOPES.items() if one.content["scope"] in detail["scopes"]}
-    lifts = {key: one for key, one in _LIFTS.items() if one.content["lift"] in detail.get("lifts", ())}
+    """The answers that allow more than this call, by key, narrowest first."""
+    scopes = {key: choice for key, choice in _SCOPES.items() if choice.content["scope"] in detail["scopes"]}
+    offered = detail.get("lifts", ())
+    lifts = {key: choice for key, choice in _LIFTS.items() if choice.content["lift"] in offered}
     return {**scopes, **lifts, **({} if detail["flow"] else {"t": _TURN})}
 
 
@@ -156,7 +161,7 @@ async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:
 
 
 def _typed(text: str, schema: Mapping[str, Any]) -> Any:
-    """A number or a yes where the schema wants one; else the text as it is."""
+    """The text as the number or boolean that the schema asks for, or unchanged."""
     kind = schema.get("type")
     if kind == "boolean":
         return text.lower() in ("y", "yes", "true", "1")

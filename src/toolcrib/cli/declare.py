@@ -1,10 +1,10 @@
-"""Makes a command out of a function: the options that all commands share, and a way to run coroutines."""
+"""Makes commands from functions: adds the options that all share, and runs coroutines."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,15 @@ from toolcrib.cli.error_report import OutputClosed
 from toolcrib.cli.surface import Surface
 
 SECTIONS = ("Models", "Host", "Servers", "Tools", "Housekeeping")
-"""In this order in the help; a command of another section comes after them."""
+"""In the order of the help; others follow."""
 
 
-class Command(click.Command):
-    """A command that knows its section of the help, and what an option it does not know may have meant."""
+class CliCommand(click.Command):
+    """A command with its section in the help, and a hint for unknown options."""
 
     section = ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse; an unknown option gets a hint of this command's own."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -32,17 +31,16 @@ class Command(click.Command):
             raise
 
     def advise(self, option: str, args: list[str]) -> str:
-        """What to do about an unknown option, besides looking at those that are near."""
+        """A hint about an unknown option, besides similar ones."""
         return ""
 
 
 class Seconds(click.FloatRange):
-    """A number of seconds within bounds; `nan` and `inf` are no numbers here."""
+    """A number of seconds within bounds, neither `nan` nor `inf`."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a number of seconds.", param, ctx)
@@ -50,7 +48,7 @@ class Seconds(click.FloatRange):
 
 
 class Folder(click.Path):
-    """The path of a folder; an empty one is a mistake, not the folder one happens to be in."""
+    """The path of a folder; an empty one is refused instead of meaning the current folder."""
 
     name = "folder"
 
@@ -58,33 +56,55 @@ class Folder(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path."""
         if value == "":
-            self.fail("it is empty; name a folder.", param, ctx)
+            self.fail("it is empty; give the path of a folder.", param, ctx)
         return super().convert(value, param, ctx)
 
 
 def declare(
-    section: str = "", *, asks: bool = False, cls: type[Command] = Command
-) -> Callable[[Callable[..., Any]], Command]:
-    """Decorator: the function, called with a `Surface` and the options, as the command of its module's name.
+    section: str = "", *, asks: bool = False, cls: type[CliCommand] = CliCommand
+) -> Callable[[Callable[..., Any]], CliCommand]:
+    """Make a function a command; it is called with a `Surface` and the options and may return an exit code.
 
-    `asks` adds `--yes`. What the function returns is the exit code, if it returns anything.
+    A function called `command` gets the name of its module. `asks` adds `--yes`.
     """
 
-    def decorate(function: Callable[..., Any]) -> Command:
+    def decorate(function: Callable[..., Any]) -> CliCommand:
         name = function.__module__.rpartition(".")[2] if function.__name__ == "command" else function.__name__
         own = list(reversed(getattr(function, "__click_params__", [])))
-        command = cls(
-            name.rstrip("_").replace("_", "-"),
-            callback=_callback(function),
-            params=[*own, *_shared(asks)],
-            help=inspect.getdoc(function),
+        help_text = inspect.getdoc(function) or ""
+        return make_cli_command(
+            name, function, section=section, parameters=own, help=help_text, asks=asks, cls=cls
         )
-        command.section = section
-        return command
 
     return decorate
+
+
+def make_cli_command(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    section: str,
+    parameters: Sequence[click.Parameter],
+    help: str,  # noqa: A002 - as click calls it
+    asks: bool = False,
+    cls: type[CliCommand] = CliCommand,
+) -> CliCommand:
+    """A command of these parameters and the shared ones."""
+    command = cls(
+        name.rstrip("_").replace("_", "-"),
+        callback=_callback(function),
+        params=[*parameters, *_shared(asks)],
+        help=help,
+    )
+    command.section = section
+    return command
+
+
+def wait_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--wait`, whose default `Surface.start_wait` computes."""
+    option = click.option("--wait", type=Seconds(0, 3600), help="Seconds to wait for servers to start.")
+    return option(command)
 
 
 def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,7 +125,7 @@ def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _finish(work: Coroutine[Any, Any, Any]) -> Any:
-    # The help and the completion of words need no event loop, which takes a third of their time to load.
+    # Help and completion need no event loop, which takes a third of their time to import.
     from toolcrib.cli.runner import run_to_end
 
     return run_to_end(work)
@@ -115,21 +135,21 @@ _DEFAULTS: dict[str, Any] = {"json": False, "yes": False, "debug": False, "home"
 
 
 def shared_options() -> list[click.Option]:
-    """The options that stand before a command as well as after it."""
+    """The options that may be given before and after a command."""
     return [
         click.Option(["--json", "json"], is_flag=True, help="Print JSON."),
         click.Option(
             ["--home", "home"],
             type=Folder(),
             metavar="FOLDER",
-            help="The home to work on, instead of TOOLCRIB_HOME or the usual folders.",
+            help="Use this home instead of TOOLCRIB_HOME or the default folders.",
         ),
-        click.Option(["--debug", "debug"], is_flag=True, help="Show tracebacks and a log."),
+        click.Option(["--debug", "debug"], is_flag=True, help="Show tracebacks and the log."),
     ]
 
 
 def _shared(asks: bool) -> list[click.Option]:
     if not asks:
         return shared_options()
-    yes = click.Option(["--yes", "-y", "yes"], is_flag=True, help="Answer questions with yes.")
+    yes = click.Option(["--yes", "-y", "yes"], is_flag=True, help="Answer all questions with yes.")
     return [yes, *shared_options()]

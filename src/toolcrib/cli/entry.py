@@ -1,8 +1,8 @@
-"""The program: parses, runs, and turns whatever happens into an exit code.
+"""The program: parses the arguments, runs the command, and returns an exit code.
 
 0  done                          4  denied
 1  something is broken           5  a server or the host is not available
-2  wrong use                     6  the tool failed
+2  usage error                   6  the tool failed
 3  not found                   130  interrupted
 """
 
@@ -18,20 +18,20 @@ import click
 from toolcrib import __version__
 from toolcrib.cli.declare import shared_options
 from toolcrib.cli.error_report import BROKEN_PIPE, OutputClosed, report
-from toolcrib.cli.group import FolderGroup
+from toolcrib.cli.group import ProgramGroup
 from toolcrib.cli.output import mute, prepare_streams
 
 PROGRAM = "toolcrib"
-HELP = """The tool room for AI agents: runs and watches MCP servers, and lends their tools.
+HELP = """Runs and monitors MCP servers, and offers their tools to AI agents.
 
-Begin with `toolcrib up`; in another terminal, `toolcrib tools` and `toolcrib call demo__add a=1 b=2`.
+Start with `toolcrib up`; in another terminal, `toolcrib tools` and `toolcrib call demo__add a=1 b=2`.
 """
 
 
 def run(args: Sequence[str]) -> int:
-    """Run the program with these words; returns the exit code."""
+    """Run the program with these arguments; returns the exit code."""
     prepare_streams()
-    as_data, debug = _asked_for(args, "--json"), _asked_for(args, "--debug")
+    as_data, debug = _has_flag(args, "--json"), _has_flag(args, "--debug")
     _set_up_logging(debug)
     try:
         code = program().main(list(args), prog_name=PROGRAM, standalone_mode=False)
@@ -47,16 +47,15 @@ def run(args: Sequence[str]) -> int:
 def _fail(error: BaseException, *, as_data: bool, debug: bool) -> int:
     try:
         return report(error, as_data=as_data, debug=debug)
-    except OSError:  # A pipe that is closed, a terminal that is gone.
+    except OSError:  # A closed pipe or terminal.
         mute()
         return BROKEN_PIPE
 
 
-def program() -> FolderGroup:
-    """The command line as click knows it."""
-    group = FolderGroup(
+def program() -> ProgramGroup:
+    """The click group of all commands."""
+    group = ProgramGroup(
         PROGRAM,
-        folder="toolcrib.cli.commands",
         help=HELP,
         callback=_begin,
         invoke_without_command=True,
@@ -81,8 +80,8 @@ def _begin(context: click.Context, /, json: bool, home: Path | None, debug: bool
         click.echo(context.get_help())
 
 
-def _asked_for(args: Sequence[str], option: str) -> bool:
-    """Whether a flag is among the words; known before they are parsed, which may be what fails."""
+def _has_flag(args: Sequence[str], option: str) -> bool:
+    """Whether a flag is given; parsing may fail, and its error must respect the flag."""
     own = list(args)[: list(args).index("--")] if "--" in args else args
     return option in own
 
@@ -93,5 +92,5 @@ def _set_up_logging(debug: bool) -> None:
             level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
         )
         return
-    # What matters to a person is said by the command itself.
+    # Commands print what matters to the user themselves.
     logging.getLogger().addHandler(logging.NullHandler())

@@ -1,4 +1,4 @@
-"""One translation of everything that can go wrong into what a person, or a program, is told."""
+"""Turns every error into a message or JSON, and an exit code."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from toolcrib.errors import ToolcribError
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-"""128 and the number of the signal, as shells count."""
+"""128 plus the number of the signal, as in shells."""
 
 
 class OutputClosed(Exception):
-    """Nobody reads our output any more. Stands for `BrokenPipeError`, which click would answer by itself."""
+    """The reader of the output is gone. Replaces `BrokenPipeError`, which click would handle itself."""
 
 
 class Interrupted(Exception):
@@ -30,42 +30,42 @@ class Interrupted(Exception):
 
 
 def report(error: BaseException, *, as_data: bool, debug: bool) -> int:
-    """Tell of an error, and return the exit code that stands for it."""
+    """Print an error and return its exit code."""
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    told, code = _translate(error)
+    failure, code = _translate(error)
     if as_data:
-        say_exactly(as_json({"error": told}))
+        say_exactly(as_json({"error": failure}))
         return code
-    if told["kind"] == "interrupted":
-        return code  # Whoever did it knows.
-    label("error:", "red", told["message"])
-    if told["hint"]:
-        label("hint:", "cyan", told["hint"])
+    if failure["kind"] == "interrupted":
+        return code  # The user who did it knows.
+    label("error:", "red", failure["message"])
+    if failure["hint"]:
+        label("hint:", "cyan", failure["hint"])
     return code
 
 
 def _translate(error: BaseException) -> tuple[Mapping[str, Any], int]:
     if isinstance(error, ToolcribError):
-        from toolcrib.control.failures import to_json
+        from toolcrib.schema.failures import to_json
 
         return to_json(error), error.exit_code
     if isinstance(error, click.ClickException):
-        return _told("usage", _usage_message(error), _usage_hint(error)), 2
+        return _failure("usage", _usage_message(error), _usage_hint(error)), 2
     if isinstance(error, Interrupted):
-        return _told("interrupted", "The command was ended by a signal."), error.exit_code
+        return _failure("interrupted", "The command was ended by a signal."), error.exit_code
     if isinstance(error, KeyboardInterrupt | click.Abort | EOFError):
-        return _told("interrupted", "Interrupted."), INTERRUPTED
-    hint = "This is a fault of Toolcrib: run it again with --debug and report what it says."
-    return _told("internal", f"{type(error).__name__}: {error}", hint), 1
+        return _failure("interrupted", "Interrupted."), INTERRUPTED
+    hint = "This is a bug in Toolcrib: run the command again with --debug and report the output."
+    return _failure("internal", f"{type(error).__name__}: {error}", hint), 1
 
 
-def _told(kind: str, message: str, hint: str = "") -> dict[str, Any]:
+def _failure(kind: str, message: str, hint: str = "") -> dict[str, Any]:
     return {"kind": kind, "message": message, "hint": hint, "retryable": False}
 
 
 def _usage_message(error: click.ClickException) -> str:
-    # Not `format_message`, which adds suggestions that belong into the hint.
+    # Not `format_message`: it adds suggestions, which belong in the hint.
     plain = isinstance(error, click.NoSuchOption)
     message = error.message if plain else error.format_message()
     return message if message.endswith((".", "?", "!")) else f"{message}."

@@ -1,4 +1,4 @@
-"""Runs the gateway in the foreground, over HTTP or for the one client that started us."""
+"""Runs the gateway in the foreground, over HTTP or over stdio for the client that started it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolcrib.cli.event_loop import loop_factory
+from toolcrib.cli.foreground import ended_by_signals, loop_factory
+from toolcrib.cli.host_connection import serve_operations
 from toolcrib.cli.host_log import keep_log
-from toolcrib.cli.shutdown import Ending, heeding
 from toolcrib.cli.surface import Surface
-from toolcrib.config.profiles import unknown_profile
 from toolcrib.config.settings import Settings
+from toolcrib.config.settings_file import unknown_profile
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.offer import offer_all, offer_one
-from toolcrib.gateway.profile import Profile
+from toolcrib.gateway.profile import Profile, offer_all, offer_one
 from toolcrib.host import open_host
 from toolcrib.loading import preload
 
@@ -26,23 +25,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where the gateway is reached over HTTP."""
+class HttpAddress:
+    """Where the gateway listens."""
 
     host: str = "127.0.0.1"
     port: int = 0
     allowed_hosts: tuple[str, ...] = ()
 
 
-def serve_gateway(surface: Surface, profile: Profile, place: Place | None) -> int:
-    """Until a signal, or the end of the client, ends it; over stdio where there is no place."""
+def serve_gateway(surface: Surface, profile: Profile, address: HttpAddress | None) -> int:
+    """Run until a signal, or the end of the client; over stdio without an address."""
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_over_stdio(surface, profile) if place is None else _over_http(surface, profile, place))
+        runner.run(
+            _over_stdio(surface, profile) if address is None else _over_http(surface, profile, address)
+        )
     return 0
 
 
 def _is_one_view(asked: Profile) -> bool:
-    """True when a part of the crib was asked for; the others are then not served beside it."""
+    """True if only one profile is to be served."""
     return bool(asked.name or asked.servers or asked.tools or asked.read_only)
 
 
@@ -51,24 +52,22 @@ def _check_profile(settings: Settings, name: str) -> None:
         raise unknown_profile(name, settings.profiles)
 
 
-async def _over_http(surface: Surface, asked: Profile, place: Place) -> None:
-    ending = Ending()
+async def _over_http(surface: Surface, asked: Profile, address: HttpAddress) -> None:
     whole = offer_all(search=asked.search, plain_names=asked.plain_names)
     offer = offer_one(asked) if _is_one_view(asked) else whole
-    with heeding(ending):
+    with ended_by_signals() as ending:
         async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
             host.lent = True
             keep_log(host.paths.state / "host.log", host.core.masker.text)
             _check_profile(host.settings, asked.name)
-            await preload("toolcrib.control.server", "toolcrib.gateway.http.serving")
-            from toolcrib.control.server import serve
-            from toolcrib.gateway.http.serving import serve_http
+            await preload("toolcrib.ipc.server", "toolcrib.gateway.http.server")
+            from toolcrib.gateway.http.server import serve_http
 
             serving = serve_http(
-                host, offer, address=place.host, port=place.port, allowed_hosts=place.allowed_hosts
+                host, offer, address=address.host, port=address.port, allowed_hosts=address.allowed_hosts
             )
-            async with serve(host), serving as (base, views):
+            async with serve_operations(host), serving as (base, views):
                 _announce(surface, base, views)
                 await ending.wait()
 
@@ -82,17 +81,16 @@ def _announce(surface: Surface, base: str, views: Views) -> None:
     else:
         sys.stdout.write(f"{first}\n")
         profiles = f" Profiles: {' '.join(others)}" if others else ""
-        sys.stderr.write(f"Point an MCP client at this address.{profiles} Ctrl-C ends it.\n")
+        sys.stderr.write(f"Connect an MCP client to this address.{profiles} Ctrl-C stops it.\n")
     sys.stdout.flush()
 
 
 async def _over_stdio(surface: Surface, asked: Profile) -> None:
-    """Beside a host that may be running: the client's servers are its own, and end with it."""
+    """The client gets its own servers, beside a host that may be running; they end with it."""
     from toolcrib.serverkit.stdio import claim_streams
 
     incoming, outgoing = claim_streams()
-    ending = Ending()
-    with heeding(ending):
+    with ended_by_signals() as ending:
         async with open_host(surface.home, exclusive=False, handlers=bridge_handlers()) as host:
             ending.host = host
             host.lent = True

@@ -1,56 +1,58 @@
-"""Groups of commands: found by folder, loaded when they are used, guessed at when misspelt."""
+"""Groups of commands: found by folder or made from operations, imported when used, guessed if misspelt."""
 
 from __future__ import annotations
 
 import keyword
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcrib import plugins
-from toolcrib.cli.declare import SECTIONS, shared_options
-from toolcrib.cli.outline import Outline, read_outline
-from toolcrib.errors import NotFound
-from toolcrib.suggestions import did_you_mean
+from toolcrib.cli.declare import SECTIONS, CliCommand, shared_options
+from toolcrib.operations.index import COMMANDS
 
-LONGEST_SUMMARY = 300
+if TYPE_CHECKING:
+    from toolcrib.cli.outline import Outline
+
+FOLDER = "toolcrib.cli.commands"
+MAX_SUMMARY = 300
 """Characters; far more than a first sentence has."""
 
 
 class Group(click.Group):
-    """A group that says what was meant."""
+    """A group that suggests the command that was probably meant."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command and what is left for it."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
             raise _unknown(ctx, name, self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands with their whole first sentence, on several lines where it is long."""
+        """List the commands with their whole first sentence; click would cut it."""
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        rows = [(name, summary(one)) for name, one in commands.items() if one and not one.hidden]
+        rows = [
+            (name, command.get_short_help_str(MAX_SUMMARY))
+            for name, command in commands.items()
+            if command and not command.hidden
+        ]
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
 
 
-def summary(command: click.Command) -> str:
-    """The first sentence of a command's help, uncut."""
-    return command.get_short_help_str(LONGEST_SUMMARY)
-
-
 def _unknown(ctx: click.Context, name: str, known: list[str]) -> click.UsageError:
+    from toolcrib.suggestions import did_you_mean
+
     error = click.UsageError(f"There is no command {name!r}.", ctx)
     error.hint = did_you_mean(name, known, otherwise=f"See: {ctx.command_path} --help")  # type: ignore[attr-defined]
     return error
 
 
 def command_of(name: str, section: str, summary: str, *commands: click.Command) -> Group:
-    """A command of commands; alone it does what `list` of them does."""
+    """A command with subcommands; without one it runs `list`."""
 
     @click.pass_context
     def begin(context: click.Context, /, **values: Any) -> Any:
@@ -68,30 +70,25 @@ def command_of(name: str, section: str, summary: str, *commands: click.Command) 
     return group
 
 
-class FolderGroup(Group):
-    """The commands are the modules of a folder, each offering `command`."""
-
-    def __init__(self, *args: Any, folder: str, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._folder = folder
+class ProgramGroup(Group):
+    """All commands: the modules of `cli/commands`, each offering `command`, and those of operations."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names; nothing is imported."""
-        return [name.rstrip("_").replace("_", "-") for name in plugins.names(self._folder)]
+        from toolcrib import plugins
+
+        modules = [name.rstrip("_") for name in plugins.names(FOLDER)]
+        return sorted(name.replace("_", "-") for name in {*modules, *COMMANDS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one; None when there is no such module."""
-        module_name = _module_name(cmd_name)
-        if not module_name.isidentifier():
-            return None
-        try:
-            command = plugins.find(self._folder, module_name).command
-        except NotFound:
-            return None
-        return command if isinstance(command, click.Command) else None
+        module = _module_name(cmd_name)
+        if module in COMMANDS:
+            from toolcrib.cli.operation_command import make_command
+
+            return make_command(module, COMMANDS[module])
+        return _imported(FOLDER, module)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands under their sections."""
+        """List the commands by section."""
         sections: dict[str, list[tuple[str, str]]] = {section: [] for section in SECTIONS}
         for name in self.list_commands(ctx):
             outline = self._outline(ctx, name)
@@ -103,14 +100,65 @@ class FolderGroup(Group):
                     formatter.write_dl(rows)
 
     def _outline(self, ctx: click.Context, name: str) -> Outline | None:
-        """Ours are read from their source; a command of another package is imported."""
-        read = read_outline(f"{self._folder}.{_module_name(name)}")
-        if read is not None:
-            return read
+        from toolcrib.cli.outline import Outline, read_outline
+
+        module = _module_name(name)
+        if module in COMMANDS:
+            return Outline(COMMANDS[module].section, COMMANDS[module].help)
+        if outline := read_outline(f"{FOLDER}.{module}"):
+            return outline
         command = self.get_command(ctx, name)
         if command is None or command.hidden:
             return None
         return Outline(getattr(command, "section", ""), command.help or command.short_help or "")
+
+
+class FormedCommand(CliCommand):
+    """A command with subcommands beside its own arguments: `tools [SERVER]` and `tools search …`.
+
+    The subcommands are the modules of the command's folder. After `--`, their names are arguments.
+    """
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        form = _imported(self._folder, args[0]) if args and args[0] in self.forms() else None
+        if form is None:
+            return super().make_context(info_name, args, parent, **extra)
+        return form.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+    def forms(self) -> tuple[str, ...]:
+        """The names of the subcommands; nothing is imported."""
+        from toolcrib import plugins
+
+        return plugins.names(self._folder)
+
+    @property
+    def _folder(self) -> str:
+        return f"{FOLDER}.{_module_name(self.name or '')}"
+
+
+def _imported(folder: str, module: str) -> click.Command | None:
+    """The command of a module of this folder, or of another package; None if there is none."""
+    if not module.isidentifier() or module.startswith("_"):
+        return None
+    try:
+        command = import_module(f"{folder}.{module}").command
+    except ModuleNotFoundError as error:
+        if error.name != f"{folder}.{module}":
+            raise
+        command = _found_elsewhere(folder, module)
+    return command if isinstance(command, click.Command) else None
+
+
+def _found_elsewhere(folder: str, module: str) -> object:
+    from toolcrib import plugins
+    from toolcrib.errors import NotFound
+
+    try:
+        return plugins.find(folder, module).command
+    except NotFound:
+        return None
 
 
 def _module_name(command: str) -> str:

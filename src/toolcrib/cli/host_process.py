@@ -1,5 +1,4 @@
-"""Runs the host in the foreground: opens it, serves gateway and page, lets commands reach it, shows it, and
-closes it in order."""
+"""Runs the host in the foreground with its gateway, page, socket and display, and closes it in order."""
 
 from __future__ import annotations
 
@@ -10,10 +9,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolcrib.cli.browser import can_show, show
-from toolcrib.cli.event_loop import loop_factory
+from toolcrib.cli.browser import can_open, open_address
+from toolcrib.cli.foreground import Ending, ended_by_signals, loop_factory
+from toolcrib.cli.host_connection import serve_operations
 from toolcrib.cli.host_log import keep_log
-from toolcrib.cli.shutdown import Ending, heeding
 from toolcrib.cli.surface import Surface
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.host import open_host
@@ -27,37 +26,35 @@ View = AbstractAsyncContextManager[None]
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """How the page is served; without a port, on the usual one or the next that is free."""
+    """How the page is served; without a port, on the default one or the next free one."""
 
     port: int | None = None
     browser: bool = True
 
 
 def run_host(surface: Surface, page: Page | None = None) -> int:
-    """Until a signal ends it; returns the exit code."""
+    """Run until a signal; returns the exit code."""
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_run(surface, page or Page()))
     return 0
 
 
 async def _run(surface: Surface, page: Page) -> None:
-    ending = Ending()
-    with heeding(ending):
+    with ended_by_signals() as ending:
         async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
             keep_log(host.paths.state / "host.log", host.core.masker.text)
             await preload(
                 "toolcrib.cli.plain_view",
-                "toolcrib.control.server",
+                "toolcrib.ipc.server",
                 "toolcrib.host.chat_services",
                 "toolcrib.web.serving",
             )
-            from toolcrib.control.server import serve
             from toolcrib.web.serving import serve_page
 
-            async with serve_page(host, port=page.port) as served, serve(host):
-                if page.browser and not surface.json and can_show():
-                    show(served.sign_in_address())
+            async with serve_page(host, port=page.port) as served, serve_operations(host):
+                if page.browser and not surface.json and can_open():
+                    open_address(served.sign_in_address())
                 async with _view(surface, served, ending):
                     await ending.wait()
 

@@ -1,13 +1,13 @@
-"""Installing on the command line: the plan shown and agreed to, what it asks answered, the progress told."""
+"""Shows an installation on the command line: its plan, the questions it asks, and its progress."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,37 +18,47 @@ from toolcrib.cli.safe_text import cut, one_line, revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.control.needs import Crib
+    from functools import partial
+
+    from toolcrib.operations.results.additions import InstallStep
+    from toolcrib.operations.results.installs import (
+        InstallPlan,
+        PlanQuestion,
+        ServerInstalled,
+        ServerUpdated,
+    )
 
 ARCHIVES = (".tgz", ".tar.gz", ".whl", ".mcpb", ".dxt")
-RULES = ("allow_scripts", "allow_build", "offline")
-"""The options of `options` that an operation is told."""
 SHOWN = 12
-"""Packages that are named one by one; there may be hundreds."""
+"""Packages that are listed by name; a plan may have hundreds."""
 _STAGES = {
-    "runtime": "Fetching",
-    "resolve": "Looking up",
-    "fetch": "Fetching",
+    "runtime": "Downloading",
+    "resolve": "Resolving",
+    "fetch": "Downloading",
     "copy": "Copying",
     "scripts": "Running the install scripts of",
     "build": "Building",
     "activate": "Activating",
 }
+Planned = TypeVar("Planned", "ServerInstalled", "ServerUpdated")
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that every command has which installs."""
+    """Adds the options that all installing commands share."""
     for decorate in (
         click.option("--dry-run", is_flag=True, help="Show the plan; change nothing."),
-        click.option("--offline", is_flag=True, help="Use only what is on this machine."),
+        click.option("--offline", is_flag=True, help="Use only what is already on this machine."),
         click.option(
             "--allow-build",
             multiple=True,
             metavar="PACKAGE",
-            help="May be built from source, running its code.",
+            help="Allow this package to be built from source, which runs its code.",
         ),
         click.option(
-            "--allow-scripts", multiple=True, metavar="PACKAGE", help="Its install scripts may run."
+            "--allow-scripts",
+            multiple=True,
+            metavar="PACKAGE",
+            help="Allow this package to run its install scripts.",
         ),
     ):
         command = decorate(command)
@@ -56,17 +66,17 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_reference(word: str) -> bool:
-    """True for a word that can only mean something to install."""
+    """True for `npm:NAME`, `pypi:NAME` and the path of an archive."""
     if word.startswith(("npm:", "pypi:")):
         return True
     return word.endswith(ARCHIVES) and Path(word).expanduser().is_file()
 
 
 def read_answers(given: Iterable[str]) -> dict[str, Any]:
-    """`KEY=VALUE`, several of one key as a list."""
+    """The values of `--set KEY=VALUE`; a repeated key makes a list."""
     answers: dict[str, Any] = {}
-    for one in given:
-        for key, value in read_pairs([one], "=", "--set").items():
+    for pair in given:
+        for key, value in read_pairs([pair], "=", "--set").items():
             before = answers.get(key)
             answers[key] = (
                 value if before is None else [*(before if isinstance(before, list) else [before]), value]
@@ -75,145 +85,146 @@ def read_answers(given: Iterable[str]) -> dict[str, Any]:
 
 
 async def install(
-    surface: Surface, crib: Crib, params: dict[str, Any], answers: dict[str, Any], *, dry_run: bool
-) -> dict[str, Any] | None:
-    """Plan, show, ask, apply; None when only the plan was wanted, which is shown by then."""
-    tell = progress_line()
-    params = {**params, "reference": whole(params["reference"])}
-    planned = await make_plan(surface, crib, "install", params, dry_run=dry_run)
+    surface: Surface,
+    request: partial[Coroutine[Any, Any, ServerInstalled]],
+    name: str,
+    answers: dict[str, Any],
+    *,
+    dry_run: bool,
+) -> ServerInstalled | None:
+    """Show the plan, ask, install; None after a dry run. `request` is `client.install` with its arguments."""
+    planned = await make_plan(surface, request, name, dry_run=dry_run)
     if dry_run and surface.answer(planned):
         return None
-    show_plan(params["name"], planned["plan"], planned["entry"])
+    show_plan(name, planned["plan"], planned["entry"])
     if dry_run:
         return None
     given = ask_questions(surface, planned["plan"], answers)
     for remark in planned["remarks"]:
-        label("careful:", "yellow", remark)
+        label("warning:", "yellow", remark)
     surface.ask(
         "Install it, and run this command as you whenever Toolcrib runs?",
-        refused=f"{params['name']} was not installed.",
+        refused=f"{name} was not installed.",
     )
-    agreed = {**params, "answers": given, "agreed": planned["plan"]["digest"]}
-    outcome: dict[str, Any] = await crib.run("install", agreed, on_event=tell)
+    outcome = await request(answers=given, agreed=planned["plan"]["digest"], on_event=progress_line())
     end_line()
     return outcome
 
 
 async def make_plan(
-    surface: Surface, crib: Crib, operation: str, params: dict[str, Any], *, dry_run: bool
-) -> dict[str, Any]:
-    """The plan of an operation; a runtime that it takes to make it is fetched on a yes, not by a dry run."""
-    tell = progress_line()
-    planned: dict[str, Any] = await crib.run(operation, {**params, "dry_run": True}, on_event=tell)
+    surface: Surface, request: partial[Coroutine[Any, Any, Planned]], name: str, *, dry_run: bool
+) -> Planned:
+    """Make a plan; `request` is `client.install` or `client.update` with its arguments.
+
+    If it needs a runtime that is missing, the user is asked before it is downloaded.
+    """
+    show = progress_line()
+    planned = await request(dry_run=True, fetch_runtime=False, on_event=show)
     end_line()
     found = planned["plan"]
     if dry_run or found is None or not found["incomplete"]:
         return planned
     runtime = ", ".join(found["runtimes"])
-    note(f"To look up {params.get('reference') or params['name']}, {runtime} is needed, and is not here.")
-    surface.ask(f"Fetch {runtime}?", refused=f"{params['name']} was not installed.")
-    whole_plan = {**params, "dry_run": True, "fetch_runtime": True}
-    planned = await crib.run(operation, whole_plan, on_event=tell)
+    note(f"Resolving {found['reference'] or name} needs {runtime}, which is not installed.")
+    surface.ask(f"Download {runtime}?", refused=f"{name} was not installed.")
+    planned = await request(dry_run=True, fetch_runtime=True, on_event=show)
     end_line()
     return planned
 
 
-def whole(reference: str) -> str:
-    """A path as it is meant from here: a running host stands in another folder."""
+def absolute_reference(reference: str) -> str:
+    """The reference with an absolute path: a running host has another working directory."""
     if reference.startswith(("npm:", "pypi:", "http://", "https://")):
         return reference
     return str(Path(reference).expanduser().absolute())
 
 
-def show_plan(name: str, plan: dict[str, Any], entry: dict[str, Any] | None = None) -> None:
-    """What would happen, whole; on stderr, where questions are asked."""
+def show_plan(name: str, plan: InstallPlan, entry: dict[str, Any] | None = None) -> None:
+    """Print the whole plan to stderr, where questions are asked."""
     entry = entry or {}
-    note(f"The server {name}:")
-    _line("package", f"{plan['package']} {plan['version']}{_since(plan['published'])}".rstrip())
+    note(f"Server {name}:")
+    published = f", published {plan['published'][:10]}" if plan["published"] else ""
+    _line("package", f"{plan['package']} {plan['version']}{published}".rstrip())
     for runtime in plan["runtimes"]:
-        _line("needs", f"{runtime}, fetched after you agree")
+        _line("needs", f"{runtime}, downloaded once you agree")
     if plan["incomplete"]:
-        _line("fetches", "its packages, which are looked up and shown once that is here")
+        _line("fetches", "packages that can only be listed once the runtime is installed")
         return
-    _line("command", shlex.join([*plan["command"], *map(_asked, entry.get("args", ()))]))
+    _line("command", shlex.join([*plan["command"], *map(_placeholders, entry.get("args", ()))]))
     for key, value in entry.get("env", {}).items():
-        _line("env", f"{key} = {_asked(value)}")
-    _line("place", plan["place"])
+        _line("env", f"{key} = {_placeholders(value)}")
+    _line("folder", plan["place"])
     if plan["copies"]:
         _line("copies", plan["copies"])
     if plan["fetches"]:
         shown, rest = ", ".join(plan["fetches"][:SHOWN]), len(plan["fetches"]) - SHOWN
         more = f" and {rest} more" if rest > 0 else ""
         _line("fetches", f"{counted(len(plan['fetches']), 'package')}: {shown}{more}")
-    for key, said in (
-        ("scripts_refused", "will not run their install scripts (--allow-scripts PACKAGE lets one)"),
-        ("scripts_allowed", "run their install scripts now, as you"),
-        ("builds", "are built from source now, which runs their code as you"),
+    for packages, effect in (
+        (plan["scripts_refused"], "will not run install scripts (allow with --allow-scripts PACKAGE)"),
+        (plan["scripts_allowed"], "will run install scripts now, as you"),
+        (plan["builds"], "will be built from source now, which runs code as you"),
     ):
-        if plan[key]:
-            label("careful:", "yellow", f"{revealed(', '.join(plan[key]))} {said}.")
+        if packages:
+            label("warning:", "yellow", f"{revealed(', '.join(packages))} {effect}.")
     for remark in plan["remarks"]:
-        label("careful:", "yellow", revealed(remark))
+        label("warning:", "yellow", revealed(remark))
 
 
-def ask_questions(surface: Surface, plan: dict[str, Any], answers: dict[str, Any]) -> dict[str, Any]:
-    """The answers, with those that are still missing asked for on a terminal."""
+def ask_questions(surface: Surface, plan: InstallPlan, answers: dict[str, Any]) -> dict[str, Any]:
+    """The answers; missing ones are asked for on a terminal."""
     if not can_ask():
         return answers
-    asked = dict(answers)
+    complete = dict(answers)
     for question in plan["questions"]:
-        if question["key"] in asked or (surface.yes and not question["required"]):
+        if question["key"] in complete or (surface.yes and not question["required"]):
             continue
         if question["description"]:
             note(f"  {one_line(question['description'])}")
-        words = one_line(question["title"])
-        given = ask_unseen(words) if question["secret"] else ask(words, default=_default(question))
+        title = one_line(question["title"])
+        given = ask_unseen(title) if question["secret"] else ask(title, default=_default(question))
         if given:
-            asked[question["key"]] = (
+            complete[question["key"]] = (
                 [part.strip() for part in given.split(",")] if question["multiple"] else given
             )
-    return asked
+    return complete
 
 
-def progress_line() -> Callable[[dict[str, Any]], None]:
-    """Tells of each step: one line that changes on a terminal, else a line for each stage."""
-    told: set[str] = set()
+def progress_line() -> Callable[[InstallStep], None]:
+    """Shows each step: on a terminal in one line that is overwritten, else in one line per stage."""
+    shown_stages: set[str] = set()
 
-    def tell(step: dict[str, Any]) -> None:
-        words = f"{_STAGES.get(step['stage'], step['stage'])} {one_line(step['detail'])}"
+    def show(step: InstallStep) -> None:
+        text = f"{_STAGES.get(step['stage'], step['stage'])} {one_line(step['detail'])}"
         if sys.stderr.isatty():
             count = f" {step['done']}/{step['total']}" if step["total"] else ""
-            sys.stderr.write(f"\r\x1b[K{cut(words, 70)}{count}")
+            sys.stderr.write(f"\r\x1b[K{cut(text, 70)}{count}")
             sys.stderr.write("\n" if step["stage"] == "activate" else "")
             sys.stderr.flush()
-        elif step["stage"] not in told:
-            told.add(step["stage"])
-            note(words)
+        elif step["stage"] not in shown_stages:
+            shown_stages.add(step["stage"])
+            note(text)
 
-    return tell
+    return show
 
 
 def end_line() -> None:
-    """Leave the line that changes."""
+    """Clear the progress line."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
 
 
-def _line(word: str, text: str) -> None:
-    note(f"  {word:<8} {revealed(text)}")
+def _line(key: str, text: str) -> None:
+    note(f"  {key:<8} {revealed(text)}")
 
 
-def _asked(text: str) -> str:
-    """A word of the entry, with the answers that it waits for by their names."""
+def _placeholders(text: str) -> str:
+    """Shows `${answer:KEY}` as `<KEY>`."""
     return re.sub(r"\$\{answer:([^}]+)\}", r"<\1>", text)
 
 
-def _since(published: str | None) -> str:
-    return f", of {published[:10]}" if published else ""
-
-
-def _default(question: dict[str, Any]) -> str:
+def _default(question: PlanQuestion) -> str:
     value = question["default"]
     if value is None:
         return ""

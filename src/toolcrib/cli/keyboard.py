@@ -1,7 +1,7 @@
-"""Keys as they are pressed, while the program goes on; the terminal is restored whatever happens.
+"""Reads single keys while the event loop runs; the terminal is always restored.
 
-Only a key that is pressed while a question waits for it is an answer. What was typed before, what is pasted,
-and what a held key repeats is kept for the next prompt.
+Only a key pressed while a question waits for it is an answer. Keys typed earlier, pastes and key repeats are
+kept for the next prompt.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Self
 ESCAPE = "\x1b"
 ENTER = ("\r", "\n")
 QUIET = 0.5
-"""Seconds without a key before a question takes answers."""
-PASTED = "  Several characters at once are no answer; press one key."
+"""Seconds without a key before a question accepts answers."""
+PASTED = "  That was more than one key; press a single key."
 _ERASE = ("\x7f", "\b")
 _REST_OF_SEQUENCE = 0.05
-"""Seconds in which the rest of an arrow key's sequence follows its Escape."""
+"""Seconds within which the rest of an escape sequence, such as an arrow key, follows."""
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^\[O\x1b])")
 _BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
 
@@ -38,13 +38,13 @@ class Keyboard:
         self._before = termios.tcgetattr(self._file)
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._pressed: asyncio.Queue[str] = asyncio.Queue()
-        """What was read at once, in pieces: a key that is pressed is a piece of one character."""
+        """What was read at once; a single key is a piece of one character."""
         self._wanted = False
         self._begun = ""
         self._timer: asyncio.TimerHandle | None = None
         self._typed_at = 0.0
         self.ahead = ""
-        """What was typed while nobody asked for it: meant for the next prompt."""
+        """What was typed without a question: for the next prompt."""
 
     def __enter__(self) -> Self:
         tty.setcbreak(self._file)
@@ -60,14 +60,14 @@ class Keyboard:
         termios.tcsetattr(self._file, termios.TCSADRAIN, self._before)
 
     async def settle(self) -> None:
-        """Wait until nothing was typed for a moment; call it between a question and its choices."""
+        """Wait for a pause in typing; call it between a question and its choices."""
         loop = asyncio.get_running_loop()
         self._typed_at = loop.time()
-        while (left := self._typed_at + QUIET - loop.time()) > 0:  # noqa: ASYNC110 - every key prolongs it
+        while (left := self._typed_at + QUIET - loop.time()) > 0:  # noqa: ASYNC110 - every key extends it
             await asyncio.sleep(left)
 
     async def key(self) -> str:
-        """The next key that is pressed; several characters at once are a paste and no key."""
+        """The next key; several characters at once are a paste, not a key."""
         self._wanted = True
         try:
             while len(pressed := await self._pressed.get()) != 1:
@@ -77,7 +77,7 @@ class Keyboard:
             self._stop_listening()
 
     async def line(self, prompt: str) -> str | None:
-        """A line, shown as it is typed; None when Escape gives it up. A paste does not end it."""
+        """A line, shown as it is typed; None after Escape. A paste does not end it."""
         _show(prompt)
         self._wanted = True
         try:
@@ -87,7 +87,7 @@ class Keyboard:
             _show("\n")
 
     def stop(self) -> None:
-        """Do what Escape does while nothing is asked."""
+        """Do what Escape does without a question."""
         self._on_escape()
 
     async def _typed_line(self) -> str | None:
@@ -99,7 +99,7 @@ class Keyboard:
                 _show("\b \b" if typed else "")
                 typed = typed[:-1]
                 continue
-            shown = "".join(one if one.isprintable() else " " for one in piece)
+            shown = "".join(letter if letter.isprintable() else " " for letter in piece)
             if len(piece) > 1 or piece.isprintable():
                 _show(shown)
                 typed += shown
@@ -115,7 +115,7 @@ class Keyboard:
             data = os.read(self._file, 1024)
         except OSError:
             data = b""
-        if not data:  # The terminal is gone.
+        if not data:  # The terminal was closed.
             asyncio.get_running_loop().remove_reader(self._file)
             return
         text = _SEQUENCE.sub("", self._begun + self._decode(data))
@@ -131,7 +131,7 @@ class Keyboard:
             self._take(text)
 
     def _alone(self) -> None:
-        """Nothing followed: Escape itself was pressed."""
+        """No sequence followed: Escape itself was pressed."""
         self._timer = None
         begun, self._begun = self._begun, ""
         if begun == ESCAPE:

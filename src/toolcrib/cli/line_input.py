@@ -1,4 +1,4 @@
-"""Reads what a person types, with a history, while the program goes on; without one, lines of a pipe."""
+"""Reads lines while the event loop runs: from a terminal with history, or from a pipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-MOST_REMEMBERED = 1000
+MAX_HISTORY = 1000
 PROMPT = "› "
 END = "\x04"
 """Ctrl-D."""
@@ -24,7 +24,7 @@ _ON_INTERRUPT = (
     r'"\e[992~": accept-line',
     r'"\C-c": "\e[990~\e[991~\C-c\e[992~"',
 )
-"""Ctrl-C ends the line with itself, as shells show it; no key sends the sequences that name the commands."""
+"""Ctrl-C ends the line with itself, as in shells; the sequences for the commands are sent by no key."""
 
 
 class Prompt:
@@ -46,16 +46,16 @@ class Prompt:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._before is not None:
-            # Whoever leaves in the middle of a line leaves the terminal as readline has it.
+            # Leaving in the middle of a line leaves the terminal in readline's mode.
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
             _save(self._history)
 
     def push(self, text: str) -> None:
-        """Text that was typed before it was asked for: the next lines begin with it."""
+        """Add text that was typed early: the next lines begin with it."""
         self._ahead += text.replace("\r", "\n")
 
     async def read(self) -> str | None:
-        """The next line; None at the end. Ctrl-C discards a line with text, and ends an empty one."""
+        """The next line; None at the end. Ctrl-C discards a line with text, and ends at an empty one."""
         while (line := await self._read()) is not None and line.endswith(INTERRUPT):
             if line == INTERRUPT:
                 return None
@@ -77,11 +77,11 @@ class Prompt:
 
         def read() -> None:
             line = self._line()
-            # The loop may have gone while somebody thought.
+            # The loop may have been closed meanwhile.
             if not loop.is_closed():
                 loop.call_soon_threadsafe(deliver, line)
 
-        # A thread of its own that nobody waits for: one that waits for a person cannot be ended.
+        # A daemon thread: reading from a terminal cannot be cancelled.
         threading.Thread(target=read, name="prompt", daemon=True).start()
         return await answer
 
@@ -97,7 +97,7 @@ class Prompt:
 
 
 def _ask(ahead: str) -> str:
-    """A line that begins with what was typed already."""
+    """Read a line that begins with what was typed early."""
     try:
         import readline
     except ImportError:
@@ -115,9 +115,9 @@ def _ask(ahead: str) -> str:
 
 @contextmanager
 def _interrupt_as_key() -> Iterator[None]:
-    """Ctrl-C reaches readline as a key: the signal could end the program, but not clear the line.
+    """Pass Ctrl-C to readline as a key: a signal could end the program, but not clear the line.
 
-    The other implementation of readline, libedit, has no such commands; there Ctrl-C ends the program.
+    libedit, the other implementation of readline, lacks these commands; there Ctrl-C ends the program.
     """
     import readline
 
@@ -140,7 +140,7 @@ def _load(history: Path) -> None:
     try:
         import readline
 
-        readline.set_history_length(MOST_REMEMBERED)
+        readline.set_history_length(MAX_HISTORY)
         readline.read_history_file(history)
     except (ImportError, OSError):
         pass

@@ -1,6 +1,6 @@
-"""The running host on a terminal: a live table of the servers, and what to type next.
+"""Shows the running host on a terminal: a live table of its servers, and the next commands to try.
 
-The terminal is left as it was found, however the host ends.
+The terminal is restored however the host ends.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcrib import __version__
-from toolcrib.cli.colours import of_state
 from toolcrib.cli.commands.servers import reason
-from toolcrib.cli.output import mute
+from toolcrib.cli.foreground import Ending
+from toolcrib.cli.output import mute, state_colour
 from toolcrib.cli.safe_text import one_line
-from toolcrib.cli.shutdown import Ending
-from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
+from toolcrib.operations.results.servers import server_json
 from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.web.serving import Served
 
 TICK = 1.0
-"""Seconds after which the table is drawn anew although nothing happened: it counts down to retries."""
+"""Seconds between redraws without an event: the table counts down to retries."""
 PAUSE = 0.1
-"""Seconds between two drawings at least: fifty servers that start at once are not fifty drawings."""
+"""Minimum seconds between redraws: fifty servers that start at once do not cause fifty redraws."""
 AROUND = 11
-"""Lines besides the rows of the table."""
+"""Lines that are not rows of the table."""
 _URGENT = (
     ServerState.FAILED,
     ServerState.NEEDS_AUTH,
@@ -48,12 +47,12 @@ _COLOURS = {"dim": "bright_black"}
 _HEADERS = ("NAME", "STATE", "TOOLS", "PROTOCOL", "PID")
 _JUSTIFY: dict[str, JustifyMethod] = {"TOOLS": "right", "PID": "right"}
 WIDEST = 30
-"""Columns of a cell; what is longer ends in an ellipsis."""
+"""Characters of a cell; longer texts end in an ellipsis."""
 
 
 @asynccontextmanager
 async def live_view(served: Served, ending: Ending) -> AsyncIterator[None]:
-    """The table for as long as the block runs."""
+    """Show the table while the block runs."""
     console = Console(file=sys.stdout, highlight=False)
     view = _View(served.host, console, served.sign_in_address())
     live = Live(
@@ -70,7 +69,7 @@ async def live_view(served: Served, ending: Ending) -> AsyncIterator[None]:
         yield
     finally:
         painter.cancel()
-        # A terminal that has gone ends the drawing, not the host.
+        # A closed terminal ends the drawing, not the host.
         with contextlib.suppress(asyncio.CancelledError, OSError):
             await painter
         try:
@@ -88,32 +87,34 @@ class _View:
         self._config_error: str | None = None
 
     async def follow(self, live: Live) -> None:
-        """Draw whenever something happened, and once a second."""
-        with self._host.events.subscribe() as news:
+        """Redraw after events, and once a second."""
+        with self._host.events.subscribe() as events:
             while True:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(TICK):
-                        self._hear(await news.next())
-                while news.unheard:  # all at once: one for each drawing, a busy host would be seen too late
-                    self._hear(await news.next())
+                        self._handle(await events.next())
+                # All at once: with one event per redraw, the table of a busy host would lag.
+                while events.unheard:
+                    self._handle(await events.next())
                 live.update(self.draw(), refresh=True)
                 await asyncio.sleep(PAUSE)
 
-    def _hear(self, event: Event) -> None:
+    def _handle(self, event: Event) -> None:
         if isinstance(event, ConfigChanged):
             self._config_error = event.error
 
     def draw(self, *, ending: bool = False) -> Group:
-        """All there is to see."""
         home = self._host.paths.home or self._host.paths.config_file.parent
         title = Text.assemble(
             ("Toolcrib ", "bold"), f"{__version__} · process {os.getpid()} · {one_line(str(home))}"
         )
-        # Whole, even on a narrow terminal: it is to be copied.
-        page = Text.assemble("The page: ", (self._page, "underline"), overflow="fold")
+        # Not cut on a narrow terminal: it has to be copied.
+        page = Text.assemble("Web page: ", (self._page, "underline"), overflow="fold")
         parts: list[RenderableType] = [title, page, *self._banners(), self._table()]
         if ending:
-            return Group(*parts, Text("Ending the servers; once more to hurry.", style="yellow"))
+            return Group(
+                *parts, Text("Stopping the servers; press Ctrl-C again to kill them.", style="yellow")
+            )
         return Group(*parts, *self._advice())
 
     def _banners(self) -> list[Text]:
@@ -121,7 +122,7 @@ class _View:
         if self._config_error:
             banners.append(Text(f"Config not applied: {one_line(self._config_error)}", style="red"))
         if not self._host.config.settings.global_enabled:
-            banners.append(Text("Everything is switched off. Back on with: toolcrib on", style="yellow"))
+            banners.append(Text("Everything is switched off. To turn it on: toolcrib on", style="yellow"))
         return banners
 
     def _table(self) -> Table:
@@ -132,7 +133,7 @@ class _View:
             rows.append([Text(f"… and {len(statuses) - len(shown)} more", style="bright_black")])
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=True)
         for column, header in enumerate(_HEADERS):
-            # Their own width, whatever the reasons are: those alone give way on a narrow terminal.
+            # Only the reasons are cut on a narrow terminal.
             longest = max([len(header), *(row[column].cell_len for row in rows if column < len(row))])
             width = min(longest, WIDEST)
             table.add_column(header, no_wrap=True, width=width, justify=_JUSTIFY.get(header, "left"))
@@ -149,12 +150,12 @@ class _View:
             Text(f"  {program} tools"),
             Text(f"  {program} call demo__add a=1 b=2"),
             Text(f"  {program} add NAME -- COMMAND"),
-            Text("Ctrl-C ends the host.", style="bright_black"),
+            Text("Ctrl-C stops the host.", style="bright_black"),
         ]
 
 
 def _most_urgent(statuses: list[ServerStatus], room: int) -> list[ServerStatus]:
-    """As many as there is room for, those in trouble before the others, in the order of the file."""
+    """As many as fit, those with problems first, in the order of the file."""
     if len(statuses) <= room:
         return statuses
     ranked = sorted(statuses, key=lambda status: status.state not in _URGENT)
@@ -163,7 +164,7 @@ def _most_urgent(statuses: list[ServerStatus], room: int) -> list[ServerStatus]:
 
 
 def _row(status: ServerStatus) -> list[Text]:
-    colour = of_state(status.state)
+    colour = state_colour(status.state)
     return [
         Text(one_line(status.name)),
         Text(status.state.value, style=_COLOURS.get(colour, colour)),
@@ -175,7 +176,7 @@ def _row(status: ServerStatus) -> list[Text]:
 
 
 def _program() -> str:
-    """How this program is called from here."""
+    """The command by which this program can be run from here."""
     called = Path(sys.argv[0])
     if called.name != "toolcrib" or shutil.which("toolcrib") == str(called.absolute()):
         return "toolcrib"

@@ -1,7 +1,7 @@
 """Reads a command's section and summary from its source, so that `--help` imports no command.
 
 A command is declared as `@declare("Section")` above `command`, whose docstring is its help, or as
-`command = command_of(name, section, summary, …)`. Anything else is unknown here, and the caller imports it.
+`command = command_of(name, section, summary, …)`. Any other command has to be imported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Outline:
 
 
 def read_outline(module: str) -> Outline | None:
-    """The outline of the command in this module of ours; None when its source does not tell."""
+    """The outline of the command in this module; None if its source does not contain it."""
     spec = find_spec(module)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return None

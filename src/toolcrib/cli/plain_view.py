@@ -1,4 +1,4 @@
-"""The running host where there is no terminal: a line for each change, or one of JSON and silence."""
+"""Shows the running host without a terminal: a line per change, or one line of JSON."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from toolcrib import __version__
 from toolcrib.cli.commands.servers import describe
 from toolcrib.cli.output import as_json, mute, say, say_exactly
-from toolcrib.control.shapes import server_json
 from toolcrib.host import Host
+from toolcrib.operations.results.servers import server_json
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.serving import Served
@@ -19,61 +19,62 @@ from toolcrib.web.serving import Served
 
 @asynccontextmanager
 async def announce_json(served: Served) -> AsyncIterator[None]:
-    """One line once the host listens, for whoever started it."""
+    """Print one line once the host listens."""
     paths = served.host.paths
     home = paths.home or paths.config_file.parent
     place = {"url": served.sign_in_address(), "pid": os.getpid()}
-    _if_heard(say_exactly, as_json({**place, "socket": str(paths.socket), "home": str(home)}))
+    _print(say_exactly, as_json({**place, "socket": str(paths.socket), "home": str(home)}))
     yield
 
 
 @asynccontextmanager
 async def plain_view(served: Served) -> AsyncIterator[None]:
-    """Where the page is, then a line for each server's state, now and whenever it changes."""
+    """Print the address of the page, the state of each server, and each change."""
     host = served.host
     home = host.paths.home or host.paths.config_file.parent
-    _say_if_heard(f"Toolcrib {__version__} runs as process {os.getpid()}, home {home}. Ctrl-C ends it.")
-    _say_if_heard(f"The page: {served.sign_in_address()}")
-    teller = asyncio.create_task(_tell(host), name="plain view")
+    _say(f"Toolcrib {__version__} runs as process {os.getpid()}, home {home}. Ctrl-C stops it.")
+    _say(f"Web page: {served.sign_in_address()}")
+    printer = asyncio.create_task(_follow(host), name="plain view")
     try:
         yield
     finally:
-        await cancel_and_wait(teller)
-    _say_if_heard("Ending the servers.")
+        await cancel_and_wait(printer)
+    _say("Stopping the servers.")
 
 
-async def _tell(host: Host) -> None:
-    told: dict[str, str] = {}
-    with host.events.subscribe() as news:
+async def _follow(host: Host) -> None:
+    printed: dict[str, str] = {}
+    """The last line of each server."""
+    with host.events.subscribe() as events:
         for status in host.servers.statuses():
-            _say_once(told, status.name, describe(server_json(status)))
-        async for event in news:
-            _tell_of(event, told)
+            _say_once(printed, status.name, describe(server_json(status)))
+        async for event in events:
+            _show(event, printed)
 
 
-def _tell_of(event: Event, told: dict[str, str]) -> None:
+def _show(event: Event, printed: dict[str, str]) -> None:
     if isinstance(event, ServerChanged):
-        _say_once(told, event.status.name, describe(server_json(event.status)))
+        _say_once(printed, event.status.name, describe(server_json(event.status)))
     elif isinstance(event, ServerRemoved):
-        told.pop(event.name, None)
-        _say_if_heard(f"{event.name}: removed")
+        printed.pop(event.name, None)
+        _say(f"{event.name}: removed")
     elif isinstance(event, ConfigChanged) and event.error:
-        _say_if_heard(f"config: {event.error} The last good state stays.")
+        _say(f"config: {event.error} The previous configuration stays in use.")
 
 
-def _say_once(told: dict[str, str], name: str, line: str) -> None:
-    if told.get(name) != line:
-        told[name] = line
-        _say_if_heard(line)
+def _say_once(printed: dict[str, str], name: str, line: str) -> None:
+    if printed.get(name) != line:
+        printed[name] = line
+        _say(line)
 
 
-def _say_if_heard(line: str) -> None:
-    _if_heard(say, line)
+def _say(line: str) -> None:
+    _print(say, line)
 
 
-def _if_heard(tell: Callable[[str], None], line: str) -> None:
-    """A reader of our output that has gone ends the telling, not the host."""
+def _print(write: Callable[[str], None], line: str) -> None:
+    """Print a line; if its reader is gone, the host keeps running silently."""
     try:
-        tell(line)
+        write(line)
     except OSError:
         mute()

@@ -1,4 +1,4 @@
-"""What `toolcrib add` is about to write: the entry, the secrets it refers to, and how both are shown."""
+"""The entry that `toolcrib add` is about to write: made from the arguments, with its secrets, and shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Proposal:
     entry: Mapping[str, Any]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     shown: Mapping[str, Any] | None = None
-    """The entry as it may be shown; None when the entry itself holds no secret."""
+    """The entry without secrets; None if it contains none."""
 
 
 def make_entry(
@@ -39,8 +39,8 @@ def make_entry(
     """The entry for a command and its arguments, or for an address; raises `UsageError`."""
     if not target:
         raise UsageError(
-            "Nothing says how to reach the server.",
-            hint="Give a command or an address: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
+            "The command or address of the server is missing.",
+            hint="For example: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
         )
     from toolcrib.config.paste.entry_forms import needed_folder
 
@@ -59,10 +59,10 @@ def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str
 
     if len(target) > 1 or not (_URL.match(target[0]) or "${" in target[0]):
         raise UsageError(
-            f"A server of type {kind or ADDRESS_TYPE} wants one address.",
-            hint="Such as https://example.com/mcp.",
+            f"A server of type {kind or ADDRESS_TYPE} takes one address.",
+            hint="For example https://example.com/mcp.",
         )
-    from toolcrib.config.paste.checking import check_address
+    from toolcrib.config.paste.checks import check_address
 
     check_address(target[0])
     entry: dict[str, Any] = {"type": kind, "url": target[0]} if kind else {"url": target[0]}
@@ -73,7 +73,7 @@ def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str
 
 def _local(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
     if headers:
-        raise UsageError("--header is for servers with an address.", hint="Use --env for a command.")
+        raise UsageError("--header only applies to servers with an address.", hint="Use --env for a command.")
     from toolcrib.config.aliases import COMMAND_TYPE
 
     entry: dict[str, Any] = {} if kind in (None, COMMAND_TYPE) else {"type": kind}
@@ -90,14 +90,14 @@ def _traits(kind: str) -> Traits:
 
 
 def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, str]:
-    """`KEY=VALUE` or `Name: value`, several of them; raises `UsageError`."""
+    """Parse `KEY=VALUE` or `Name: value` pairs; raises `UsageError`."""
     pairs: dict[str, str] = {}
-    for one in given:
-        key, found, value = one.partition(separator)
+    for pair in given:
+        key, found, value = pair.partition(separator)
         if not found or not key.strip():
             # Without the text itself, which may be a secret.
             raise UsageError(
-                f"{option} wants KEY{separator}VALUE.", hint=f"Such as {option} {_EXAMPLES[option]}."
+                f"{option} takes KEY{separator}VALUE.", hint=f"For example {option} {_EXAMPLES[option]}."
             )
         pairs[key.strip()] = value.strip() if option == "--header" else value
     return pairs
@@ -107,16 +107,16 @@ _EXAMPLES = {"--set": "path=/srv/notes", "--env": "LOG_LEVEL=debug", "--header":
 
 
 def find_secrets(name: str, entry: Mapping[str, Any]) -> Proposal:
-    """The entry with references in place of what looks like a secret, and the values of these secrets."""
-    from toolcrib.config.importing.hiding import Hiding
-    from toolcrib.config.secret_marks import looks_secret
+    """The entry with references instead of values that look like secrets, and these values."""
+    from toolcrib.config.secret_detection import looks_secret
+    from toolcrib.config.transfer.secret_extraction import SecretExtractor
 
-    hiding = Hiding(name, looks_secret, lambda secret: None)
-    return Proposal(name=name, entry=hiding.hide(entry), secrets=hiding.secrets)
+    extractor = SecretExtractor(name, looks_secret, lambda secret: None)
+    return Proposal(name=name, entry=extractor.hide(entry), secrets=extractor.secrets)
 
 
 def describe(proposal: Proposal) -> list[str]:
-    """The entry in full, with everything that could hide made visible; literal secrets are not shown."""
+    """The whole entry, with hidden characters made visible; secrets are not shown."""
     entry = proposal.entry if proposal.shown is None else proposal.shown
     lines = []
     for key in ("url", "package", "module", "command"):

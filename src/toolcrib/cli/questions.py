@@ -1,6 +1,6 @@
-"""Questions to the user at the terminal; on stderr, so that stdout holds the answer alone.
+"""Asks the user on the terminal, on stderr: stdout is for data.
 
-Each is shown first and takes answers once nothing was typed for a moment: what is typed before is no answer.
+A question accepts answers after a pause in typing: earlier keys are not answers.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from contextlib import contextmanager
 import click
 
 QUIET = 0.5
-"""Seconds without a key before a question takes answers."""
+"""Seconds without a key before a question accepts answers."""
 _PASTE = 0.05
 """Seconds within which the next line of a paste follows."""
 _REACTION = 0.2
-"""Seconds within which Python sees to a signal, unless it missed it."""
+"""Seconds within which Python handles a signal, unless it missed it."""
 
 
 def can_ask() -> bool:
-    """True when there is a person to ask."""
+    """True on a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def confirm(question: str, *, default: bool = False) -> bool:
-    """Yes or no; several lines at once are a paste and no answer."""
-    with _signals_as_usual():
+    """Ask yes or no; several lines at once are a paste, not an answer."""
+    with _default_signals():
         _show(question)
         while True:
             answer = click.confirm("", default=default, err=True)
@@ -41,8 +41,8 @@ def confirm(question: str, *, default: bool = False) -> bool:
 
 
 def ask_unseen(question: str, *, empty: bool = False) -> str:
-    """A text that is not shown while it is typed; `empty` lets it be left out."""
-    with _signals_as_usual():
+    """Ask for a text that is not shown while it is typed; `empty` makes it optional."""
+    with _default_signals():
         _show(question)
         return str(
             click.prompt("", default="" if empty else None, show_default=False, hide_input=True, err=True)
@@ -50,15 +50,15 @@ def ask_unseen(question: str, *, empty: bool = False) -> str:
 
 
 def ask(question: str, default: str = "") -> str:
-    """A text; may be left out."""
-    with _signals_as_usual():
+    """Ask for an optional text."""
+    with _default_signals():
         _show(question)
         return str(click.prompt("", default=default, show_default=bool(default), err=True))
 
 
 def choose(question: str, choices: Sequence[str]) -> str:
-    """One of these; the first when nothing is typed."""
-    with _signals_as_usual():
+    """Ask for one of these; the first is the default."""
+    with _default_signals():
         _show(question)
         return str(click.prompt("", type=click.Choice(choices), default=choices[0], err=True))
 
@@ -69,7 +69,7 @@ def _show(question: str) -> None:
 
 
 def _discard_typed() -> None:
-    """Discard what was typed so far, and until nothing was typed for a moment."""
+    """Discard everything typed until a pause."""
     if not sys.stdin.isatty():
         return
     import select
@@ -94,13 +94,13 @@ def _more_was_typed() -> bool:
 
 
 @contextmanager
-def _signals_as_usual() -> Iterator[None]:
-    """While a question blocks the event loop, the loop cannot see to signals: Ctrl-C would do nothing."""
+def _default_signals() -> Iterator[None]:
+    """Handle signals without the event loop, which a question blocks: Ctrl-C would do nothing."""
     before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler)}
     for number in (signal.SIGTERM, signal.SIGHUP):
         before[number] = signal.signal(number, signal.SIG_DFL)
     try:
-        with _insisting():
+        with _repeated_interrupt():
             yield
     finally:
         for number, handler in before.items():
@@ -108,32 +108,32 @@ def _signals_as_usual() -> Iterator[None]:
 
 
 @contextmanager
-def _insisting() -> Iterator[None]:
-    """A Ctrl-C that comes in the moment before the program reads ends the reading too.
+def _repeated_interrupt() -> Iterator[None]:
+    """Makes a Ctrl-C just before reading end the reading too.
 
-    Python's `input` swallows one that comes while it flushes, and one that comes just before its system call
-    is seen to after it. So the signal is repeated until the question is over.
+    Python's `input` ignores one that comes while it flushes, and handles one just before its system call
+    only after it. So the signal is repeated until the question is over.
     """
     over = threading.Event()
-    asker = threading.get_ident()
-    heard, told = socket.socketpair()
-    told.setblocking(False)
+    main = threading.get_ident()
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
 
-    def insist() -> None:
-        while (number := heard.recv(1)) != bytes([signal.SIGINT]):
+    def repeat() -> None:
+        while (number := receiver.recv(1)) != bytes([signal.SIGINT]):
             if not number:
                 return
         while not over.wait(_REACTION):
-            signal.pthread_kill(asker, signal.SIGINT)
+            signal.pthread_kill(main, signal.SIGINT)
 
-    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
-    insisting = threading.Thread(target=insist, name="questions", daemon=True)
-    insisting.start()
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    repeater = threading.Thread(target=repeat, name="questions", daemon=True)
+    repeater.start()
     try:
         yield
     finally:
         over.set()
         signal.set_wakeup_fd(before)
-        told.close()
-        insisting.join()
-        heard.close()
+        sender.close()
+        repeater.join()
+        receiver.close()

@@ -1,4 +1,4 @@
-"""Runs a command's coroutine so that a signal ends it in order: what it opened is closed first."""
+"""Runs the coroutine of a command; a signal cancels it, so that everything it opened is closed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from toolcrib.cli.error_report import Interrupted
 
 T = TypeVar("T")
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Besides Ctrl-C, which asyncio's runner sees to."""
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+"""Besides SIGINT, which asyncio's runner handles."""
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the coroutine; raises `Interrupted` when a signal ended it."""
+    """The result of the coroutine; raises `Interrupted` after a signal."""
     with asyncio.Runner() as runner:
-        return runner.run(_heeding_signals(work))
+        return runner.run(_until_signal(work))
 
 
-async def _heeding_signals(work: Coroutine[Any, Any, T]) -> T:
+async def _until_signal(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
     received: list[int] = []
@@ -30,8 +30,8 @@ async def _heeding_signals(work: Coroutine[Any, Any, T]) -> T:
         received.append(number)
         task.cancel()
 
-    for one in ENDING:
-        loop.add_signal_handler(one, end, one)
+    for number in SIGNALS:
+        loop.add_signal_handler(number, end, number)
     try:
         return await task
     except asyncio.CancelledError:
@@ -39,5 +39,5 @@ async def _heeding_signals(work: Coroutine[Any, Any, T]) -> T:
             raise Interrupted(received[0]) from None
         raise
     finally:
-        for one in ENDING:
-            loop.remove_signal_handler(one)
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)

@@ -1,9 +1,8 @@
-"""Text of others on our terminal: without what would move the cursor, hide, or pretend."""
+"""Makes text of servers safe for the terminal: it cannot move the cursor, hide, or imitate our output."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 
 _ESCAPE = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system commands: titles, links, the clipboard
@@ -27,8 +26,8 @@ def one_line(text: str) -> str:
 
 
 def revealed(text: str) -> str:
-    """The text with everything that could hide shown as an escape, nothing left out."""
-    from toolcrib.config.hidden import HIDDEN  # not for the help screen
+    """The whole text, with hidden characters shown as escapes."""
+    from toolcrib.config.hidden import HIDDEN  # not needed for help
 
     return HIDDEN.sub(lambda match: _escape(match.group()), text)
 
@@ -41,14 +40,14 @@ def _escape(character: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """The columns that the text takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(_columns(character) for character in text)
 
 
 def cut(text: str, columns: int) -> str:
-    """The text, ending in … where it had to be cut to fit."""
+    """The text, cut to fit and then ending in …."""
     if width(text) <= columns:
         return text
     taken, room = [], max(columns - 1, 0)
@@ -61,6 +60,8 @@ def cut(text: str, columns: int) -> str:
 
 
 def _columns(character: str) -> int:
+    import unicodedata  # ASCII text needs no table
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,4 +1,4 @@
-"""Times as people write and read them."""
+"""Parses and formats times, durations and sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def parse_since(text: str, now: datetime | None = None) -> datetime:
-    """A moment: `30m`, `2h`, `7d` ago, or a date and time, local unless it says otherwise."""
+    """The time `30m`, `2h` or `7d` ago, or a date and time, local without an offset."""
     if found := _AGO.fullmatch(text.strip()):
         try:
             return (now or datetime.now(UTC)) - timedelta(**{_UNITS[found[2]]: int(found[1])})
@@ -21,22 +21,22 @@ def parse_since(text: str, now: datetime | None = None) -> datetime:
     try:
         return datetime.fromisoformat(text.strip()).astimezone()
     except (ValueError, OverflowError):
-        raise click.BadParameter(f"{text!r} is no time; write 30m, 2h, 7d or 2026-01-31T12:00.") from None
+        raise click.BadParameter(f"{text!r} is not a time; write 30m, 2h, 7d or 2026-01-31T12:00.") from None
 
 
 def until(moment: str) -> str:
-    """How far away a moment is: `in 8 s`."""
+    """The time until a moment: `in 8 s`."""
     seconds = (datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds()
     return f"in {seconds:.0f} s" if seconds >= 1 else "now"
 
 
 def local(moment: str) -> str:
-    """A moment in local time, to the second."""
+    """A time in local time, to the second."""
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def duration(ms: float) -> str:
-    """Milliseconds, as short as can be read."""
+    """A duration in milliseconds, with a fitting unit."""
     if ms < 1:
         return f"{ms:.2f} ms"
     if ms < 10:
@@ -45,7 +45,7 @@ def duration(ms: float) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes, as short as can be read."""
+    """A number of bytes, with a fitting unit."""
     value = float(count)
     for unit in ("B", "KB", "MB"):
         if value < 1024:

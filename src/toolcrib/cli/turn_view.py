@@ -1,4 +1,4 @@
-"""Shows a turn as it happens: markdown and cards of tools on a terminal, the answer alone in a pipe."""
+"""Shows a turn as it happens: Markdown and tool cards on a terminal, only the answer in a pipe."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Event = Mapping[str, Any]
 _LONGEST_CARD = 160
 _TAIL_LINES = 12
 ENDINGS = {
-    "budget": "The budget of rounds is spent.",
-    "cut": "The answer was cut off by the output limit of the model; agent.maxTokens sets another.",
+    "budget": "The limit of rounds is reached.",
+    "cut": "The answer was cut off at the model's output limit; agent.maxTokens changes it.",
     "refused": "The model refused to answer.",
-    "filtered": "The vendor's filter ended the answer.",
+    "filtered": "The vendor's content filter stopped the answer.",
 }
-"""What is said of an answer that did not end as one."""
+"""Explains answers that are incomplete."""
 
 
 class TurnView(Protocol):
-    """What shows a turn; entered for its duration."""
+    """Shows a turn; entered for its duration."""
 
     def __enter__(self) -> Self: ...
 
@@ -38,24 +38,24 @@ class TurnView(Protocol):
     ) -> None: ...
 
     def show(self, event: Event) -> None:
-        """Something happened."""
+        """Show an event."""
 
     def pause(self) -> None:
-        """Somebody is asked: leave the terminal to the question."""
+        """Leave the terminal to a question."""
 
     def end(self, result: Event) -> None:
-        """The answer is there."""
+        """Show the complete answer."""
 
 
 def turn_view(*, quiet: bool = False) -> TurnView:
-    """The view that fits where stdout goes."""
+    """The view for a terminal, a pipe, or `--json`."""
     if quiet:
         return SilentView()
     return LiveTurn() if sys.stdout.isatty() else PlainTurn()
 
 
 class SilentView:
-    """Shows nothing: somebody wants JSON."""
+    """Shows nothing, for `--json`."""
 
     def __enter__(self) -> Self:
         return self
@@ -66,34 +66,32 @@ class SilentView:
         pass
 
     def show(self, event: Event) -> None:
-        """Nothing."""
+        pass
 
     def pause(self) -> None:
-        """Nothing."""
+        pass
 
     def end(self, result: Event) -> None:
-        """Nothing."""
+        pass
 
 
 class PlainTurn(SilentView):
-    """The answer on stdout when it is there; what happens meanwhile on stderr, where that is a terminal."""
+    """Prints the complete answer to stdout; events go to stderr if that is a terminal."""
 
     def show(self, event: Event) -> None:
-        """Tools, where a person looks on; notices in any case."""
         if event["event"] == "result" and sys.stderr.isatty():
             note(card(event))
         elif event["event"] == "notice":
             note(stripped(event["text"]))
 
     def end(self, result: Event) -> None:
-        """The answer, and on stderr what is wrong with it."""
         say(result["answer"])
         if result["ending"] in ENDINGS and result["ending"] != "budget":
             note(ENDINGS[result["ending"]])
 
 
 class LiveTurn:
-    """Markdown as it streams: what is complete is printed for good, the rest is shown below it."""
+    """Markdown as it streams: complete blocks are printed, the rest is redrawn below them."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -114,7 +112,6 @@ class LiveTurn:
         self.pause()
 
     def show(self, event: Event) -> None:
-        """Whatever happens."""
         kind = event["event"]
         if kind == "text":
             self._text += stripped(event["text"])
@@ -129,22 +126,20 @@ class LiveTurn:
             self._console.print(card(event), style="dim" if event["outcome"] == "ok" else "red", markup=False)
         elif kind == "again":
             self._text = ""
-            self._console.print(f"({event['reason']} Asking again.)", style="yellow", markup=False)
+            self._console.print(f"({event['reason']} Retrying.)", style="yellow", markup=False)
         elif kind == "notice":
             self._flush()
             self._console.print(f"({stripped(event['text'])})", style="yellow", markup=False)
         elif kind == "compacted":
-            self._console.print("(The talk grew long; its older part was shortened.)", style="dim")
+            self._console.print("(The chat was long; its older part was summarized.)", style="dim")
         self._refresh()
 
     def pause(self) -> None:
-        """Take the moving part away."""
         if self._live is not None:
             self._live.stop()
             self._live = None
 
     def end(self, result: Event) -> None:
-        """Print what is left."""
         self._flush()
         if not self._said:
             self._print(result["answer"])
@@ -152,11 +147,11 @@ class LiveTurn:
             self._console.print(f"({ENDINGS[result['ending']]})", style="yellow", markup=False)
 
     def _print_complete(self) -> None:
-        """Print every block that cannot change any more: up to the last empty line outside of code."""
-        border = _last_border(self._text)
-        if border:
-            self._print(self._text[:border])
-            self._text = self._text[border:]
+        """Print every complete block: up to the last empty line outside of code."""
+        end = _block_end(self._text)
+        if end:
+            self._print(self._text[:end])
+            self._text = self._text[end:]
 
     def _flush(self) -> None:
         if self._text.strip():
@@ -186,13 +181,13 @@ class LiveTurn:
 
 
 def card(event: Event) -> str:
-    """A tool's call in one line, and how it ended in another."""
+    """A tool call and its outcome in two lines."""
     arguments = ", ".join(f"{key}={_short(value)}" for key, value in event["arguments"].items())
     text = stripped(" ".join(event["text"].split()))
     outcome = "" if event["outcome"] == "ok" else f"{event['outcome']}: "
-    seen = f" [{event['images']} pictures]" if event["images"] else ""
+    pictures = f" [{event['images']} pictures]" if event["images"] else ""
     call = f"● {event['tool']}({arguments[:_LONGEST_CARD]})"
-    return f"{call}\n  {outcome}{text[:_LONGEST_CARD]}{seen} ({duration(event['ms'])})"
+    return f"{call}\n  {outcome}{text[:_LONGEST_CARD]}{pictures} ({duration(event['ms'])})"
 
 
 def _short(value: object) -> str:
@@ -200,13 +195,13 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _last_border(text: str) -> int:
-    """Where the last complete block ends; 0 when there is none."""
-    border, fenced, position = 0, False, 0
+def _block_end(text: str) -> int:
+    """The end of the last complete block, or 0."""
+    end, fenced, position = 0, False, 0
     for line in text.splitlines(keepends=True):
         position += len(line)
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         elif not line.strip() and not fenced:
-            border = position
-    return border
+            end = position
+    return end

@@ -1,12 +1,13 @@
-"""Where things live, the file of record, secrets, and the environment that servers are given.
+"""Paths, the config file, settings, secrets, and the environment of servers.
 
-Names are resolved on first use, so that importing the package costs nothing.
+Public names are imported on first use.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from toolcrib.loading import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.config.contents import Config
@@ -34,7 +35,7 @@ __all__ = [
     "parse_entry",
 ]
 
-_HOMES = {
+_MODULES = {
     "Config": "contents",
     "ConfigStore": "store",
     "Expanded": "expansion",
@@ -49,9 +50,4 @@ _HOMES = {
     "parse_entry": "entries",
 }
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name)
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -1,4 +1,4 @@
-"""Other hosts' words for the same things, folded into ours: a server's type and the key of its address."""
+"""Other hosts' keys and types, mapped to ours: a server's type and the key of its address."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMAND_TYPE = _TYPE_BY_KEY["command"]
 ADDRESS_TYPE = _TYPE_BY_KEY["url"]
 """The types that a bare command and a bare address mean."""
 IN_PROCESS = "inprocess"
-"""The type whose code runs inside Toolcrib; never taken over from another program's file."""
+"""The type whose code runs inside Toolcrib; never imported from another program's file."""
 
 
 def type_of(raw: Mapping[str, Any]) -> str | None:
@@ -43,7 +43,7 @@ def type_of(raw: Mapping[str, Any]) -> str | None:
 
 
 def canonical(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry with `type` and `url` under these names, everything else as it stands."""
+    """The entry with `type` and `url` under these names, everything else unchanged."""
     result = {key: value for key, value in raw.items() if key not in URL_KEYS}
     kind = type_of(raw)
     if kind is not None:
@@ -55,6 +55,6 @@ def canonical(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _address(raw: Mapping[str, Any], kind: str | None) -> Any:
-    """Where both stand, Gemini means SSE by `url` and streamable HTTP by `httpUrl`."""
+    """If both are given, Gemini means SSE by `url` and streamable HTTP by `httpUrl`."""
     order = URL_KEYS if kind == "sse" else ("httpUrl", "url", "serverUrl", "uri")
     return next((raw[key] for key in order if raw.get(key) is not None), None)

@@ -1,4 +1,4 @@
-"""What a config file says: its servers, the broken ones, the settings; pure, from a parsed document."""
+"""The contents of a config file: its servers, broken entries and settings; pure, from a parsed document."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from toolcrib.config.document import Document
-from toolcrib.config.entries import FILTERS, parse_entry
-from toolcrib.config.fields import EntryError
-from toolcrib.config.launch import is_bundled
+from toolcrib.config.entries import FILTERS, EntryError, parse_entry
+from toolcrib.config.review import is_bundled
 from toolcrib.config.settings import Settings, read_settings
 from toolcrib.errors import ConfigError
 from toolcrib.schema.servers import ServerEntry
@@ -67,7 +66,7 @@ def interpret(document: Document, digest: str) -> Config:
 
 
 def check_change(before: Document, after: Document) -> None:
-    """Refuse what a change would break; what was broken before may stay so while the rest is mended."""
+    """Refuse a change that breaks an entry; one that was broken before may stay so."""
     read_settings(after)
     known = before.data.get(SERVERS)
     earlier = known if isinstance(known, Mapping) else {}

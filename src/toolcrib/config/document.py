@@ -1,6 +1,6 @@
 """The config file as text and as data: parsing keeps positions, rendering keeps order and unknown keys.
 
-Comments are read over; a file that is written anew has lost them, which is why the store keeps a copy.
+Comments are skipped, and lost when the file is rewritten; the store keeps a copy for that case.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from toolcrib.config.parsing import KeyPath, Parser, error_at, parse_plainly, position
+from toolcrib.config.json_parser import KeyPath, Parser, error_at, parse_plainly, position
 from toolcrib.errors import ConfigError
 
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: its data, and where each key of it stands."""
+    """A parsed file: its data, and the position of each key."""
 
     name: str
     data: dict[str, Any]
@@ -27,7 +27,7 @@ class Document:
 
     @cached_property
     def offsets(self) -> Mapping[KeyPath, int]:
-        """Where each key and item stands; asked for only when something has to be pointed at."""
+        """The position of each key and item; computed only for an error message."""
         parser = Parser(self.text, self.name)
         parser.parse()
         return parser.offsets
@@ -69,7 +69,7 @@ def render_document(data: Mapping[str, Any]) -> bytes:
     except (TypeError, ValueError, RecursionError):
         # Without its cause, which may hold the whole text.
         raise ConfigError(
-            "The config would hold something that JSON cannot.",
+            "The config would contain a value that JSON does not support.",
             hint="Use text, finite numbers, true, false, null, lists and objects.",
         ) from None
 
@@ -81,6 +81,4 @@ def _decode(content: bytes, name: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8", "replace")
-        raise error_at(
-            before, len(before), name, "these bytes are no UTF-8", "Save the file as UTF-8."
-        ) from None
+        raise error_at(before, len(before), name, "this is not UTF-8", "Save the file as UTF-8.") from None

@@ -1,33 +1,177 @@
-"""One entry of `mcpServers` into a `ServerEntry`: our keys and those of other hosts, checked.
+"""Reads one entry of `mcpServers` into a `ServerEntry`: our keys and those of other hosts, checked.
 
-Unknown keys are never an error and stay in `raw`; a wrong type is, and names the server and the key. What
-only one transport needs (a stdio server's `command`) is checked for its type here and for its presence there.
+Unknown keys are never an error and stay in `raw`; a wrong type is an error that names the server and the key.
+Whether a transport's own keys are present (a stdio server's `command`) is checked by that transport.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from toolcrib.config.aliases import URL_KEYS, type_of
-from toolcrib.config.fields import EntryError, Fields, describe
+from toolcrib.config.json_parser import KeyPath
+from toolcrib.config.sections import (
+    FieldKind,
+    InvalidValue,
+    Section,
+    checked,
+    choice,
+    either,
+    flag,
+    full_text,
+    json_type,
+    keys_of,
+    kind_of,
+    named,
+    named_texts,
+    number,
+    part,
+    texts,
+)
+from toolcrib.errors import ConfigError
 from toolcrib.schema.servers import Era, Isolation, RestartPolicy, ServerEntry
 
 MAX_NAME = 100
 LONGEST_TIMEOUT = 86_400.0
-"""A day; whoever means "for ever" is told so rather than served a timer that overflows."""
+"""A day; a timer for longer could overflow."""
 SHORTEST_TIMEOUT = 0.001
 MILLISECONDS_FROM = 1000
-"""`timeout` is read as milliseconds from here on: Claude Code, Gemini and LibreChat write those."""
+"""From this value on, `timeout` is in milliseconds, as Claude Code, Gemini and LibreChat write it."""
 
-_TEXTS = frozenset(
-    ("type", "transport", "command", "cwd", "package", "tarballPath", "module", "sourcePath", *URL_KEYS)
-)
 FILTERS = (
     *("tools", "includeTools", "include_tools", "excludeTools", "exclude_tools"),
     *("disabledTools", "disabled_tools", "toolTimeouts", "tool_timeouts"),
 )
-"""Keys that say which tools are off, and how long one may take; the server itself need not be told."""
+"""Keys that switch tools off or limit their time; changing them does not restart the server."""
+
+
+class EntryError(ConfigError):
+    """One entry is wrong; `path` is the key inside it."""
+
+    def __init__(self, message: str, *, path: KeyPath = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+def _timeout(default: float | None) -> Any:
+    return number(default, least=SHORTEST_TIMEOUT, most=LONGEST_TIMEOUT)
+
+
+class _Timeouts(Section):
+    start: float = _timeout(ServerEntry.start_timeout)
+    call: float | None = _timeout(None)
+
+
+class _ToolLists(Section):
+    include: tuple[str, ...] = texts()
+    exclude: tuple[str, ...] = texts()
+
+
+class _Memory(Section):
+    warning: float = number(ServerEntry.memory_warning)
+    limit: float = number(ServerEntry.memory_limit)
+
+
+class _Restart(Section):
+    first_delay: float = number(RestartPolicy.first_delay, most=LONGEST_TIMEOUT)
+    longest_delay: float = number(RestartPolicy.longest_delay, most=LONGEST_TIMEOUT)
+    jitter: float = number(RestartPolicy.jitter, most=1.0)
+    give_up_after: float = number(RestartPolicy.give_up_after, least=1)
+    window: float = number(RestartPolicy.window)
+    good_after: float = number(RestartPolicy.good_after)
+    enabled: bool = flag(True)
+
+    def policy(self) -> RestartPolicy:
+        longest = max(self.first_delay, self.longest_delay)
+        limits = {"longest_delay": longest, "give_up_after": int(self.give_up_after)}
+        return RestartPolicy(**{**vars(self), **limits})
+
+
+def _is_variable(value: Any) -> bool:
+    """`env` may hold numbers, and null to remove a variable."""
+    return isinstance(value, str | int | float | None) and not isinstance(value, bool)
+
+
+class _Options(Section):
+    """The keys of an entry that do not depend on its transport."""
+
+    enabled: bool = flag(True)
+    disabled: bool = flag(False)
+    timeout: float | None = number(None, least=SHORTEST_TIMEOUT)
+    timeouts: _Timeouts = part(_Timeouts)
+    tool_timeouts: dict[str, float] = named(_timeout(None))
+    env_allow: tuple[str, ...] = texts()
+    tools: tuple[str, ...] | _ToolLists | None = either(list, texts(), part(_ToolLists))
+    include_tools: tuple[str, ...] = texts()
+    exclude_tools: tuple[str, ...] = texts()
+    disabled_tools: tuple[str, ...] = texts()
+    isolation: Isolation = choice("shared", "session")
+    era: Era | None = choice("legacy", "modern", default=None)
+    lazy: bool = flag(False)
+    watch: bool | tuple[str, ...] | None = either(bool, flag(False), texts())
+    restart: bool | _Restart | None = either(bool, flag(True), part(_Restart))
+    memory: _Memory = part(_Memory)
+
+    def entry_fields(self) -> dict[str, Any]:
+        """The fields of a `ServerEntry`."""
+        include, exclude = self._tool_lists()
+        restart = self.restart
+        return {
+            "enabled": self.enabled and not self.disabled,
+            "start_timeout": self.timeouts.start,
+            "call_timeout": self.timeouts.call or self._call_timeout(),
+            "tool_timeouts": self.tool_timeouts,
+            "env_allow": _once(self.env_allow),
+            "include_tools": include,
+            "exclude_tools": exclude,
+            "isolation": self.isolation,
+            "era": self.era,
+            "lazy": self.lazy,
+            "watch": self._watched(),
+            "restart": restart.policy() if isinstance(restart, _Restart) else _restart(restart),
+            "memory_warning": int(self.memory.warning),
+            "memory_limit": int(self.memory.limit),
+        }
+
+    def _call_timeout(self) -> float:
+        if self.timeout is None:
+            return ServerEntry.call_timeout
+        seconds = self.timeout / 1000 if self.timeout >= MILLISECONDS_FROM else self.timeout
+        if seconds > LONGEST_TIMEOUT:
+            raise InvalidValue(("timeout",), "must be a number of at most a day")
+        return seconds
+
+    def _tool_lists(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        lists = self.tools or _ToolLists()
+        if isinstance(lists, tuple):
+            lists = _ToolLists(include=lists)
+        include = _once((*lists.include, *self.include_tools))
+        return include, _once((*lists.exclude, *self.exclude_tools, *self.disabled_tools))
+
+    def _watched(self) -> tuple[str, ...]:
+        """File patterns; `true` means every file of the server's folder."""
+        if isinstance(self.watch, tuple):
+            return _once(self.watch)
+        return ("*",) if self.watch else ()
+
+
+def _restart(enabled: bool | None) -> RestartPolicy:
+    return RestartPolicy(enabled=enabled is not False)
+
+
+def _once(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+_OPTION_KEYS = keys_of(_Options)
+_TEXTS = ("type", "transport", "command", "cwd", "package", "tarballPath", "module", "sourcePath", *URL_KEYS)
+_TRANSPORT_KEYS: dict[str, FieldKind] = {
+    **dict.fromkeys(_TEXTS, kind_of(full_text())),
+    "args": kind_of(texts()),
+    "env": kind_of(named(checked("text", _is_variable))),
+    "headers": kind_of(named_texts()),
+}
 
 
 def parse_entry(name: str, raw: object) -> ServerEntry:
@@ -35,34 +179,29 @@ def parse_entry(name: str, raw: object) -> ServerEntry:
     check_name(name)
     if not isinstance(raw, Mapping):
         raise EntryError(
-            f"Server {name!r}: expected an object, not {describe(raw)}.", hint='Such as {"command": "…"}.'
+            f"Server {name!r}: expected an object, not {json_type(raw)}.", hint='Such as {"command": "…"}.'
         )
-    fields = Fields(name, raw)
-    _check_standard_keys(fields)
-    given: dict[str, Any] = {}
-    for keys, read in _READERS:
-        if not keys.isdisjoint(raw):  # few entries say more than what to run
-            given |= read(fields)
-    return ServerEntry(name=name, type=_type(name, raw), raw=_copied(raw), **given)
+    try:
+        for key, value in raw.items():
+            if value is not None and key in _TRANSPORT_KEYS:
+                _TRANSPORT_KEYS[key].read(value, (key,))
+        # Most entries have no options.
+        fields = {} if _OPTION_KEYS.isdisjoint(raw) else _Options.read(raw).entry_fields()
+    except InvalidValue as error:
+        raise EntryError(
+            f"Server {name!r}: {error}.", path=error.path, hint=f"Fix the entry of {name!r}."
+        ) from None
+    return ServerEntry(name=name, type=_type(name, raw), raw=_copied(raw), **fields)
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that could not be shown or typed."""
+    """Refuse a name that cannot be shown or typed."""
     if name and len(name) <= MAX_NAME and name.isprintable() and name == name.strip():
         return
     raise EntryError(
         f"{name[:MAX_NAME]!r} cannot be the name of a server.",
         hint=f"Use 1 to {MAX_NAME} printable characters, without spaces at the ends.",
     )
-
-
-def _check_standard_keys(fields: Fields) -> None:
-    for key in fields.names():
-        if key in _TEXTS:
-            fields.text(key)
-    fields.texts("args")
-    fields.mapping("env", numbers=True)
-    fields.mapping("headers")
 
 
 def _type(name: str, raw: Mapping[str, Any]) -> str:
@@ -72,19 +211,19 @@ def _type(name: str, raw: Mapping[str, Any]) -> str:
         raise EntryError(
             f"Server {name!r}: both command and {address} are given, and no type.",
             path=(address,),
-            hint='Say which one is meant with "type": "stdio" or "type": "http".',
+            hint='Choose one with "type": "stdio" or "type": "http".',
         )
     found = type_of(raw)
     if found:
         return found
     raise EntryError(
-        f"Server {name!r}: nothing says how to reach it.",
+        f"Server {name!r}: no way to reach it is given.",
         hint="Give a command, a url, a package or a module.",
     )
 
 
 def _copied(value: Any) -> Any:
-    """As deep as JSON goes; several times as fast as a copy of anything."""
+    """A deep copy of JSON data, several times as fast as `deepcopy`."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -92,129 +231,3 @@ def _copied(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _copied(inner) for key, inner in value.items()}
     return value
-
-
-def _enabled(fields: Fields) -> dict[str, Any]:
-    return {"enabled": fields.flag(True, "enabled") and not fields.flag(False, "disabled")}
-
-
-def _timeouts(fields: Fields) -> dict[str, Any]:
-    call = fields.number(ServerEntry.call_timeout, "timeout", least=SHORTEST_TIMEOUT)
-    if call >= MILLISECONDS_FROM:
-        call /= 1000
-    if call > LONGEST_TIMEOUT:
-        fields.fail("timeout", "a number of at most a day")
-    own = fields.section("timeouts")
-    if own is None:
-        return {"call_timeout": call}
-    bounds = {"least": SHORTEST_TIMEOUT, "most": LONGEST_TIMEOUT}
-    return {
-        "start_timeout": own.number(ServerEntry.start_timeout, "start", **bounds),
-        "call_timeout": own.number(call, "call", **bounds),
-    }
-
-
-def _tool_timeouts(fields: Fields) -> dict[str, Any]:
-    key = fields.first("toolTimeouts", "tool_timeouts")
-    own = None if key is None else fields.section(key)
-    if own is None:
-        return {}
-    bounds = {"least": SHORTEST_TIMEOUT, "most": LONGEST_TIMEOUT}
-    timeouts = {tool: own.number(ServerEntry.call_timeout, tool, **bounds) for tool in own.names()}
-    return {"tool_timeouts": timeouts}
-
-
-def _environment(fields: Fields) -> dict[str, Any]:
-    return {"env_allow": fields.texts("envAllow", "env_allow")}
-
-
-def _tool_filters(fields: Fields) -> dict[str, Any]:
-    include = fields.texts("includeTools", "include_tools")
-    exclude = fields.texts("excludeTools", "exclude_tools", "disabledTools", "disabled_tools")
-    if fields.kind("tools") == "a list":
-        return {"include_tools": _merged(fields.texts("tools"), include), "exclude_tools": exclude}
-    own = fields.section("tools")
-    if own is None:
-        return {"include_tools": include, "exclude_tools": exclude}
-    return {
-        "include_tools": _merged(own.texts("include"), include),
-        "exclude_tools": _merged(own.texts("exclude"), exclude),
-    }
-
-
-def _merged(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
-
-
-def _isolation(fields: Fields) -> dict[str, Any]:
-    value = fields.text("isolation") or ServerEntry.isolation
-    if value not in ("shared", "session"):
-        fields.fail("isolation", 'text: "shared" or "session"')
-    return {"isolation": cast("Isolation", value)}
-
-
-def _era(fields: Fields) -> dict[str, Any]:
-    value = fields.text("era")
-    if value not in (None, "legacy", "modern"):
-        fields.fail("era", 'text: "legacy" or "modern"')
-    return {"era": cast("Era | None", value)}
-
-
-def _lazy(fields: Fields) -> dict[str, Any]:
-    return {"lazy": fields.flag(False, "lazy")}
-
-
-def _watch(fields: Fields) -> dict[str, Any]:
-    """Patterns; `true` means every file of its folder."""
-    if fields.kind("watch") == "true or false":
-        return {"watch": ("*",) if fields.flag(False, "watch") else ()}
-    return {"watch": fields.texts("watch")}
-
-
-def _memory(fields: Fields) -> dict[str, Any]:
-    own = fields.section("memory")
-    if own is None:
-        return {}
-    return {
-        "memory_warning": int(own.number(ServerEntry.memory_warning, "warning")),
-        "memory_limit": int(own.number(ServerEntry.memory_limit, "limit")),
-    }
-
-
-def _restart(fields: Fields) -> dict[str, Any]:
-    if fields.kind("restart") == "true or false":
-        return {"restart": RestartPolicy(enabled=fields.flag(True, "restart"))}
-    own = fields.section("restart")
-    return {} if own is None else {"restart": _policy(own)}
-
-
-def _policy(own: Fields) -> RestartPolicy:
-    first = own.number(RestartPolicy.first_delay, "firstDelay", "first_delay", most=LONGEST_TIMEOUT)
-    return RestartPolicy(
-        first_delay=first,
-        longest_delay=max(
-            first,
-            own.number(RestartPolicy.longest_delay, "longestDelay", "longest_delay", most=LONGEST_TIMEOUT),
-        ),
-        jitter=own.number(RestartPolicy.jitter, "jitter", most=1.0),
-        give_up_after=int(own.number(RestartPolicy.give_up_after, "giveUpAfter", "give_up_after", least=1)),
-        window=own.number(RestartPolicy.window, "window"),
-        good_after=own.number(RestartPolicy.good_after, "goodAfter", "good_after"),
-        enabled=own.flag(True, "enabled"),
-    )
-
-
-_READERS: tuple[tuple[frozenset[str], Callable[[Fields], dict[str, Any]]], ...] = (
-    (frozenset({"timeout", "timeouts"}), _timeouts),
-    (frozenset(FILTERS), _tool_filters),
-    (frozenset({"enabled", "disabled"}), _enabled),
-    (frozenset({"toolTimeouts", "tool_timeouts"}), _tool_timeouts),
-    (frozenset({"envAllow", "env_allow"}), _environment),
-    (frozenset({"isolation"}), _isolation),
-    (frozenset({"era"}), _era),
-    (frozenset({"lazy"}), _lazy),
-    (frozenset({"watch"}), _watch),
-    (frozenset({"restart"}), _restart),
-    (frozenset({"memory"}), _memory),
-)
-"""What an entry may say besides how to reach its server: some keys, and who reads them into fields of it."""

@@ -32,7 +32,7 @@ INHERITED = frozenset(
 
 
 def entry_environment(entry: ServerEntry, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What the process of a server gets besides its own `env`; a name that is null there is left out."""
+    """The environment of a server besides its own `env`; a name that is null there is left out."""
     own = entry.raw.get("env")
     removed = {name: None for name, value in own.items() if value is None} if isinstance(own, Mapping) else {}
     return child_environment(environ, allow=entry.env_allow, own=removed)
@@ -44,7 +44,7 @@ def child_environment(
     allow: Iterable[str] = (),
     own: Mapping[str, str | None] | None = None,
 ) -> dict[str, str]:
-    """What a process may see of `environ`: the inherited names and those of `allow`, then `own` over them.
+    """The part of `environ` that a process may see: inherited names and `allow`, then `own` over them.
 
     A None in `own` takes the name out. Our own variables never pass, unless `own` sets them.
     """

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from toolcrib.config.address_secrets import secrets_in
 from toolcrib.config.aliases import canonical
+from toolcrib.config.secret_detection import secrets_in
 from toolcrib.errors import ConfigError, MissingSecret, MissingVariable
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)(\}?)")
@@ -40,7 +40,7 @@ def expand(
 ) -> Expanded:
     """The entry with every reference in command, args, env, url, headers, oauth and cwd filled in.
 
-    Other hosts' words for `type` and `url` have become ours. Raises `MissingVariable`, `MissingSecret` or
+    Other hosts' keys for `type` and `url` are replaced by ours. Raises `MissingVariable`, `MissingSecret` or
     `ConfigError`, naming the key.
     """
     values = canonical(raw)
@@ -71,13 +71,13 @@ def _fill_mapping(filler: _Filler, key: str, values: Mapping[str, Any]) -> dict[
         filled[name] = filler.fill(value, where) if isinstance(value, str) else json.dumps(value)
         if key == "headers" and _HEADER_BREAKER.search(filled[name]):
             raise ConfigError(
-                f"{where} would hold a line break.", hint="Store the value again without one at its end."
+                f"{where} would contain a line break.", hint="Store the value again without one at its end."
             )
     return filled
 
 
 def _written_in(url: str) -> Iterator[str]:
-    """The secrets that stand in an address itself, as they are written and as they are sent."""
+    """The secrets in an address itself, as written and as sent."""
     for part in secrets_in(url):
         yield part.value
         yield unquote(part.value)
@@ -92,7 +92,7 @@ class _Filler:
     def fill(self, text: str, where: str) -> str:
         filled = _REFERENCE.sub(lambda match: self._replacement(match, where), text)
         if "\0" in filled:
-            raise ConfigError(f"{where} would hold a zero byte.", hint="Store the value again without it.")
+            raise ConfigError(f"{where} would contain a null byte.", hint="Store the value again without it.")
         return filled
 
     def _replacement(self, match: re.Match[str], where: str) -> str:
@@ -102,12 +102,12 @@ class _Filler:
         if not match.group(2):
             raise _odd(f"${{{inside[:40]}", where, "it has no closing }")
         if "${" in inside:
-            raise _odd(match.group(), where, "one reference cannot hold another")
+            raise _odd(match.group(), where, "references cannot be nested")
         if named := _SECRET.fullmatch(inside):
             return self._secret(named.group(1), where)
         if named := _VARIABLE.fullmatch(inside):
             return self._variable(named.group(1), named.group(2), where)
-        raise _odd(match.group(), where, "only ${VAR}, ${VAR:-default} and ${secret:NAME} are known")
+        raise _odd(match.group(), where, "only ${VAR}, ${VAR:-default} and ${secret:NAME} are supported")
 
     def _secret(self, name: str, where: str) -> str:
         value = self.secret(name)
@@ -133,7 +133,7 @@ class _Filler:
             return self._hidden(stored)
         raise MissingVariable(
             f"{where} needs the variable {name}, which is not set.",
-            hint=f"Set {name} before the start, or store it with: toolcrib secret set {name}",
+            hint=f"Set {name} before starting, or store it with: toolcrib secret set {name}",
         )
 
 
@@ -141,4 +141,4 @@ def _odd(reference: str, where: str, reason: str) -> ConfigError:
     hint = "Write $${ for a plain ${."
     if named := re.fullmatch(r"\$\{env:(\w+)\}", reference):
         hint = f"Write ${{{named.group(1)}}}."
-    return ConfigError(f"{where}: {reference} cannot be filled in; {reason}.", hint=hint)
+    return ConfigError(f"{where}: {reference} cannot be expanded: {reason}.", hint=hint)

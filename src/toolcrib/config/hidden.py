@@ -1,4 +1,4 @@
-"""Characters that take no place on a screen, or move what stands around them: so text can pretend."""
+"""Characters that are invisible or change the order of text, which can disguise it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The system's keyring behind a deadline: it answers in time, or counts as not there.
 
-Some backends wait for a desktop that will never come. Each request runs in a thread of its own that nobody
-waits for at exit; after the first request that takes too long, no more are made in this process.
+Some backends wait for a desktop that is not there. Each request runs in a thread of its own that is not
+joined at exit; after the first timeout, no more requests are made in this process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 SERVICE = "toolcrib"
 PATIENCE = 15.0
-"""Seconds; long enough for a person to unlock the keyring when asked."""
+"""Seconds; long enough for the user to unlock the keyring."""
 
 
 class KeychainUnavailable(ToolcribError):
@@ -82,7 +82,7 @@ class Keychain:
         asked.join(self._patience)
         if asked.is_alive():
             self._hung = True
-            logger.warning("The system keyring does not answer; it is left alone from now on.")
+            logger.warning("The system keyring does not respond; it is no longer used in this process.")
             raise KeychainUnavailable
         if not asked.answers:
             raise KeychainUnavailable

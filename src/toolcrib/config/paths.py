@@ -6,7 +6,6 @@ a host started on the desktop must meet.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -31,7 +30,7 @@ class Paths:
     """Every place that Toolcrib reads or writes; nothing is made before `ensure()`."""
 
     home: Path | None
-    """The one folder that holds everything, when a person named one."""
+    """The one folder for everything, if the user chose one."""
     config_file: Path
     data: Path
     state: Path
@@ -41,7 +40,7 @@ class Paths:
     database: Path
     secrets_file: Path
     files: Path
-    """What the bundled filesystem server may touch in a new home."""
+    """The folder of the bundled filesystem server in a new home."""
     lock_file: Path
     """Held by the one host that runs on this home."""
     socket: Path
@@ -105,17 +104,19 @@ def make_private(folder: Path) -> None:
             parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise ConfigError(
-            f"The folder {folder} cannot be made: {error.strerror}.",
+            f"The folder {folder} cannot be created: {error.strerror}.",
             hint=f"Set {HOME_VARIABLE} to a folder that you may write to.",
         ) from error
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is in the way: a folder is needed there.", hint="Move it elsewhere.")
+        raise ConfigError(
+            f"{folder} is not a folder, but a folder is needed there.", hint="Move it elsewhere."
+        )
 
 
 def close_to_others(path: Path) -> None:
     """Take all permissions from other users: of a file that they can read, of a folder that they can change.
 
-    Raises `ConfigError` when they could go on changing it. A file that belongs to somebody else, such as a
+    Raises `ConfigError` if they can still change it. A file that belongs to another user, such as a
     config file that a system manages, may be readable.
     """
     try:
@@ -128,14 +129,12 @@ def close_to_others(path: Path) -> None:
     if found.st_uid == os.getuid() and not mode & stat.S_ISVTX:
         with suppress(OSError):
             path.chmod(mode & 0o700)
-            logger.warning(
-                "other users could use this; its permissions were repaired", extra=_told(path, mode)
-            )
+            logger.warning("other users had access; permissions repaired", extra=_told(path, mode))
             return
     if mode & 0o022:
         raise ConfigError(
             f"Other users can change {path}, and so run commands as you.",
-            hint=f"Take it over and close it: chown $USER {path} && chmod go= {path}",
+            hint=f"Make it yours and private: chown $USER {path} && chmod go= {path}",
         )
 
 
@@ -197,7 +196,7 @@ def _check_private(folder: Path) -> None:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise ConfigError(
-            f"{folder} belongs to someone else.", hint=f"Remove it, or set {HOME_VARIABLE} to another folder."
+            f"{folder} belongs to another user.", hint=f"Remove it, or set {HOME_VARIABLE} to another folder."
         )
     if not found.st_mode & 0o077:
         return
@@ -210,4 +209,6 @@ def _check_private(folder: Path) -> None:
 
 
 def _digest(text: str) -> str:
+    import hashlib  # only a long path needs it, not every command
+
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,18 +1,20 @@
-"""What a person should know about an entry before it runs: sentences to show, never a reason to refuse.
+"""What an entry would run, and warnings to show the user before it does.
 
-The file is the person's own, so nothing here is forbidden; much of it was pasted from somewhere, so it is
-said.
+Pure, and the same for every spelling of an entry. Values of the environment are not part of it, except those
+of variables that can make a program run other code.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib.config.address_secrets import secrets_in
-from toolcrib.config.aliases import canonical
+from toolcrib.config.aliases import IN_PROCESS, canonical
+from toolcrib.config.secret_detection import MASK, replace_secrets, secrets_in
 
 _LOADER = {"LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH"}
 _SHELL = {"BASH_ENV", "ENV", "GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "IFS", "SHELLOPTS"}
@@ -26,7 +28,7 @@ _PRIVATE = re.compile(
 
 
 def review_entry(raw: Mapping[str, Any]) -> tuple[str, ...]:
-    """What is noteworthy in an entry; values are never shown."""
+    """Warnings about an entry; values are never shown."""
     values = canonical(raw)
     return (
         *_variables(_texts(values, "env")),
@@ -38,7 +40,7 @@ def review_entry(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def review_file(path: Path) -> tuple[str, ...]:
-    """What is noteworthy in the permissions of the config file."""
+    """Warnings about the permissions of the config file."""
     if not path.exists():
         return ()
     mode = path.stat().st_mode
@@ -64,7 +66,7 @@ def makes_code_run(variable: str) -> bool:
 def _variables(env: Mapping[str, str]) -> Iterator[str]:
     for name in env:
         if makes_code_run(name):
-            yield f"env.{name} can make the server run other code than its command names."
+            yield f"env.{name} can make the server run other code than its command."
 
 
 def _arguments(args: list[str]) -> Iterator[str]:
@@ -74,13 +76,13 @@ def _arguments(args: list[str]) -> Iterator[str]:
             option, value = args[index - 1], argument
         secret = "${secret:" in argument or (option.startswith("-") and value and _PRIVATE.search(option))
         if secret:
-            yield f"args[{index}] puts a secret where everyone on this machine can see it; use env instead."
+            yield f"args[{index}] exposes a secret to everyone on this machine; use env instead."
 
 
 def _literals(key: str, values: Mapping[str, str]) -> Iterator[str]:
     for name, value in values.items():
         if value and "${" not in value and _PRIVATE.search(name):
-            yield f"{key}.{name} stands in the file in plain text; use ${{secret:NAME}} instead."
+            yield f"{key}.{name} is in the file in plain text; use ${{secret:NAME}} instead."
 
 
 def _address(url: object) -> Iterator[str]:
@@ -89,4 +91,68 @@ def _address(url: object) -> Iterator[str]:
     if "${" in url:
         yield "url sends the value of a variable or secret to the remote host."
     for part in secrets_in(url):
-        yield f"url holds a secret ({part.key}) in plain text; use ${{secret:NAME}} instead."
+        yield f"url contains a secret ({part.key}) in plain text; use ${{secret:NAME}} instead."
+
+
+_WORDS = (
+    "command",
+    "package",
+    "version",
+    "module",
+    "url",
+    "sourcePath",
+    "tarballPath",
+    "args",
+    "cwd",
+    "watch",
+)
+_BUNDLED = "toolcrib.bundled."
+_NAMES = ("env", "headers")
+
+
+def launch_of(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of an entry that decide what runs, with whose help and where; secrets stay references."""
+    entry = canonical(raw)
+    launch = {key: entry[key] for key in ("type", *_WORDS) if entry.get(key) not in (None, "", [])}
+    if isinstance(launch.get("url"), str):
+        launch["url"] = _masked_address(launch["url"])
+    for key in _NAMES:
+        values = entry.get(key)
+        if isinstance(values, Mapping) and values:
+            launch[key] = {name: _shown(name, value) for name, value in sorted(values.items())}
+    allowed = entry.get("envAllow") or entry.get("env_allow")
+    if isinstance(allowed, list) and allowed:
+        launch["envAllow"] = sorted(str(name) for name in allowed)
+    return launch
+
+
+def is_bundled(raw: Mapping[str, Any]) -> bool:
+    """Whether the entry runs a server that came with this package: its code is as trusted as ours."""
+    entry = canonical(raw)
+    return entry.get("type") == IN_PROCESS and str(entry.get("module", "")).startswith(_BUNDLED)
+
+
+def launch_hash(launch: Mapping[str, Any]) -> str:
+    """The same for the same launch."""
+    text = json.dumps(launch, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts that are not the same: `{part: {before, now}}`."""
+    keys = dict.fromkeys((*before, *now))
+    return {
+        key: {"before": before.get(key), "now": now.get(key)}
+        for key in keys
+        if before.get(key) != now.get(key)
+    }
+
+
+def _masked_address(url: str) -> str:
+    """The address with a fingerprint in place of each secret: it is stored and shown."""
+    return replace_secrets(url, lambda part: f"{MASK}{hashlib.sha256(part.value.encode()).hexdigest()[:12]}")
+
+
+def _shown(name: str, value: Any) -> Any:
+    """A variable by its name; one that can make code run with its value too."""
+    return value if makes_code_run(name) else None

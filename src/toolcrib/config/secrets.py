@@ -1,6 +1,6 @@
-"""Keeps secrets by name: in the system's keyring, or in a file for this user alone where there is none.
+"""Stores secrets by name: in the system's keyring, or in a private file if there is none.
 
-The file also lists what lies in the keyring, since keyrings cannot be listed. No secret is ever part of a
+The file also lists the names in the keyring, since keyrings cannot be listed. No secret is ever part of a
 message, a representation or a log.
 """
 
@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from toolcrib.config.atomic import write_atomic
 from toolcrib.config.keychain import PATIENCE as KEYRING_PATIENCE
 from toolcrib.config.keychain import Keychain, KeychainUnavailable
-from toolcrib.config.locking import exclusive
 from toolcrib.config.paths import Paths, make_private
+from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import ConfigError, MissingSecret, NotFound, UsageError
 
-Place = Literal["keyring", "file"]
+SecretLocation = Literal["keyring", "file"]
 
 KEYRING_VARIABLE = "TOOLCRIB_KEYRING"
 """Set to `off`, it keeps all secrets in the file."""
@@ -44,7 +43,7 @@ class _Content:
 
 
 class SecretStore:
-    """Secrets by name. A call may wait for a person to unlock the keyring: in an event loop, use a thread."""
+    """Secrets by name. A call may wait for the user to unlock the keyring: in an event loop, use a thread."""
 
     def __init__(
         self, paths: Paths, environ: Mapping[str, str] = os.environ, patience: float = KEYRING_PATIENCE
@@ -66,12 +65,12 @@ class SecretStore:
         if value is not None:
             return value
         raise MissingSecret(
-            f"The secret {name} lies in the system keyring, which does not give it out.",
+            f"The secret {name} is in the system keyring, which did not return it.",
             hint=f"Unlock the keyring, or store it again with: toolcrib secret set {name}",
         )
 
-    def set(self, name: str, value: str) -> Place:
-        """Store a secret, replacing an earlier one; says where it lies now."""
+    def set(self, name: str, value: str) -> SecretLocation:
+        """Store a secret, replacing an earlier one; returns where it is stored."""
         _check(name, value)
         place = self._to_keyring(name, value)
 
@@ -103,8 +102,8 @@ class SecretStore:
         content = self._read()
         return tuple(sorted({*content.keyring, *content.secrets}))
 
-    def place(self, name: str) -> Place | None:
-        """Where a secret lies; None when there is none of this name."""
+    def place(self, name: str) -> SecretLocation | None:
+        """Where a secret is stored; None if there is no such secret."""
         content = self._read()
         if name in content.keyring:
             return "keyring"
@@ -115,12 +114,12 @@ class SecretStore:
         return self._environ.get(KEYRING_VARIABLE, "").strip().lower() not in ("off", "0", "false", "no")
 
     def _account(self, name: str) -> str:
-        """Homes that a person named keep their secrets apart from those of the usual one."""
+        """Secrets of a home that the user chose are separate from those of the default one."""
         if self._home is None:
             return name
         return f"{name}@{hashlib.sha256(os.fsencode(self._home)).hexdigest()[:12]}"
 
-    def _to_keyring(self, name: str, value: str) -> Place:
+    def _to_keyring(self, name: str, value: str) -> SecretLocation:
         if not self._keyring_wanted:
             return "file"
         try:
@@ -137,7 +136,7 @@ class SecretStore:
         except KeychainUnavailable:
             pass
         raise ConfigError(
-            f"The secret {name} lies in the system keyring, which cannot be reached.",
+            f"The secret {name} is in the system keyring, which cannot be reached.",
             hint=f"Unlock the keyring and try again; unset {KEYRING_VARIABLE} if it is set.",
         )
 
@@ -152,7 +151,7 @@ class SecretStore:
             except OSError as error:
                 raise ConfigError(
                     f"{self._file} cannot be written: {error.strerror}.",
-                    hint="The secrets stored before are unchanged. Make room on the disk and try again.",
+                    hint="The secrets stored before are unchanged. Free some disk space and try again.",
                 ) from error
 
     def _read(self) -> _Content:
@@ -173,9 +172,7 @@ def _check(name: str, value: str) -> None:
             hint="Use up to 100 letters, digits, dots, dashes and underscores.",
         )
     if not value or "\0" in value or _unencodable(value):
-        raise UsageError(
-            f"The value for {name} is empty, or is no text.", hint="Give text without zero bytes."
-        )
+        raise UsageError(f"The value for {name} is empty or not text.", hint="Give text without null bytes.")
 
 
 def _unencodable(value: str) -> bool:

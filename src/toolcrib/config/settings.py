@@ -1,14 +1,16 @@
-"""What holds for the whole host: the object `toolcrib` of the config file and the master switch beside it."""
+"""The settings of the host: the object `toolcrib` of the config file, and the master switch next to it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 from toolcrib.config.document import Document
-from toolcrib.config.kinds import (
+from toolcrib.config.json_parser import KeyPath
+from toolcrib.config.sections import (
+    InvalidValue,
+    Section,
     address,
     choice,
     flag,
@@ -20,62 +22,56 @@ from toolcrib.config.kinds import (
     texts,
     whole,
 )
-from toolcrib.config.parsing import KeyPath
-from toolcrib.config.reading import Section, Unfit
 from toolcrib.schema.approvals import Mode
 
 MIB = 1024 * 1024
 
 
 def _start_concurrency() -> int:
-    """One core is left for the host and for whoever is first; an idle machine starts more by itself."""
+    """One core is left for the host and the first server; an idle machine starts more anyway."""
     return max(1, (os.cpu_count() or 2) - 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Guarded(Section):
-    """A part that may be kept for those who have a token, of which only a hash is stored."""
+    """Settings of an endpoint that may need a token, of which only a hash is stored."""
 
     token_hash: str = text("")
-    """Made by `toolcrib profiles token`; whoever has no token that fits is turned away."""
+    """Made by `toolcrib profiles token`; clients without the token are refused."""
     token_tail: str = text("")
-    """The last few characters of the token, by which a person tells it from others."""
+    """The last characters of the token, by which the user recognises it."""
 
     @classmethod
     def read(cls, raw: Any, path: KeyPath = ()) -> Self:
-        """As every section; a token, read over, would leave open what somebody believes to be closed."""
+        """Refuse a plain token: if it were ignored, the endpoint would be open."""
         if isinstance(raw, Mapping) and "token" in raw:
-            raise Unfit(path, "must hold no token; make one with: toolcrib profiles token")
+            raise InvalidValue(path, "must not contain a token; create one with: toolcrib profiles token")
         return super().read(raw, path)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EmbedderSettings(Section):
-    """What turns texts into vectors, so that tools are found by what they mean."""
+    """The model that turns text into vectors, to find tools by meaning."""
 
     kind: str = text("builtin")
-    """A file of `retrieval/embedders/`: builtin, ollama, openai (any address that speaks its way), none."""
+    """A file of `retrieval/embedders/`: builtin, ollama, openai (any compatible address), none."""
     model: str = text("")
-    """Which model, where there are several; empty for the usual one."""
+    """Empty for the default model."""
     url: str = address("")
     api_key: str = text("")
     """`${secret:NAME}` or `${VARIABLE}`."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RetrievalSettings(Section):
-    """How tools are found for a question."""
+    """How tools are found for a prompt."""
 
     k: int = whole(5, least=1, most=50)
-    """How many a search returns unless it says otherwise."""
+    """How many tools a search returns by default."""
     always_on: tuple[str, ...] = texts()
-    """Patterns of public tool names that are shown beside what was searched for."""
+    """Patterns of public tool names that are always offered."""
     embedder: EmbedderSettings = part(EmbedderSettings)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProfileSettings(Guarded):
-    """A named view of the crib, for clients of the gateway."""
+    """A named selection of servers and tools for clients of the gateway."""
 
     servers: tuple[str, ...] = texts()
     """Names of servers; empty for all."""
@@ -83,121 +79,114 @@ class ProfileSettings(Guarded):
     """Patterns of public tool names; empty for all."""
     read_only: bool = flag(False)
     search: bool = flag(False)
-    """Show three tools to search with instead of all."""
+    """Offer three search tools instead of the full list."""
     plain_names: bool = flag(False)
-    """Show tools and prompts under their servers' own names where these are clear."""
+    """Use the servers' own tool and prompt names if they are unambiguous."""
     k: int | None = whole(None, least=1, most=50)
     always_on: tuple[str, ...] | None = texts(None)
-    """Where these two are left out, those of `retrieval` hold."""
+    """By default, the values of `retrieval`."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class GatewaySettings(Guarded):
-    """What the gateway's address takes; its token is that of the view without a name."""
+    """Limits of the gateway's address; its token is for clients without a profile."""
 
     allowed_hosts: tuple[str, ...] = texts()
-    """Names under which clients may call, beside this machine's own."""
+    """Host names that clients may use, besides this machine's own."""
     max_sessions: int = whole(1000, least=1)
-    """Clients that are remembered or listen, of all views together."""
+    """Sessions of all profiles together."""
     max_calls: int = whole(1024, least=1)
-    """Requests under way at once, of all clients together."""
+    """Concurrent requests of all clients together."""
     max_calls_per_session: int = whole(256, least=1, most=256)
     max_body_bytes: int = whole(16 * MIB, least=1024)
     max_connections: int = whole(4096, least=1)
     request_timeout: float = number(30.0, above=0, most=3600)
-    """Seconds in which a request must have arrived whole."""
+    """Seconds for a request to arrive completely."""
     session_idle: float = number(1800.0, above=0, most=86_400 * 30)
-    """Seconds after which a client that asks for nothing and does not listen is forgotten."""
+    """Seconds after which an idle session ends."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class EndpointSettings(Section):
-    """An address where models are asked that is no vendor's own: `NAME:model` asks there."""
+    """An address that serves models, besides the known vendors: use it as `NAME:model`."""
 
     url: str = address()
     protocol: str = text("openai")
-    """Whose protocol is spoken there: a vendor's name."""
+    """The vendor whose protocol it speaks."""
     key: str = text("")
-    """The name of the secret or of the environment variable with the key; none where none is needed."""
+    """The name of the secret or environment variable with the key; empty if none is needed."""
     context_tokens: int | None = whole(None, least=1024)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PriceSettings(Section):
-    """What a model costs: dollars for a million tokens."""
+    """The price of a model in dollars per million tokens."""
 
     input: float = number(least=0)
     output: float = number(least=0)
     cached: float | None = number(None, least=0)
-    """For input that the vendor had in its cache; as other input unless told."""
+    """For cached input; by default the price of other input."""
     cache_write: float | None = number(None, least=0)
-    """For input that the vendor writes to its cache; as other input unless told."""
+    """For input that is written to the cache; by default the price of other input."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgentSettings(Section):
-    """How questions are answered."""
+    """How the agent runs."""
 
     model: str = text("")
-    """`vendor:model`; asked where nobody says otherwise."""
+    """`vendor:model`; used unless a chat chooses another."""
     max_rounds: int = whole(30, least=1, most=1000)
-    """Requests to the model for one question; the last goes without tools."""
+    """Model requests per turn; the last one offers no tools."""
     max_result_chars: int = whole(20_000, least=500)
-    """Of a tool's answer, what the model is shown at once; it can read on."""
+    """Result length shown to the model; it can ask for the rest."""
     max_parallel_calls: int = whole(8, least=1, most=100)
     offer_all: int = whole(40, least=0, most=1000)
-    """Up to so many tools, all of them are offered; above, those that the question needs."""
+    """Up to this number, all tools are offered; above it, only relevant ones."""
     max_tokens: int | None = whole(None, least=16)
-    """The most that one answer of the model may have."""
+    """The longest response of the model."""
     context_tokens: int | None = whole(None, least=1024)
-    """What the model can hold, where it is not what is assumed."""
+    """The model's context size, if it differs from the assumed one."""
     instructions: str = text("")
-    """What the model is told before everything else, besides how tools work."""
+    """Added to the system prompt."""
     sampling: Literal["ask", "allow", "deny"] = choice("ask", "allow", "deny")
-    """Whether servers may ask the model of the chat that called them."""
+    """Whether servers may send requests to the chat's model."""
     endpoints: dict[str, EndpointSettings] = named_parts(EndpointSettings)
-    """Addresses that speak a vendor's protocol, by the name they have here."""
+    """Further addresses with models, by name."""
     prices: dict[str, PriceSettings] = named_parts(PriceSettings)
-    """By the beginning of a model's name."""
+    """By the beginning of a model's name, which may be all of it."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ApprovalSettings(Section):
-    """When a person is asked before a tool runs."""
+    """When the user is asked before a tool runs."""
 
     mode: Mode = choice(*get_args(Mode), default="on_miss")
-    """For agents and workflows, and all who are not named in `modes`."""
+    """For agents, workflows and all callers that are not in `modes`."""
     modes: dict[str, Mode] = named_choices(*get_args(Mode))
-    """By the first word of who calls (cli, python, gateway, agent, workflow), over what holds otherwise."""
+    """By kind of caller (cli, python, gateway, agent, workflow), instead of `mode`."""
     headless: Literal["deny", "wait"] = choice("deny", "wait")
-    """What becomes of a question when nobody is there: no, or it is kept until somebody answers it."""
+    """If no one is available: deny the call, or wait for a decision."""
     wait_seconds: float | None = number(None, above=0)
-    """How long such a question waits; for ever unless told."""
+    """How long such a call waits; without a limit by default."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class TerminalSettings(Section):
     """The terminal and the tools for a project's folder."""
 
     enabled: bool = flag(False)
-    """Among the tools of every host; agents open them by themselves."""
+    """Offer them in every host; agents enable them on their own."""
     folder: str = text("")
-    """Where commands run when the caller works in no project; the current folder unless told."""
+    """Where commands run without a project; by default the current folder."""
     sandbox: Literal["auto", "bubblewrap", "landlock", "none"] = choice(
         "auto", "bubblewrap", "landlock", "none"
     )
     folders: tuple[str, ...] = texts()
-    """May be written to, besides the project's folder and caches."""
+    """Folders that commands may write to, besides the project's folder and caches."""
     hidden: tuple[str, ...] = texts()
-    """Cannot be read, besides the usual places of keys and passwords."""
+    """Paths that commands cannot read, besides the usual places of keys and passwords."""
     network: bool = flag(True)
     unix_sockets: bool = flag(False)
-    """Commands may use Unix sockets, as databases and some test runners do; otherwise they can make none."""
+    """Commands may use Unix sockets, as databases and some test runners do."""
     variables: tuple[str, ...] = texts()
-    """Names of environment variables that commands may see, besides a few harmless ones."""
+    """Further environment variables that commands may see."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Settings(Section):
     """The host's settings."""
 
@@ -208,21 +197,19 @@ class Settings(Section):
     start_concurrency: int = whole(_start_concurrency, least=1, most=1000)
     """How many servers may be starting at once."""
     max_result_bytes: int = whole(64 * MIB, least=1024)
-    """The largest result handed on: screenshots and file dumps in base64 were seen up to 48 MB, and what is
-    larger is a server out of control."""
+    """The largest result that is passed on; screenshots and file dumps of up to 48 MB were seen."""
     max_message_bytes: int = whole(256 * MIB, least=64 * 1024)
-    """The largest single message of a server; one that sends more is ended, because nothing after it can be
-    told apart."""
+    """The largest message of a server; one that sends more is stopped."""
     audit_days: int = whole(90, least=1)
-    """How long the record of calls is kept."""
+    """How long the audit log is kept."""
     call_wait: float = number(5.0, least=0, most=600)
     """Seconds a call waits for a server that is restarting."""
     liveness_interval: float = number(30.0, above=0, most=86_400)
-    """Seconds between two looks at an idle server."""
+    """Seconds between health checks of an idle server."""
     registry_url: str = address("")
-    """The address of an MCP registry that `toolcrib search-servers` asks too."""
+    """An MCP registry that `toolcrib search-servers` searches too."""
     profiles: dict[str, ProfileSettings] = named_parts(ProfileSettings)
-    """Views of the crib for clients of the gateway, by name."""
+    """Profiles for clients of the gateway, by name."""
     retrieval: RetrievalSettings = part(RetrievalSettings)
     gateway: GatewaySettings = part(GatewaySettings)
     agent: AgentSettings = part(AgentSettings)
@@ -231,7 +218,7 @@ class Settings(Section):
 
 
 def read_settings(document: Document) -> Settings:
-    """The settings of a parsed file; raises `ConfigError` that names the key and says where it stands."""
+    """The settings of a parsed file; raises `ConfigError` that names the key and its position."""
     own = document.data.get("toolcrib") or {}
     if not isinstance(own, Mapping):
         raise document.error(("toolcrib",), "toolcrib must be an object: { … }")
@@ -240,10 +227,10 @@ def read_settings(document: Document) -> Settings:
         values["globalEnabled"] = document.data["globalEnabled"]
     try:
         return Settings.read(values)
-    except Unfit as error:
+    except InvalidValue as error:
         path = error.path if error.path[0] in _MASTER_SWITCH else ("toolcrib", *error.path)
-        raise document.error(path, f"{'.'.join(map(str, path))} {error.said}") from None
+        raise document.error(path, f"{'.'.join(map(str, path))} {error.problem}") from None
 
 
 _MASTER_SWITCH = ("globalEnabled", "global_enabled")
-"""Stands at the top of the file, as other programs write it, and nowhere else."""
+"""Only at the top level of the file, where other programs write it."""

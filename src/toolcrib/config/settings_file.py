@@ -1,15 +1,15 @@
-"""Single settings in the config file, by dotted names such as `retrieval.k`; everything else there stays."""
+"""Changes settings and profiles in the config file; settings have dotted names such as `retrieval.k`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolcrib.config.kinds import Named, Part
-from toolcrib.config.reading import KIND, Section, declared, in_json
+from toolcrib.config.sections import MappingKind, Section, SectionKind, camel_case, fields_of, kind_of
 from toolcrib.config.settings import Settings
 from toolcrib.config.store import ConfigStore
-from toolcrib.errors import ConfigError, UsageError
+from toolcrib.errors import ConfigError, NotFound, UsageError
 from toolcrib.suggestions import did_you_mean
 
 OWN = "toolcrib"
@@ -19,7 +19,7 @@ _SECRET = ("apiKey",)
 
 
 def known_keys() -> list[str]:
-    """The names of all settings; where names are free, `*` stands for one: `agent.endpoints.*.url`."""
+    """The names of all settings; `*` stands for any name: `agent.endpoints.*.url`."""
     return sorted(_keys(Settings))
 
 
@@ -27,15 +27,15 @@ def check_key(key: str) -> None:
     """Raise `UsageError` unless there is such a setting."""
     known = known_keys()
     if not any(_fits(key.split("."), one.split(".")) for one in known):
-        hint = did_you_mean(key, known, otherwise="See which there are with: toolcrib settings")
+        hint = did_you_mean(key, known, otherwise="List them with: toolcrib settings")
         raise UsageError(f"There is no setting {key[:100]!r}.", hint=hint)
 
 
 def change_settings(store: ConfigStore, changes: Mapping[str, Any]) -> None:
-    """Write several at once; None takes one out, so that the default holds again.
+    """Write several settings at once; None removes one, so that its default applies.
 
-    Raises `UsageError` for a name that is not known and `ConfigError` for a value that is wrong; the file is
-    then as it was.
+    Raises `UsageError` for an unknown name and `ConfigError` for a wrong value; the file is
+    then unchanged.
     """
     for key in changes:
         check_key(key)
@@ -45,23 +45,23 @@ def change_settings(store: ConfigStore, changes: Mapping[str, Any]) -> None:
 
 
 def value_of(settings: Settings, key: str) -> Any:
-    """A setting as it holds now; None for one of a free name that is not there."""
-    found: Any = settings.written()
+    """The current value of a setting; None for a missing name."""
+    found: Any = settings.as_json()
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     return found
 
 
 def given_keys(document: Mapping[str, Any]) -> list[str]:
-    """Those that the file says something about."""
+    """The settings that the file contains."""
     found = [MASTER_SWITCH] if MASTER_SWITCH in document else []
     own = document.get(OWN)
     return [*found, *(_paths(own) if isinstance(own, Mapping) else ())]
 
 
 def shown(settings: Settings) -> dict[str, Any]:
-    """All settings as they hold, as the file would say them; what guards a door is left out."""
-    return _cleaned(settings.written())
+    """All current settings in the form of the file, without token hashes."""
+    return _cleaned(settings.as_json())
 
 
 def _cleaned(section: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _cleaned(section: Mapping[str, Any]) -> dict[str, Any]:
 def _clean(key: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return _cleaned(value)
-    # A key that stands in the file as it is, rather than by the name of a secret, is not shown around.
+    # A literal key is hidden; a reference to a secret is shown.
     return "***" if key in _SECRET and value and not str(value).startswith("${") else value
 
 
@@ -96,7 +96,7 @@ def _section(holder: dict[str, Any], key: str) -> dict[str, Any]:
     section = holder[key]
     if isinstance(section, dict):
         return section
-    raise ConfigError(f"{key} must be an object: {{ … }}.", hint="Mend the file by hand.")
+    raise ConfigError(f"{key} must be an object: {{ … }}.", hint="Fix the file by hand.")
 
 
 def _snake(key: str) -> str:
@@ -106,14 +106,14 @@ def _snake(key: str) -> str:
 
 def _keys(section: type[Section], before: str = "") -> list[str]:
     found: list[str] = []
-    for field in declared(section):
-        key = in_json(field.name)
-        name, kind = f"{before}{key}", field.metadata[KIND]
-        if isinstance(kind, Part):
+    for field_name, field in fields_of(section).items():
+        key = camel_case(field_name)
+        name, kind = f"{before}{key}", kind_of(field)
+        if isinstance(kind, SectionKind):
             found += _keys(kind.section, f"{name}.")
-        elif isinstance(kind, Named):
+        elif isinstance(kind, MappingKind):
             inner = kind.kind
-            free = _keys(inner.section, f"{name}.*.") if isinstance(inner, Part) else [f"{name}.*"]
+            free = _keys(inner.section, f"{name}.*.") if isinstance(inner, SectionKind) else [f"{name}.*"]
             found += [name, *free]
         elif key not in _HIDDEN:
             found.append(name)
@@ -134,3 +134,69 @@ def _paths(section: Mapping[str, Any], before: str = "") -> list[str]:
         inner = isinstance(value, Mapping)
         found += _paths(value, f"{before}{key}.") if inner else [f"{before}{key}"]
     return found
+
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
+TOKEN_HASH = "tokenHash"  # noqa: S105 - the name of a key
+TOKEN_TAIL = "tokenTail"  # noqa: S105 - the same
+_OF_TOKEN = {TOKEN_HASH: "token_hash", TOKEN_TAIL: "token_tail"}
+"""The keys of a token, in both spellings."""
+
+
+def check_profile_name(name: str) -> None:
+    """Refuse a name that cannot be part of an address."""
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{name[:60]!r} is not a valid profile name.", hint="Use letters, digits, - and _.")
+
+
+def unknown_profile(name: str, known: Iterable[str]) -> NotFound:
+    """An error with a suggestion."""
+    hint = did_you_mean(name, known, otherwise="List them with: toolcrib profiles")
+    return NotFound(f"There is no profile called {name!r}.", hint=hint)
+
+
+def put_profile(store: ConfigStore, name: str, view: Mapping[str, Any], *, replace: bool = False) -> None:
+    """Write a profile; one that is replaced keeps its token. Raises `UsageError` when the name is taken."""
+    check_profile_name(name)
+    with store.edit() as document:
+        profiles = _section(_section(document, "toolcrib"), "profiles")
+        earlier = profiles.get(name)
+        if earlier is not None and not replace:
+            raise UsageError(
+                f"There is already a profile called {name!r}.", hint="Add --replace to overwrite it."
+            )
+        kept = _take_token(earlier) if isinstance(earlier, dict) else {}
+        profiles[name] = {**view, **kept}
+
+
+def remove_profile(store: ConfigStore, name: str) -> None:
+    """Remove a profile and its token; raises `NotFound`."""
+    with store.edit() as document:
+        profiles = _section(_section(document, "toolcrib"), "profiles")
+        if name not in profiles:
+            raise unknown_profile(name, profiles)
+        del profiles[name]
+
+
+def set_token_hash(store: ConfigStore, name: str, hashed: str, *, tail: str = "") -> None:
+    """Require this token, or none if it is empty; no name means clients without a profile.
+
+    `tail` is the end of the token, by which the user recognises it.
+    """
+    with store.edit() as document:
+        own = _section(document, "toolcrib")
+        profiles = _section(own, "profiles") if name else {}
+        if name and name not in profiles:
+            raise unknown_profile(name, profiles)
+        view = _section(profiles, name) if name else _section(own, "gateway")
+        _take_token(view)
+        if hashed:
+            view[TOKEN_HASH] = hashed
+        if hashed and tail:
+            view[TOKEN_TAIL] = tail
+
+
+def _take_token(view: dict[str, Any]) -> dict[str, Any]:
+    """Remove the token's keys and return them; both spellings are read, so both must go."""
+    found = {key: [view.pop(key, None), view.pop(other, None)] for key, other in _OF_TOKEN.items()}
+    return {key: one or other for key, (one, other) in found.items() if one or other}

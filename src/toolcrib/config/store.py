@@ -13,13 +13,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from toolcrib.config.atomic import write_atomic
 from toolcrib.config.contents import SERVERS, Config, check_change, interpret
-from toolcrib.config.defaults import new_document
 from toolcrib.config.document import parse_document, render_document
 from toolcrib.config.entries import parse_entry
-from toolcrib.config.locking import exclusive
 from toolcrib.config.paths import make_private
+from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.config.watch import digest
 from toolcrib.errors import ConfigError, UnknownServer, UsageError
 from toolcrib.schema.servers import ServerEntry
@@ -35,12 +33,12 @@ class ConfigStore:
     """
 
     def __init__(self, path: Path, files: Path | None = None) -> None:
-        # Through a link to the file itself: replacing it must not cut the link of whoever keeps it elsewhere.
+        # The target of a link, so that replacing the file does not replace the link.
         self.path = path.resolve()
         self._files = files or path.absolute().parent / "files"
 
     def read(self) -> Config:
-        """What the file says now; a missing one is first written with the defaults of a new home."""
+        """The current contents; a missing file is first created with the defaults of a new home."""
         content = self._content()
         if content is None:
             with self._locked():
@@ -79,7 +77,7 @@ class ConfigStore:
         return entry
 
     def remove_server(self, name: str) -> Any:
-        """Take an entry out and return it as it stood; raises `UnknownServer`."""
+        """Remove an entry and return it; raises `UnknownServer`."""
         with self.edit() as document:
             return _known(document, name).pop(name)
 
@@ -89,7 +87,7 @@ class ConfigStore:
             entry = _known(document, name)[name]
             if not isinstance(entry, dict):
                 parse_entry(name, entry)
-            # Other hosts' word for it would contradict ours from now on.
+            # Other hosts' key would contradict ours.
             entry.pop("disabled", None)
             entry["enabled"] = enabled
 
@@ -125,7 +123,8 @@ class ConfigStore:
             ) from error
         if len(content) > MAX_BYTES:
             raise ConfigError(
-                f"{self.path} is larger than {MAX_BYTES} bytes.", hint="That is no config file; move it away."
+                f"{self.path} is larger than {MAX_BYTES} bytes.",
+                hint="This is not a config file; move it elsewhere.",
             )
         return content
 
@@ -134,18 +133,18 @@ class ConfigStore:
             if previous is not None:
                 write_atomic(self.path.with_name(f"{self.path.name}.bak"), previous)
             if previous is not None and commented:
-                # The next change replaces the backup; what a person wrote by hand stays here.
+                # The next change replaces the backup; comments that the user wrote are kept here.
                 write_atomic(self.path.with_name(f"{self.path.name}.commented.bak"), previous)
             write_atomic(self.path, content)
         except OSError as error:
             raise ConfigError(
                 f"{self.path} cannot be saved: {error.strerror}.",
-                hint="The file is as it was before. Check the room on the disk and the folder's permissions.",
+                hint="The file is unchanged. Check the free disk space and the folder's permissions.",
             ) from error
 
 
 def unknown_server(name: str, known: Iterable[str]) -> UnknownServer:
-    """An error that guesses what was meant."""
+    """An error with a suggestion."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1)
     hint = "Add one with: toolcrib add NAME -- COMMAND"
@@ -160,7 +159,7 @@ def _servers_of(document: dict[str, Any]) -> dict[str, Any]:
     servers = document[SERVERS]
     if isinstance(servers, dict):
         return servers
-    raise ConfigError(f"{SERVERS} must be an object: {{ … }}.", hint="Mend the file by hand.")
+    raise ConfigError(f"{SERVERS} must be an object: {{ … }}.", hint="Fix the file by hand.")
 
 
 def _known(document: dict[str, Any], name: str) -> dict[str, Any]:
@@ -168,3 +167,22 @@ def _known(document: dict[str, Any], name: str) -> dict[str, Any]:
     if name not in servers:
         raise unknown_server(name, servers)
     return servers
+
+
+def new_document(files: Path) -> dict[str, Any]:
+    """The first content of the file; `files` is all that the filesystem server may touch."""
+    return {
+        "mcpServers": {
+            "demo": {"type": "inprocess", "module": "toolcrib.bundled.demo"},
+            "filesystem": {
+                "type": "inprocess",
+                "module": "toolcrib.bundled.filesystem",
+                "args": [_escaped(str(files))],
+            },
+        }
+    }
+
+
+def _escaped(text: str) -> str:
+    """Text that expansion gives back unchanged, should a folder really be called `${…}`."""
+    return text.replace("${", "$${")

@@ -17,17 +17,17 @@ _SCHEME = "sha256"
 
 
 def new_token() -> str:
-    """A token that nobody has seen yet."""
+    """A new random token."""
     return MARK + secrets.token_urlsafe(32)
 
 
 def tail_of(token: str) -> str:
-    """The end of a token, by which a person tells it from others; far too little to guess the rest from."""
+    """The last characters of a token, by which the user recognises it."""
     return token[-TAIL:]
 
 
 def hash_token(token: str) -> str:
-    """What is stored of a token."""
+    """The salted hash that is stored."""
     salt = secrets.token_hex(16)
     return f"{_SCHEME}:{salt}:{_digest(salt, token)}"
 

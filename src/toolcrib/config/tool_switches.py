@@ -1,5 +1,4 @@
-"""Switches single tools on and off in the config file, in the lists that say which tools of a server are, and
-gives single ones more time."""
+"""Turns single tools on and off in the config file, and sets their timeouts."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _TIMEOUTS = ("toolTimeouts", "tool_timeouts")
 
 
 def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
-    """Let a tool be used, or not; `tool` is its own name. Raises `UsageError` where a pattern forbids it."""
+    """Turn a tool on or off; `tool` is its own name. Raises `UsageError` if a pattern forbids it."""
     with store.edit() as document:
         entries = document.get(SERVERS) or {}
         if server not in entries:
@@ -33,7 +32,7 @@ def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
 
 
 def set_tool_timeout(store: ConfigStore, server: str, tool: str, seconds: float | None) -> None:
-    """Give the calls of a tool so many seconds; None for those of its server."""
+    """Set the timeout of a tool in seconds; None for that of its server."""
     with store.edit() as document:
         entries = document.get(SERVERS) or {}
         if server not in entries:
@@ -55,7 +54,7 @@ def _put_on(server: str, entry: dict[str, Any], tool: str) -> None:
     excluded = [pattern for pattern in parse_entry(server, entry).exclude_tools if fnmatchcase(tool, pattern)]
     if excluded:
         raise UsageError(
-            f"The pattern {excluded[0]!r} of {server} keeps {tool} off.",
+            f"The pattern {excluded[0]!r} of {server} turns {tool} off.",
             hint="Change the pattern in the config file.",
         )
     if not _is_on(server, entry, tool):
@@ -72,7 +71,7 @@ def _is_on(server: str, entry: dict[str, Any], tool: str) -> bool:
 
 
 def _lists(entry: dict[str, Any], part: str, keys: tuple[str, ...]) -> Iterator[list[str]]:
-    """The lists that there are for it."""
+    """The existing lists."""
     tools = entry.get("tools")
     if isinstance(tools, list) and part == "include":
         yield tools
@@ -84,7 +83,7 @@ def _lists(entry: dict[str, Any], part: str, keys: tuple[str, ...]) -> Iterator[
 
 
 def _excluding(entry: dict[str, Any]) -> list[str]:
-    """A list to add to: one that is there, else a new one."""
+    """A list to add to: an existing one, else a new one."""
     for names in _lists(entry, "exclude", _EXCLUDING):
         return names
     if isinstance(entry.get("tools"), list):
@@ -95,7 +94,7 @@ def _excluding(entry: dict[str, Any]) -> list[str]:
 
 
 def _tidy(entry: dict[str, Any]) -> None:
-    """Leave no empty list behind that says nothing."""
+    """Remove empty lists."""
     tools = entry.get("tools")
     if isinstance(tools, dict) and tools.get("exclude") == []:
         del tools["exclude"]

@@ -1,8 +1,8 @@
 """Notices that a file's content changed, by looking: works on every file system and survives every way of
 saving.
 
-A touch is no change, and neither is the file's absence: editors remove and write anew, and whoever answered
-the gap by writing defaults would take the person's file away.
+A touch is no change, and neither is a missing file: editors remove a file and write it again, and writing
+defaults in between would lose the user's file.
 """
 
 from __future__ import annotations

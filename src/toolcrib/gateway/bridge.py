@@ -1,9 +1,9 @@
-"""Carries what a server asks (elicitation, sampling, roots) to the client whose call it is about.
+"""Forwards requests of a server (elicitation, sampling, roots) to the client whose call caused them.
 
-A legacy client is asked on the stream of its call. A modern one gets `input_required` for an answer and sends
-the call again with what was asked for. What a modern server asked is handed to such a client as it came, and
-nothing of it stays here. For a legacy server the call waits here and goes on; the state that the client then
-carries is a random key, good once, for the same thing and the same principal.
+A legacy client gets them on the stream of its call. A modern one gets `input_required` as the result and
+repeats the call with its input. Requests of a modern server are passed on to such a client unchanged, and
+nothing is kept here. The call to a legacy server waits here for the client to come back; its request state is
+then a random key, valid once, for the same call and the same principal.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from toolcrib.errors import PeerError, UsageError
-from toolcrib.gateway.seals import seal, unseal
+from toolcrib.gateway.request_state import sign_state, verify_state
 from toolcrib.gateway.wire import Wire
-from toolcrib.schema.tools import ToolResult
+from toolcrib.schema.tools import Principal, ToolResult
 from toolcrib.serverkit.protocol import (
     CLIENT_CAPABILITIES,
     CLIENT_INFO,
@@ -25,21 +25,18 @@ from toolcrib.serverkit.protocol import (
     PROTOCOL_VERSION,
     Request,
 )
+from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.handlers import Handlers, Hook
-from toolcrib.servers.sessions.relayed_client import behalf
 
-if TYPE_CHECKING:
-    from toolcrib.gateway.client import Front
-
-MAX_PARKED = 256
-PARKED_FOR = 600.0
-"""Seconds in which a person may answer."""
+MAX_WAITING = 256
+WAIT_SECONDS = 600.0
+"""Seconds that a user has to answer."""
 NO_CAPABILITY = -32021
 _ENVELOPE = "io.modelcontextprotocol/"
-"""Begins the keys that belong to one leg of the way alone; so does the token for progress."""
-_USUAL = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, "progressToken"})
-_BROUGHT = frozenset({"inputResponses", "requestState"})
-_NOTHING_BROUGHT: tuple[None, dict[str, Any]] = (None, {})
+"""Prefix of the keys that concern one connection only, as the progress token does."""
+_USUAL_KEYS = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, "progressToken"})
+_INPUT_KEYS = frozenset({"inputResponses", "requestState"})
+_NO_INPUT: tuple[None, dict[str, Any]] = (None, {})
 CAPABILITY_OF = {
     "sampling/createMessage": "sampling",
     "elicitation/create": "elicitation",
@@ -47,71 +44,80 @@ CAPABILITY_OF = {
 }
 
 
-class RelayedCall:
-    """One call of a client, for as long as it takes, over however many requests.
+class CallingClient(Protocol):
+    """What a call has to know of its client."""
 
-    Raises `UsageError` for a state that is not the client's own. To servers it is the client itself: what it
-    can do, what its request carries besides, and its answers to what it was asked before.
+    principal: Principal
+    capabilities: dict[str, Any]
+    log_level: str
+
+
+class RelayedCall:
+    """One call of a client, over as many requests as it takes.
+
+    Raises `UsageError` for a request state that is not the client's own. To servers it acts as the client:
+    with its capabilities, its metadata and its input.
     """
 
-    def __init__(self, front: Front, request: Request, wire: Wire) -> None:
-        self.principal = front.principal
+    def __init__(self, client: CallingClient, request: Request, wire: Wire) -> None:
+        self.principal = client.principal
         self.wire = wire
-        self._front = front
+        self._client = client
         self._request = request
         self._modern = modern = request.modern
-        comes_back = modern and not _BROUGHT.isdisjoint(request.params)
-        self._asker, self._brought = self._bring(request) if comes_back else _NOTHING_BROUGHT
-        stated = request.meta[CLIENT_CAPABILITIES] if modern else front.capabilities
-        able = stated and {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
-        self._capabilities: dict[str, Any] = able
-        self.parks = modern and bool(able)
-        """True when the client may have to come back with answers."""
-        self.wants_legacy = not modern and bool(able)
-        """It speaks the older era, and has something that servers may ask for."""
-        self._meta = {} if request.meta.keys() <= _USUAL else _extra(request.meta)
-        self._errand: _Errand | None = None
+        returns = modern and not _INPUT_KEYS.isdisjoint(request.params)
+        self._asker, self._input = self._read_input(request) if returns else _NO_INPUT
+        stated = request.meta[CLIENT_CAPABILITIES] if modern else client.capabilities
+        capabilities = stated and {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
+        self._capabilities: dict[str, Any] = capabilities
+        self.may_wait = modern and bool(capabilities)
+        """True if the client may have to come back with input."""
+        self.wants_legacy = not modern and bool(capabilities)
+        """It is of the legacy era and has capabilities that servers may use."""
+        self._meta = {} if request.meta.keys() <= _USUAL_KEYS else _extra(request.meta)
+        self._task: _CallTask | None = None
 
     @property
     def subject(self) -> tuple[str, Any, Any]:
-        """What the call is about."""
+        """What identifies the call."""
         return _subject(self._request)
 
     @property
     def log_level(self) -> str | None:
-        """From which level on the client hears what servers log; None for nothing."""
+        """The lowest level of log messages that the client wants; None for none."""
         if not self._modern:
-            return self._front.log_level
+            return self._client.log_level
         level = self._request.meta.get(LOG_LEVEL)
         return level if isinstance(level, str) else None
 
     def start(self, work: Callable[[], Awaitable[ToolResult]]) -> None:
-        """Begin the call in a task of its own, which knows whose it is."""
+        """Run the call in a task of its own, on behalf of the client."""
 
         async def run() -> ToolResult:
-            behalf.set(self)
+            relayed_client.set(self)
             return await work()
 
-        self._errand = _Errand(asyncio.create_task(run()))
+        self._task = _CallTask(asyncio.create_task(run()))
 
     def stamp(self, server: str, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
-        """The parameters as the client sends them to this server."""
+        """The parameters as the client would send them to this server."""
         if self._asker not in (None, server):
-            raise PeerError("This requestState is not of this server.", code=INVALID_PARAMS)
+            raise PeerError("This requestState belongs to another server.", code=INVALID_PARAMS)
         if not modern:
             return {**params, "_meta": {**self._meta, **params.get("_meta", {})}} if self._meta else params
         meta = {**self._meta, **params.get("_meta", {}), CLIENT_CAPABILITIES: self._capabilities}
-        level = self.log_level  # the modern era asks with each request for what it wants to hear
-        if level is not None:
+        # In the modern era, each request sets the level.
+        level = self._request.meta.get(LOG_LEVEL) if self._modern else self._client.log_level
+        if isinstance(level, str):
             meta[LOG_LEVEL] = level
-        return {**params, **self._brought, "_meta": meta}
+        return {**params, **self._input, "_meta": meta}
 
     def break_off(self) -> None:
-        """The server closed its stream and goes on working."""
-        self.wire.break_off()
+        """The server closed its stream and continues to work."""
+        self.wire.interrupt()
 
     def hand_back(self, server: str, result: dict[str, Any]) -> dict[str, Any] | None:
-        """What a modern server asks, for a modern client; its state is bound to it."""
+        """The input that a modern server requires, for a modern client; the state is bound to the call."""
         if not self._modern:
             return None
         asked = result.get("inputRequests")
@@ -119,40 +125,40 @@ class RelayedCall:
             self._check_able(question.get("method") if isinstance(question, dict) else None)
         if "requestState" not in result:
             return result
-        return {**result, "requestState": seal(server, result["requestState"], self._mark)}
+        return {**result, "requestState": sign_state(server, result["requestState"], self._purpose)}
 
     @property
-    def _mark(self) -> str:
-        """What a state is good for: the same thing, asked for by the same principal."""
+    def _purpose(self) -> str:
+        """A state is valid for the same call of the same principal."""
         return repr((self.principal.name, self.subject))
 
-    def _bring(self, request: Request) -> tuple[str | None, dict[str, Any]]:
-        """What a client that comes back brings for a modern server, and for which one the state is."""
+    def _read_input(self, request: Request) -> tuple[str | None, dict[str, Any]]:
+        """The server that the state is for, and the input for it."""
         params = request.params
-        brought = {"inputResponses": params["inputResponses"]} if "inputResponses" in params else {}
+        given = {"inputResponses": params["inputResponses"]} if "inputResponses" in params else {}
         if "requestState" not in params:
-            return None, brought
-        server, state = unseal(params["requestState"], self._mark)
-        return server, {**brought, "requestState": state}
+            return None, given
+        server, state = verify_state(params["requestState"], self._purpose)
+        return server, {**given, "requestState": state}
 
     def _check_able(self, method: Any) -> None:
         needed = CAPABILITY_OF.get(method) if isinstance(method, str) else None
         if needed is None or needed not in self._capabilities:
             data: Any = {"requiredCapabilities": {needed: {}}} if needed else None
-            raise PeerError(f"The client does not offer {needed or method}.", code=NO_CAPABILITY, data=data)
+            raise PeerError(f"The client does not support {needed or method}.", code=NO_CAPABILITY, data=data)
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Ask the client something; waits for its answer."""
+        """Send the client a request; waits for the result."""
         self._check_able(method)
         if not self._modern:
             return await self.wire.ask(method, params)
         return await self._started.ask(method, params)
 
     async def outcome(self) -> ToolResult | None:
-        """The result, or None when the client has to be asked first."""
-        errand = self._started
-        asked = asyncio.ensure_future(errand.asked.wait())
-        waits: set[asyncio.Future[Any]] = {errand.task, asked}
+        """The result; None if the client must give input first."""
+        running = self._started
+        asked = asyncio.ensure_future(running.asked.wait())
+        waits: set[asyncio.Future[Any]] = {running.task, asked}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -160,30 +166,29 @@ class RelayedCall:
             raise
         finally:
             asked.cancel()
-        return errand.task.result() if errand.task.done() else None
+        return running.task.result() if running.task.done() else None
 
-    def questions(self) -> dict[str, dict[str, Any]]:
-        """What the client is to be asked now."""
+    def input_requests(self) -> dict[str, dict[str, Any]]:
+        """The input that the client must give now."""
         return dict(self._started.open)
 
     def answer(self, responses: Any) -> None:
-        """Hand the client's answers over; raises `UsageError` when one is missing."""
+        """Pass the client's input on; raises `UsageError` when some is missing."""
         self._started.answer(responses)
 
     async def cancel(self) -> None:
-        """The client is no longer interested."""
-        if self._errand is not None:
-            self._errand.task.cancel()
-            await asyncio.gather(self._errand.task, return_exceptions=True)
+        if self._task is not None:
+            self._task.task.cancel()
+            await asyncio.gather(self._task.task, return_exceptions=True)
 
     @property
-    def _started(self) -> _Errand:
-        assert self._errand is not None
-        return self._errand
+    def _started(self) -> _CallTask:
+        assert self._task is not None
+        return self._task
 
 
-class _Errand:
-    """A call in a task of its own, and what its client is to be asked before it can go on."""
+class _CallTask:
+    """A call in a task of its own, and the input that it waits for."""
 
     def __init__(self, task: asyncio.Task[ToolResult]) -> None:
         self.task = task
@@ -192,7 +197,7 @@ class _Errand:
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Wait for the client to come back with the answer to this."""
+        """Wait for the client to come back with this input."""
         key = secrets.token_hex(4)
         self.open[key] = {"method": method, "params": params}
         self._answers[key] = asyncio.get_running_loop().create_future()
@@ -200,7 +205,7 @@ class _Errand:
         return await self._answers[key]
 
     def answer(self, responses: Any) -> None:
-        """Hand the client's answers over; raises `UsageError` when one is missing."""
+        """Pass the client's input on; raises `UsageError` when some is missing."""
         given = responses if isinstance(responses, dict) else {}
         missing = [key for key in self.open if not isinstance(given.get(key), dict)]
         if missing:
@@ -211,50 +216,51 @@ class _Errand:
             self._answers.pop(key).set_result(given[key])
 
 
-class Parking:
-    """Calls that wait for their clients to come back, by the state the clients carry."""
+class WaitingCalls:
+    """Calls that wait for their clients to come back with input, by request state."""
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[RelayedCall, asyncio.TimerHandle]] = {}
 
-    def park(self, call: RelayedCall) -> str:
-        """Keep a call; returns its key. Too many are refused, and one nobody comes back for is given up."""
-        if len(self._calls) >= MAX_PARKED:
-            raise UsageError("Too many calls wait for answers; try again later.")
+    def add(self, call: RelayedCall) -> str:
+        """Keep a call for a while; returns its request state. Too many are refused."""
+        if len(self._calls) >= MAX_WAITING:
+            raise UsageError("Too many calls are waiting for input; try again later.")
         key = secrets.token_urlsafe(24)
-        timer = asyncio.get_running_loop().call_later(PARKED_FOR, self._give_up, key)
+        timer = asyncio.get_running_loop().call_later(WAIT_SECONDS, self._expire, key)
         self._calls[key] = (call, timer)
         return key
 
-    def take(self, key: Any, front: Front, request: Request) -> RelayedCall:
-        """The call that this key stands for; raises `UsageError` for a stranger's, old or altered key."""
+    def pop(self, key: Any, principal: Principal, request: Request) -> RelayedCall:
+        """The call of this state; raises `UsageError` for an unknown one, or one of another call or
+        principal."""
         call, timer = self._calls.get(key, (None, None)) if isinstance(key, str) else (None, None)
-        stranger = call is None or call.subject != _subject(request) or call.principal != front.principal
-        if call is None or timer is None or stranger:
-            raise UsageError("This requestState is not known here, or no longer.")
+        foreign = call is None or call.subject != _subject(request) or call.principal != principal
+        if call is None or timer is None or foreign:
+            raise UsageError("This requestState is unknown or has expired.")
         timer.cancel()
         del self._calls[key]
         return call
 
     async def close(self) -> None:
-        """Give all of them up."""
+        """Cancel all."""
         calls, self._calls = self._calls, {}
         for call, timer in calls.values():
             timer.cancel()
             await call.cancel()
 
-    def _give_up(self, key: str) -> None:
+    def _expire(self, key: str) -> None:
         call, _ = self._calls.pop(key)
         asyncio.ensure_future(call.cancel())  # noqa: RUF006 - it ends by itself
 
 
 def _subject(request: Request) -> tuple[str, Any, Any]:
-    """What a call is about: it goes on only as what it began as."""
+    """What identifies a call: a client may continue only the same one."""
     return request.method, request.params.get("name"), request.params.get("uri")
 
 
 def bridge_handlers() -> Handlers:
-    """The hooks for a host behind a gateway."""
+    """The handlers for a host behind a gateway."""
     return Handlers(
         sample=_relay("sampling/createMessage"),
         elicit=_relay("elicitation/create"),
@@ -264,16 +270,16 @@ def bridge_handlers() -> Handlers:
 
 def _relay(method: str) -> Hook:
     async def ask(server: str, params: dict[str, Any]) -> dict[str, Any]:
-        call = behalf.get()
+        call = relayed_client.get()
         if not isinstance(call, RelayedCall):
-            raise PeerError(f"No client of the gateway waits for {server} just now.", code=NO_CAPABILITY)
+            raise PeerError(f"No client of the gateway is waiting for {server}.", code=NO_CAPABILITY)
         return await call.ask(method, params)
 
     return ask
 
 
 def _extra(meta: dict[str, Any]) -> dict[str, Any]:
-    """What a request carries besides what belongs to one leg of the way."""
+    """The metadata of a request that is passed on to servers."""
     return {
         key: value for key, value in meta.items() if not key.startswith(_ENVELOPE) and key != "progressToken"
     }

@@ -1,9 +1,9 @@
-"""What the servers of a profile offer besides tools: prompts, resources and resource templates.
+"""The prompts, resources and resource templates of the servers of a profile.
 
-A list is fetched once and kept until its server says that it changed, or is another process. Servers are
-asked side by side; one that is slow is waited for briefly, and its list is announced as a change when it
-comes after all. The last good list of a server that is restarting stays. What a lazy server offered when it
-last ran is listed while it is asleep; asking for one of these wakes it.
+A list is fetched once and kept until its server reports a change or restarts. Servers are asked concurrently;
+a slow one is waited for briefly, and its list is announced as a change when it arrives. The last list of a
+server that is restarting stays. A stopped lazy server is listed as it was when it last ran; a request for one
+of its definitions starts it.
 """
 
 from __future__ import annotations
@@ -16,32 +16,41 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.errors import AuthRequired, ConnectionLost, PeerError, ToolcribError
-from toolcrib.gateway.kinds import CAPABILITIES, KINDS, RESOURCES, TEMPLATES, Definition, Kind, by_identity
-from toolcrib.gateway.list_cache import KeptLists
-from toolcrib.gateway.names import PlainNames
+from toolcrib.gateway.definitions import (
+    CAPABILITIES,
+    KINDS,
+    RESOURCES,
+    TEMPLATES,
+    Definition,
+    Kind,
+    PlainNames,
+    by_identity,
+    literal_length,
+    matches_template,
+)
+from toolcrib.gateway.list_cache import ListFiles
 from toolcrib.gateway.profile import Profile
-from toolcrib.gateway.templates import literal_length, matches
 from toolcrib.schema.servers import ServerState
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS, Supervisor
-from toolcrib.tools.naming import BORDER
+from toolcrib.tools.names import BORDER
 
 logger = logging.getLogger(__name__)
 
 PATIENCE = 2.0
-"""Seconds for which a list waits for each server."""
+"""Seconds that a list waits for each server."""
 FETCH_TIMEOUT = 30.0
 MAX_FRESH = 60.0
-"""Seconds for which a client may rely on a list at most: servers come and go, whatever they say of theirs."""
+"""Seconds that a client may cache a list at most, because servers come and go."""
 
 
 @dataclass(frozen=True)
 class _Fetch:
     session: Session
     task: asyncio.Task[bool]
-    """True once the list is there, False when it could not be had."""
+    """True once the list is there, False if it failed."""
     awaited_until: float
 
     @property
@@ -49,8 +58,8 @@ class _Fetch:
         return self.task.done() and (self.task.cancelled() or not self.task.result())
 
 
-def _is_old(fetch: _Fetch, kind: Kind) -> bool:
-    """True for a list that its server says not to rely on any longer, and will not tell changes of either."""
+def _is_stale(fetch: _Fetch, kind: Kind) -> bool:
+    """True for an expired list of a server that does not report changes."""
     session = fetch.session
     offered = session.agreement.capabilities.get(kind.capability)
     if session.agreement.era == "legacy" or not fetch.task.done():
@@ -61,14 +70,14 @@ def _is_old(fetch: _Fetch, kind: Kind) -> bool:
 
 
 class Catalog:
-    """The lists, by server and kind."""
+    """The lists by server and kind."""
 
     def __init__(
         self,
         servers: Pool,
         profile: Callable[[], Profile],
         announce: Callable[[str], None],
-        kept: KeptLists,
+        kept: ListFiles,
     ) -> None:
         self._kept = kept
         self._servers = servers
@@ -80,49 +89,53 @@ class Catalog:
         self._tasks: set[asyncio.Task[bool]] = set()
 
     async def page(self, kind: Kind) -> list[Definition]:
-        """All of a kind; of two with the same identity, the one of the first server by name."""
+        """All definitions of a kind; of two with the same identity, that of the first server by name."""
         await self._fetch_all(kind)
         merged: dict[str, Definition] = {}
         for server in self._names():
             for identity, definition in self._lists.get((server, kind), {}).items():
                 merged.setdefault(identity, definition)
         names = self._names_of(kind)
-        shown = merged if names is None else {names.shown(name): one for name, one in merged.items()}
+        shown = (
+            merged
+            if names is None
+            else {names.shown(name): definition for name, definition in merged.items()}
+        )
         return [{**definition, kind.identity: identity} for identity, definition in shown.items()]
 
     async def find(self, kind: Kind, identity: str) -> tuple[str, Definition] | None:
-        """Whose it is, and its definition as its server knows it."""
+        """The server, and the definition as the server sent it."""
         found = self._known(kind, identity)
         if found is None:
             await self._fetch_all(kind)
             found = self._known(kind, identity)
-        if found is None and await self._wake_owners(identity):
+        if found is None and await self._start_owners(identity):
             await self._fetch_all(kind)
             found = self._known(kind, identity)
         return found
 
     async def matching(self, uri: str) -> list[str]:
-        """The servers with a template that fits, the one with the most specific template first."""
+        """The servers with a matching template, the most specific first."""
         await self._fetch_all(TEMPLATES)
-        fits = [
+        matching = [
             (-literal_length(template), server)
             for server in self._names()
             for template in self._lists.get((server, TEMPLATES), {})
-            if matches(template, uri)
+            if matches_template(template, uri)
         ]
-        return list(dict.fromkeys(server for _, server in sorted(fits)))
+        return list(dict.fromkeys(server for _, server in sorted(matching)))
 
     async def owner(self, uri: str) -> str | None:
-        """The server that a resource belongs to: it lists it, or has the template that fits best."""
+        """The server of a resource: it lists it, or has the most specific matching template."""
         found = await self.find(RESOURCES, uri)
         if found is not None:
             return found[0]
         return next(iter(await self.matching(uri)), None)
 
     def fresh_for(self, kind: Kind) -> float:
-        """For how many seconds all servers say that their lists of a kind stay as they are.
+        """For how many seconds a list of this kind stays valid: the minimum of what the servers declare.
 
-        The most impatient one counts. A server that says nothing, or is not up, may change at any moment.
+        A server that declares nothing, or is not running, may change at any time.
         """
         now = asyncio.get_running_loop().time()
         left = [MAX_FRESH]
@@ -140,30 +153,30 @@ class Catalog:
         return [session for session in live if session is not None and session.offers(capability)]
 
     async def session(self, server: str) -> Session:
-        """The live session of a server; one that is asleep is woken. Raises `ServerNotReady`."""
+        """The session of a server; a stopped lazy one is started. Raises `ServerNotReady`."""
         return await self._servers[server].ready()
 
     async def ask(self, server: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Ask a server for something that may be asked for twice; waits briefly for one that restarts."""
+        """Send a server an idempotent request; waits briefly for one that restarts."""
         supervisor = self._servers[server]
         timeout = supervisor.entry.call_timeout
         session = await supervisor.ready()
         try:
             return await session.ask(method, params, timeout=timeout)
         except AuthRequired as error:
-            session.lose(error)  # everything else would meet the same refusal
+            session.lose(error)  # every other request would be refused too
             raise
         except ConnectionLost:
             session = await supervisor.ready(after=session)
         return await session.ask(method, params, timeout=timeout)
 
-    def forget(self, server: str, capability: str) -> None:
-        """The server says that these lists changed."""
+    def invalidate(self, server: str, capability: str) -> None:
+        """The server reported that these lists changed."""
         for key in [key for key in self._fetches if key[0] == server and key[1].capability == capability]:
             del self._fetches[key]
 
-    def look_at(self, server: str) -> Session | None:
-        """A server's state changed: announce what may be listed differently now. Returns a new session."""
+    def update_server(self, server: str) -> Session | None:
+        """A server's state changed: announce lists that may have changed. Returns a new session."""
         if not self._profile().shows_server(server):
             return None
         session, before = self._session(server), self._seen.get(server)
@@ -174,34 +187,35 @@ class Catalog:
             self._drop(server)
         else:
             self._seen[server] = session
-            self._learn(session)
+            self._prefetch(session)
         for capability in CAPABILITIES:
-            if any(one is not None and one.offers(capability) for one in (session, before)):
+            if any(known is not None and known.offers(capability) for known in (session, before)):
                 self._announce(capability)
         return session
 
     async def close(self) -> None:
-        """Give up what is still being fetched."""
+        """Cancel fetches that still run."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _learn(self, session: Session) -> None:
-        """Ask a lazy server for everything while it is up, for the time when it will be asleep."""
+    def _prefetch(self, session: Session) -> None:
+        """Fetch all lists of a lazy server while it runs, for when it is stopped."""
         if self._is_lazy(session.server):
             for kind in KINDS:
                 self._fetch(session.server, kind)
 
-    async def _wake_owners(self, name: str) -> bool:
-        """Wake the servers asleep that a public name says it is of; True when there are any."""
-        owners = [one for one in self._names() if self._is_asleep(one) and name.startswith(f"{one}{BORDER}")]
+    async def _start_owners(self, name: str) -> bool:
+        """Start the stopped lazy servers that a public name may belong to; True if there are any."""
+        stopped = (server for server in self._names() if self._is_stopped(server))
+        owners = [server for server in stopped if name.startswith(f"{server}{BORDER}")]
         for server in owners:
             with contextlib.suppress(ToolcribError):
                 await self.session(server)
         return bool(owners)
 
     async def _fetch_all(self, kind: Kind) -> None:
-        """Wait for the lists that are not there yet, for none longer than its time."""
+        """Wait for the lists that are not there yet, each until its own deadline."""
         now = asyncio.get_running_loop().time()
         wanted = [fetch for name in self._names() if (fetch := self._fetch(name, kind)) is not None]
         waits = [fetch for fetch in wanted if not fetch.task.done() and fetch.awaited_until > now]
@@ -212,13 +226,13 @@ class Catalog:
     def _fetch(self, server: str, kind: Kind) -> _Fetch | None:
         session = self._session(server)
         if session is None:
-            self._recall(server, kind)
+            self._load_saved(server, kind)
             return None
         if not session.offers(kind.capability):
             self._lists.pop((server, kind), None)
             return None
         known = self._fetches.get((server, kind))
-        if known is not None and known.session is session and not known.failed and not _is_old(known, kind):
+        if known is not None and known.session is session and not known.failed and not _is_stale(known, kind):
             return known
         until = asyncio.get_running_loop().time() + PATIENCE
         task = asyncio.create_task(self._load(session, kind), name=f"{kind.method} of {server}")
@@ -243,20 +257,20 @@ class Catalog:
     def _keep(self, session: Session, kind: Kind, found: Iterable[Any]) -> None:
         fetch = self._fetches.get((session.server, kind))
         if fetch is None or fetch.task is not asyncio.current_task():
-            return  # it changed meanwhile, and will be asked for again
+            return  # it changed meanwhile, and will be fetched again
         self._lists[session.server, kind] = by_identity(session.server, kind, found)
-        self._remember(session.server)
+        self._save(session.server)
         if asyncio.get_running_loop().time() > fetch.awaited_until:
             self._announce(kind.capability)
 
-    def _recall(self, server: str, kind: Kind) -> None:
-        """What a server that is asleep listed when it last ran."""
-        if (server, kind) not in self._lists and self._is_asleep(server):
+    def _load_saved(self, server: str, kind: Kind) -> None:
+        """Load what a stopped lazy server listed when it last ran."""
+        if (server, kind) not in self._lists and self._is_stopped(server):
             kept = self._kept.load(server, self._servers.fingerprint(server))
-            for one in KINDS:
-                self._lists[server, one] = by_identity(server, one, kept.get(one.key, ()))
+            for saved in KINDS:
+                self._lists[server, saved] = by_identity(server, saved, kept.get(saved.key, ()))
 
-    def _remember(self, server: str) -> None:
+    def _save(self, server: str) -> None:
         if not self._is_lazy(server):
             return
         lists = {kind.key: list(self._lists.get((server, kind), {}).values()) for kind in KINDS}
@@ -266,16 +280,18 @@ class Catalog:
         supervisor = self._supervisor(server)
         return supervisor is not None and supervisor.entry.lazy
 
-    def _is_asleep(self, server: str) -> bool:
-        """True for one that waits for its first call."""
+    def _is_stopped(self, server: str) -> bool:
+        """True for a lazy server that waits for its first call."""
         return self._session(server) is None and self._servers.status(server).state is ServerState.READY
 
     def _names_of(self, kind: Kind) -> PlainNames | None:
-        """The plain names of a kind that has names; a URI stays what it is."""
+        """The plain names of a kind; URIs have none."""
         if not self._profile().plain_names or kind.identity != "name":
             return None
         lists = (self._lists.get((server, kind), {}) for server in self._names())
-        return PlainNames({public: str(one["name"]) for kept in lists for public, one in kept.items()})
+        return PlainNames(
+            {name: str(definition["name"]) for kept in lists for name, definition in kept.items()}
+        )
 
     def _known(self, kind: Kind, identity: str) -> tuple[str, Definition] | None:
         names = self._names_of(kind)
@@ -292,7 +308,7 @@ class Catalog:
         return sorted(name for name in names if self._supervisor(name) is not None)
 
     def _supervisor(self, server: str) -> Supervisor | None:
-        """Of a server that runs or will run again."""
+        """Of a server that runs, or will run again."""
         if server not in self._servers or self._servers.status(server).state in HOPELESS:
             return None
         return self._servers[server]

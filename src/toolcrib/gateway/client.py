@@ -1,8 +1,7 @@
-"""One client's conversation with the gateway, in whichever era the client speaks.
+"""One client of the gateway, in either era of the protocol.
 
-A modern request stands alone; a legacy client opens with `initialize` and is remembered. Requests are
-answered side by side, each under the eye of a cancellation. Nothing a server behind us does can end the
-conversation.
+A modern request is independent; a legacy client opens with `initialize` and is remembered. Requests run
+concurrently, and each can be cancelled. No failure of a server ends the client's connection.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from typing import Any
 
 from toolcrib import plugins
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.relay import completed
-from toolcrib.gateway.wire import Channel, Encoded, Wire
+from toolcrib.gateway.wire import Channel, Encoded, Wire, completed
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import (
-    CLIENT_CAPABILITIES,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -29,43 +26,38 @@ from toolcrib.serverkit.protocol import (
     read_request,
     refuse,
 )
-from toolcrib.serverkit.requests import Running
+from toolcrib.serverkit.session import RunningRequests
 from toolcrib.telemetry.propagation import TRACEPARENT, carry
 
 logger = logging.getLogger(__name__)
 
 MAX_RUNNING = 256
-"""Requests of one client under way at once; more are refused, not endured."""
+"""Running requests of one client; more are refused."""
 TOO_MANY = -32000
 
-Handler = Callable[["Front", Request, Wire], Awaitable[Mapping[str, Any]]]
+Handler = Callable[["GatewayClient", Request, Wire], Awaitable[Mapping[str, Any]]]
 
 
-class Front:
-    """A client."""
+class GatewayClient:
+    """What the gateway knows of a client, and its running requests."""
 
     def __init__(self, gateway: Gateway, channel: Channel, principal: Principal) -> None:
         self.gateway = gateway
         self.channel = channel
         self.principal = principal
         self.version: str | None = None
-        """The version agreed on by `initialize`; None while the client has not opened that way."""
+        """The version negotiated by `initialize`; None before."""
         self.capabilities: dict[str, Any] = {}
-        """What a legacy client said that it can do."""
+        """As a legacy client declared them."""
         self.log_level = "info"
-        self._running = Running()
-
-    def can(self, request: Request) -> dict[str, Any]:
-        """What the client said that it can do, with this request or when it opened."""
-        stated = request.meta.get(CLIENT_CAPABILITIES) if request.modern else self.capabilities
-        return stated if isinstance(stated, dict) else {}
+        self._running = RunningRequests()
 
     async def respond(self, message: Message, wire: Wire) -> Message | None:
-        """The answer to one message; None where there is none to give."""
+        """The response to one message; None if it gets none."""
         if not isinstance(message.get("method"), str):
             return None if "result" in message or "error" in message else refuse(None, _INVALID)
         if "id" not in message:
-            self._take_notification(message)
+            self._handle_notification(message)
             return None
         request_id = message["id"]
         if type(request_id) not in REQUEST_ID or request_id in self._running:
@@ -73,10 +65,10 @@ class Front:
         try:
             request = read_request(message, opened=self.version is not None)
             if len(self._running) >= MAX_RUNNING:
-                raise Refusal(TOO_MANY, f"{MAX_RUNNING} requests are under way; try again shortly.")
+                raise Refusal(TOO_MANY, f"{MAX_RUNNING} requests are running; try again shortly.")
             handler = _handlers(request.modern).get(request.method)
             if handler is None:
-                raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
+                raise Refusal(METHOD_NOT_FOUND, f"Unknown method: {request.method}")
             if TRACEPARENT in request.meta:
                 carry(request.meta)
             result = await self._running.outcome(request.id, handler(self, request, wire))
@@ -89,14 +81,14 @@ class Front:
             return refuse(request_id, refusal)
         except Exception:
             logger.exception("%s failed", message["method"])
-            return refuse(request_id, Refusal(INTERNAL_ERROR, "The gateway failed; its log says why."))
+            return refuse(request_id, Refusal(INTERNAL_ERROR, "Internal error; see the gateway's log."))
 
     def close(self) -> None:
-        """The client is gone: nothing is sent to it any more, and what it asked for is cancelled."""
+        """The client is gone: nothing more is sent to it, and its requests are cancelled."""
         self.gateway.leave(self.channel)
         self._running.cancel_all()
 
-    def _take_notification(self, message: Message) -> None:
+    def _handle_notification(self, message: Message) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
             self._running.cancel(params.get("requestId"))
@@ -111,7 +103,7 @@ _LEGACY_ONLY = frozenset(
 
 @cache
 def _handlers(modern: bool) -> dict[str, Handler]:
-    """Every method of every module in the folder that there is in this era."""
+    """The methods of all modules in the folder, as far as this era has them."""
     folder = "toolcrib.gateway.methods"
     other_era = _LEGACY_ONLY if modern else _MODERN_ONLY
     return {

@@ -1,9 +1,9 @@
-"""A named view of the crib: which tools a client sees, and how many of them at once."""
+"""Profiles: which tools a client sees; and the views that an address offers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from toolcrib.config.settings import Settings
@@ -13,7 +13,7 @@ from toolcrib.schema.tools import Tool
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What a client of this profile may see and call. The empty one shows everything."""
+    """The tools that a client may see and call. The empty profile shows everything."""
 
     name: str = ""
     servers: tuple[str, ...] = ()
@@ -21,18 +21,17 @@ class Profile:
     tools: tuple[str, ...] = ()
     """Glob patterns of public tool names; empty for all."""
     read_only: bool = False
-    """Only tools that declare to change nothing."""
+    """Only tools that declare themselves read-only."""
     search: bool = False
-    """Show three tools to search with instead of all of them."""
+    """Show three search tools instead of all tools."""
     k: int = DEFAULT_LIMIT
-    """How many tools a search returns unless it says otherwise."""
+    """Tools that a search returns by default."""
     always_on: tuple[str, ...] = ()
-    """Glob patterns of public tool names that are listed beside those to search with."""
+    """Glob patterns of public tool names that are listed besides the search tools."""
     plain_names: bool = False
-    """Tools and prompts keep their servers' own names where these are clear."""
+    """Tools and prompts keep their servers' own names if these are unambiguous."""
 
     def shows(self, tool: Tool) -> bool:
-        """True when a client of this profile may see the tool."""
         if not tool.enabled:
             return False
         if self.servers and (tool.server or "") not in self.servers:
@@ -42,16 +41,16 @@ class Profile:
         return not self.tools or any(fnmatchcase(tool.name, pattern) for pattern in self.tools)
 
     def shows_server(self, server: str) -> bool:
-        """True when a client of this profile may see what a server offers besides tools."""
+        """True if a client may see what a server offers besides tools."""
         return not self.servers or server in self.servers
 
     def view(self, tools: Iterable[Tool]) -> list[Tool]:
-        """The tools of a snapshot that the profile shows, in their order."""
+        """The tools that the profile shows, in their order."""
         return [tool for tool in tools if self.shows(tool)]
 
 
 def read_profile(settings: Settings, name: str = "") -> Profile:
-    """The profile of this name, or that of the view without a name; raises `KeyError`."""
+    """The profile of this name, or of the view without a name; raises `KeyError`."""
     retrieval = settings.retrieval
     if not name:
         return Profile(k=retrieval.k, always_on=tuple(retrieval.always_on))
@@ -65,4 +64,64 @@ def read_profile(settings: Settings, name: str = "") -> Profile:
         plain_names=stated.plain_names,
         k=stated.k or retrieval.k,
         always_on=tuple(retrieval.always_on if stated.always_on is None else stated.always_on),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedView:
+    """A profile and the token that its clients need."""
+
+    profile: Profile
+    token_hash: str = ""
+    """Empty if no token is needed."""
+
+
+Offer = Callable[[Settings], Mapping[str, OfferedView]]
+"""The views by name, from the current settings; the one without a name shows all tools."""
+
+
+def offer_all(*, search: bool = False, plain_names: bool = False) -> Offer:
+    """All tools, shown in the way asked for, and every profile."""
+
+    def offered(settings: Settings) -> dict[str, OfferedView]:
+        whole = replace(read_profile(settings), search=search, plain_names=plain_names)
+        return {
+            "": OfferedView(profile=whole, token_hash=settings.gateway.token_hash),
+            **{name: _named(settings, name) for name in settings.profiles},
+        }
+
+    return offered
+
+
+def offer_one(asked: Profile) -> Offer:
+    """One view alone: the profile of this name, or all tools, narrowed further by the profile given.
+
+    No view while there is no such profile.
+    """
+
+    def offered(settings: Settings) -> dict[str, OfferedView]:
+        if asked.name and asked.name not in settings.profiles:
+            return {}
+        known = (
+            _named(settings, asked.name)
+            if asked.name
+            else OfferedView(profile=read_profile(settings), token_hash=settings.gateway.token_hash)
+        )
+        return {asked.name: replace(known, profile=_narrowed(known.profile, asked))}
+
+    return offered
+
+
+def _named(settings: Settings, name: str) -> OfferedView:
+    return OfferedView(profile=read_profile(settings, name), token_hash=settings.profiles[name].token_hash)
+
+
+def _narrowed(known: Profile, asked: Profile) -> Profile:
+    return replace(
+        known,
+        servers=asked.servers or known.servers,
+        tools=asked.tools or known.tools,
+        read_only=asked.read_only or known.read_only,
+        search=asked.search or known.search,
+        plain_names=asked.plain_names or known.plain_names,
     )

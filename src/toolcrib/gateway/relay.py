@@ -1,113 +1,102 @@
-"""Runs something on behalf of a client, which may have to come back with answers; and fits results and errors
-of a server to the client's era."""
+"""Runs work on behalf of a client, which may have to come back with input; and adapts results and errors of a
+server to the client's era."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolcrib.errors import PeerError, ToolcribError, UsageError
 from toolcrib.gateway.bridge import RelayedCall
-from toolcrib.gateway.gateway import INFO
-from toolcrib.gateway.seals import is_sealed
+from toolcrib.gateway.client import GatewayClient
+from toolcrib.gateway.request_state import is_signed
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO, Refusal, Request
-from toolcrib.servers.sessions.relayed_client import behalf
-from toolcrib.tools.answers import ERROR_NOTE
-
-if TYPE_CHECKING:
-    from toolcrib.gateway.client import Front
+from toolcrib.servers.sessions.caller_context import relayed_client
+from toolcrib.tools.outcomes import ERROR_NOTE
 
 Result = dict[str, Any]
 OURS = frozenset({"_meta", "inputResponses", "requestState"})
-"""Parameters that belong to one leg of the way alone."""
+"""Parameters that concern one connection only."""
 _MODERN_KEYS = frozenset({"resultType", "ttlMs", "cacheScope"})
 
 
 def relay(
-    front: Front, request: Request, wire: Wire, work: Callable[[RelayedCall], Awaitable[Result]]
+    client: GatewayClient, request: Request, wire: Wire, work: Callable[[RelayedCall], Awaitable[Result]]
 ) -> Awaitable[Result]:
-    """The outcome of the work, or what the client is to be asked before it can go on.
+    """The result of the work, or the input that the client must give first.
 
-    To be called, and waited for, in the task of the request, which then works for the client.
+    To be called and awaited in the task of the request, which then works on behalf of the client.
     """
-    if request.modern and "requestState" in request.params and not is_sealed(request.params["requestState"]):
-        return _resume(front, request, wire)
+    if request.modern and "requestState" in request.params and not is_signed(request.params["requestState"]):
+        return _resume(client, request, wire)
     try:
-        call = RelayedCall(front, request, wire)
+        call = RelayedCall(client, request, wire)
     except UsageError as error:
         raise Refusal(INVALID_PARAMS, error.message) from None
-    if call.parks:
+    if call.may_wait:
         call.start(partial(work, call))
-        return _settle(front, call)
-    behalf.set(call)
+        return _settle(client, call)
+    relayed_client.set(call)
     return work(call)
 
 
-async def _resume(front: Front, request: Request, wire: Wire) -> Result:
-    """A client comes back with what was asked for."""
+async def _resume(client: GatewayClient, request: Request, wire: Wire) -> Result:
+    """A client comes back with input."""
     try:
-        call = front.gateway.parking.take(request.params["requestState"], front, request)
+        state = request.params["requestState"]
+        call = client.gateway.waiting_calls.pop(state, client.principal, request)
         call.wire = wire
         call.answer(request.params.get("inputResponses"))
     except UsageError as error:
         raise Refusal(INVALID_PARAMS, error.message) from None
-    return await _settle(front, call)
+    return await _settle(client, call)
 
 
-async def _settle(front: Front, call: RelayedCall) -> Result:
-    """The result of a call, or what the client is to be asked first."""
+async def _settle(client: GatewayClient, call: RelayedCall) -> Result:
+    """The result of a call, or the input that the client must give first."""
     result = await call.outcome()
     if result is not None:
         return result
-    questions = call.questions()
-    state = front.gateway.parking.park(call)
-    return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+    requests = call.input_requests()
+    state = client.gateway.waiting_calls.add(call)
+    return {"resultType": "input_required", "inputRequests": requests, "requestState": state}
 
 
-async def pass_on(
-    front: Front, request: Request, wire: Wire, server: str, replaced: dict[str, Any] | None = None
+async def forward(
+    client: GatewayClient, request: Request, wire: Wire, server: str, replaced: dict[str, Any] | None = None
 ) -> Result:
-    """Send a request on to a server, with its parameters but for those replaced."""
+    """Forward a request to a server, with some of its parameters replaced."""
     params = {key: value for key, value in request.params.items() if key not in OURS} | (replaced or {})
 
     async def work(call: RelayedCall) -> Result:
-        hearers = front.gateway.logs.join(server, call)
+        listeners = client.gateway.logs.join(server, call)
         try:
-            result = await front.gateway.catalog.ask(server, request.method, params)
-            await front.gateway.logs.last_words(call)
+            result = await client.gateway.catalog.ask(server, request.method, params)
+            await client.gateway.logs.catch_up(call)
         finally:
-            hearers.discard(call)
-        return fitted(request, result)
+            listeners.discard(call)
+        return adapted(request, result)
 
-    return await relay(front, request, wire, work)
+    return await relay(client, request, wire, work)
 
 
-def fitted(request: Request, result: Result) -> Result:
-    """A server's result for this client: without what only the server's era knows, or who the server is."""
-    ours = "_meta" not in result or not _names_server(result)
-    if ours and (request.modern or _MODERN_KEYS.isdisjoint(result)):
+def adapted(request: Request, result: Result) -> Result:
+    """A server's result for this client: without the server's name, and without fields of another era."""
+    meta = result.get("_meta")
+    named = isinstance(meta, dict) and SERVER_INFO in meta
+    foreign = not request.modern and not _MODERN_KEYS.isdisjoint(result)
+    if not named and not foreign:
         return result
-    kept = {key: value for key, value in result.items() if request.modern or key not in _MODERN_KEYS}
-    if _names_server(kept):
-        kept["_meta"] = {key: value for key, value in kept["_meta"].items() if key != SERVER_INFO}
+    kept = {key: value for key, value in result.items() if not foreign or key not in _MODERN_KEYS}
+    if named and isinstance(meta, dict):
+        kept["_meta"] = {key: value for key, value in meta.items() if key != SERVER_INFO}
     return kept
 
 
-def _names_server(result: Result) -> bool:
-    meta = result.get("_meta")
-    return isinstance(meta, dict) and SERVER_INFO in meta
-
-
-def completed(result: Mapping[str, Any]) -> Result:
-    """A result as a modern client gets it: it says that it is whole, and whose it is."""
-    meta = {SERVER_INFO: INFO, **(result.get("_meta") or {})}
-    return {"resultType": "complete", **result, "_meta": meta}
-
-
 def as_refusal(error: ToolcribError) -> Refusal:
-    """The JSON-RPC error that stands for ours."""
+    """One of our errors as a JSON-RPC error."""
     if isinstance(error, PeerError):
         return Refusal(error.code, error.message, error.data)
     note = {"kind": error.kind, "retryable": error.retryable}

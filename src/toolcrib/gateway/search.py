@@ -1,7 +1,7 @@
-"""Search mode: a client sees three tools instead of a thousand, and finds the rest through them.
+"""Search mode: a client sees three tools instead of a thousand, and finds the others with them.
 
-They show and call only what the profile lets the client see, and calls go through the gateway's own way to
-the one door. Whatever is wrong with a request becomes a result that a model can read and act on.
+They show and call only tools that the profile shows, and calls go the usual way. A wrong request becomes a
+result that the model can read and act on.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from toolcrib.gateway.search_definitions import (
     CALL,
     DEFAULT_LIMIT,
     DESCRIBE,
-    MOST,
+    MAX_RESULTS,
     NAMES,
     SEARCH,
     definitions,
 )
-from toolcrib.retrieval import Finder, Meaning, Pick
+from toolcrib.retrieval import EmbeddingService, Finder, Pick
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.suggestions import did_you_mean
-from toolcrib.tools.answers import as_result
-from toolcrib.tools.naming import other_spelling
+from toolcrib.tools.names import other_spelling
+from toolcrib.tools.outcomes import as_result
 
 CallTool = Callable[[str, Mapping[str, Any]], Awaitable[ToolResult]]
-"""The gateway's way to a tool, by its public name."""
+"""Calls a tool by its public name."""
 
-_LONGEST_LINE = 240
-_MOST_SERVERS = 60
-_MOST_COMPARED = 2000
+_MAX_LINE = 240
+_MAX_SERVERS = 60
+_MAX_COMPARED = 2000
 
 
 class SearchMode:
-    """The three tools, over what `visible` returns at the time of each call.
+    """The three tools, over the tools that `visible` returns at the time of each call.
 
-    A search returns `limit` tools unless it says otherwise. Tools whose public name fits a pattern of
-    `always_on` are listed beside the three. `held` says why a tool is held, if it is.
+    A search returns `limit` tools by default. Tools whose public name matches a pattern of `always_on` are
+    listed besides the three. `held` returns why a tool is held, if it is.
     """
 
     def __init__(
@@ -48,26 +48,26 @@ class SearchMode:
         *,
         limit: int = DEFAULT_LIMIT,
         always_on: Sequence[str] = (),
-        meaning: Meaning | None = None,
+        meaning: EmbeddingService | None = None,
         held: Callable[[str], ToolcribError | None] = lambda name: None,
     ) -> None:
         self._visible = visible
         self._held = held
-        self._limit = min(limit, MOST)
+        self._limit = min(limit, MAX_RESULTS)
         self._always_on = tuple(always_on)
         self._own = definitions(self._limit)
         self._finder = Finder(meaning)
 
     def definitions(self) -> list[dict[str, Any]]:
-        """What `tools/list` shows: the three, then the tools that are always on."""
+        """The three tools, then those that are always on."""
         if not self._always_on:
             return list(self._own)
         return [*self._own, *(_definition(tool) for tool in self._visible() if self._is_always_on(tool))]
 
     async def call(self, name: str, arguments: Mapping[str, Any], call_tool: CallTool) -> ToolResult | None:
-        """The result of one of the three; None when the name is none of theirs.
+        """The result of one of the three; None for another name.
 
-        Errors of the tool that was called are raised as `call_tool` raised them, wrong use aside.
+        Errors of `call_tool` are raised, except for wrong use.
         """
         try:
             if name == SEARCH:
@@ -82,7 +82,7 @@ class SearchMode:
         return None
 
     def _is_always_on(self, tool: Tool) -> bool:
-        return tool.name not in NAMES and any(fnmatchcase(tool.name, one) for one in self._always_on)
+        return tool.name not in NAMES and any(fnmatchcase(tool.name, pattern) for pattern in self._always_on)
 
     async def _search(self, query: str, limit: int) -> ToolResult:
         await self._finder.follow(self._visible)
@@ -101,7 +101,7 @@ class SearchMode:
         }
 
     def _find(self, name: str) -> Tool:
-        """The visible tool of this name, given with or without the `mcp__` prefix; raises `UnknownTool`."""
+        """The visible tool of this name, with or without the `mcp__` prefix; raises `UnknownTool`."""
         tools = {tool.name: tool for tool in self._visible()}
         found = tools.get(name) or tools.get(other_spelling(name))
         if found is not None:
@@ -110,9 +110,9 @@ class SearchMode:
         if held is not None:
             raise held
         same = [tool.name for tool in tools.values() if tool.definition.name == name]
-        near = did_you_mean(name[:100], list(tools)[:_MOST_COMPARED], otherwise=f"Look for it with {SEARCH}.")
+        near = did_you_mean(name[:100], list(tools)[:_MAX_COMPARED], otherwise=f"Look for it with {SEARCH}.")
         hint = f"Did you mean {' or '.join(same[:3])}?" if same else near
-        raise UnknownTool(f"There is no tool called {name[:200]}.", hint=hint)
+        raise UnknownTool(f"Unknown tool: {name[:200]}.", hint=hint)
 
     def _read_limit(self, arguments: Mapping[str, Any]) -> int:
         limit = arguments.get("limit", self._limit)
@@ -120,9 +120,9 @@ class SearchMode:
             limit = int(limit)
         if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
             raise InvalidArguments(
-                f'"limit" must be a whole number from 1 to {MOST}.', hint="Or leave it out."
+                f'"limit" must be a whole number from 1 to {MAX_RESULTS}.', hint="Or leave it out."
             )
-        return min(limit, MOST)
+        return min(limit, MAX_RESULTS)
 
 
 def _text(arguments: Mapping[str, Any], key: str) -> str:
@@ -141,7 +141,7 @@ _EXPECTED = {
 def _inner_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     given = arguments.get("arguments")
     if isinstance(given, str):
-        # Models write an object as a text now and then, and mean the object.
+        # Models sometimes write an object as a string.
         given = _read_json(given)
     if given is None:
         return {}
@@ -191,13 +191,13 @@ def _listed(picks: Sequence[Pick]) -> str:
 
 def _nothing(query: str, tools: Sequence[Tool]) -> str:
     servers = sorted({tool.server for tool in tools if tool.server})
-    shown = ", ".join(servers[:_MOST_SERVERS]) + (" …" if len(servers) > _MOST_SERVERS else "")
-    lines = [f"No tool has a word of: {_one_line(query)}", "Try other words for it."]
-    return "\n".join([*lines, f"There are {len(tools)} tools of these servers: {shown}"] if shown else lines)
+    shown = ", ".join(servers[:_MAX_SERVERS]) + (" …" if len(servers) > _MAX_SERVERS else "")
+    lines = [f"No tools found for: {_one_line(query)}", "Try other words."]
+    return "\n".join([*lines, f"There are {len(tools)} tools, of these servers: {shown}"] if shown else lines)
 
 
 def _one_line(text: str) -> str:
-    """The first line that says something, cut; a description must not look like more rows of the list."""
+    """The first line with text, cut: a description must not look like several rows of the list."""
     first = next((line for line in text.splitlines() if line.strip()), "")
-    clean = " ".join("".join(one if one.isprintable() else " " for one in first[: 4 * _LONGEST_LINE]).split())
-    return clean if len(clean) <= _LONGEST_LINE else clean[: _LONGEST_LINE - 1].rstrip() + "…"
+    clean = " ".join("".join(char if char.isprintable() else " " for char in first[: 4 * _MAX_LINE]).split())
+    return clean if len(clean) <= _MAX_LINE else clean[: _MAX_LINE - 1].rstrip() + "…"

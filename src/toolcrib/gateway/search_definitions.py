@@ -1,4 +1,4 @@
-"""The three tools of search mode as a client sees them, written for the model that will use them."""
+"""The definitions of the three search tools, written for models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DESCRIBE = "describe_tool"
 CALL = "call_tool"
 
 DEFAULT_LIMIT = 5
-MOST = 50
+MAX_RESULTS = 50
 
 _FOUND = {
     "type": "object",
@@ -44,7 +44,7 @@ _SEARCH_TOOLS: dict[str, Any] = {
             "limit": {
                 "type": "integer",
                 "minimum": 1,
-                "maximum": MOST,
+                "maximum": MAX_RESULTS,
                 "default": DEFAULT_LIMIT,
                 "description": "How many tools to return at most.",
             },
@@ -109,7 +109,7 @@ NAMES = frozenset({SEARCH, DESCRIBE, CALL})
 
 
 def definitions(limit: int = DEFAULT_LIMIT) -> list[dict[str, Any]]:
-    """The three, with the number of tools that a search returns when it does not say."""
+    """The three definitions, with the default number of results."""
     schema = _SEARCH_TOOLS["inputSchema"]
     properties = {
         **schema["properties"],

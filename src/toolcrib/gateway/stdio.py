@@ -1,13 +1,13 @@
-"""The gateway as a program that a client starts: one client, on stdin and stdout."""
+"""The gateway on stdin and stdout, for the one client that started it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.gateway.client import Front
+from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.questions import Questions
+from toolcrib.gateway.wire import ClientRequests
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message
 from toolcrib.serverkit.stdio import serve_session
@@ -17,56 +17,55 @@ Notify = Callable[[Message], None]
 
 async def serve_stdio(gateway: Gateway, incoming: int, outgoing: int) -> None:
     """Answer the client until its input ends."""
-    client = StdioClient(gateway)
+    connection = StdioConnection(gateway)
     async with gateway.following():
         try:
-            await serve_session(client, incoming, outgoing)
+            await serve_session(connection, incoming, outgoing)
         finally:
-            client.front.close()
+            connection.client.close()
 
 
-class StdioClient:
-    """The one client: its requests, and the answers to what it was asked, come on the same line."""
+class StdioConnection:
+    """The connection of that client: its requests, and its responses to ours, come on the same stream."""
 
     def __init__(self, gateway: Gateway) -> None:
-        self.front = Front(gateway, self, Principal(name=_name(gateway)))
-        self._notify: Notify | None = None
-        self._questions = Questions()
+        self.client = GatewayClient(gateway, self, Principal(name=_name(gateway)))
+        self._send: Notify | None = None
+        self._requests = ClientRequests()
 
     @property
     def version(self) -> str | None:
-        """The version the client opened with."""
-        return self.front.version
+        """The negotiated version."""
+        return self.client.version
 
     async def respond(self, message: Message, notify: Notify) -> Message | None:
-        """Answer a message; an answer to a question of ours goes to whoever asked."""
-        self._notify = notify
+        """Answer a message, or pass a response on to the request that waits for it."""
+        self._send = notify
         if "method" not in message:
-            self._questions.take(message)
+            self._requests.receive(message)
             return None
-        return await self.front.respond(message, self)
+        return await self.client.respond(message, self)
 
-    def tell(self, message: Message) -> None:
-        """Say something beside an answer."""
-        if self._notify is not None:
-            self._notify(message)
+    def notify(self, message: Message) -> None:
+        if self._send is not None:
+            self._send(message)
 
-    push = tell
+    push = notify
 
-    def break_off(self) -> None:
-        """There is only one stream here, and it stays."""
+    def interrupt(self) -> None:
+        """The only stream stays open."""
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Ask the client and wait for its answer."""
-        return await self._questions.ask(self.tell, method, params)
+        """Send the client a request and wait for the result."""
+        return await self._requests.send(self.notify, method, params)
 
     def end(self) -> None:
-        """The client is leaving."""
-        self._questions.give_up()
+        """The client closed its input."""
+        self._requests.fail_all()
 
     def cancel_all(self) -> None:
-        """Stop whatever still runs for it."""
-        self.front.close()
+        """Cancel the requests that still run."""
+        self.client.close()
 
 
 def _name(gateway: Gateway) -> str:

@@ -1,53 +1,107 @@
-"""How the gateway speaks to a client: beside an answer, on its own account, and with questions of servers;
-and how its messages are encoded."""
+"""The ways in which the gateway sends messages to a client, and how they are encoded."""
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
 from pydantic_core import to_json
 
+from toolcrib import __version__
+from toolcrib.errors import ConnectionLost, PeerError
 from toolcrib.serverkit.encoding import encode as encode_json
 from toolcrib.serverkit.encoding import encode_message
-from toolcrib.serverkit.protocol import Message
+from toolcrib.serverkit.protocol import INTERNAL_ERROR, SERVER_INFO, Message
+
+INFO = {"name": "toolcrib", "version": __version__}
 
 
 class Wire(Protocol):
-    """The way back to the client while one of its requests is being answered."""
+    """Sends messages to the client while one of its requests is being answered."""
 
-    def tell(self, message: Message) -> None:
-        """Send a notification that belongs to the request, before its answer."""
+    def notify(self, message: Message) -> None:
+        """Send a notification that belongs to the request, before the response."""
 
-    def break_off(self) -> None:
-        """The server closed its stream and goes on working; where the client can come back, so may we."""
+    def interrupt(self) -> None:
+        """The server closed its stream and continues to work; do the same if the client can resume ours."""
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Ask the client something (legacy era only) and wait for its result; raises `PeerError`."""
+        """Send the client a request (legacy era only) and wait for the result; raises `PeerError`."""
 
 
 class Channel(Protocol):
-    """The way to a client that is not answering a request: change notifications of the legacy era."""
+    """Sends notifications of changes to a client, outside its requests."""
 
     def push(self, message: Message) -> None:
-        """Send a message when the client listens; it is lost when it does not."""
+        """Send a message if the client listens; else it is dropped."""
 
 
 class Encoded(dict[str, Any]):
-    """A result that many requests get, and which is encoded once for all of them. It must not be changed."""
+    """A result of many requests, encoded once. It must not be changed."""
 
     @cached_property
     def json(self) -> bytes:
-        """The result as it stands in a message."""
         return encode_json(self)
 
 
 def encode(message: Message) -> bytes:
-    """A message as JSON."""
     result = message.get("result")
     if type(result) is Encoded:
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(message["id"]), result.json)
     try:
-        return to_json(message, inf_nan_mode="null")  # nearly always: spares two calls
+        return to_json(message, inf_nan_mode="null")  # the usual case saves two calls
     except ValueError:
         return encode_message(message)
+
+
+def completed(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result as a modern client gets it: marked as complete, and with our name."""
+    meta = {SERVER_INFO: INFO, **(result.get("_meta") or {})}
+    return {"resultType": "complete", **result, "_meta": meta}
+
+
+class ClientRequests:
+    """Requests to a client of the legacy era that wait for their responses."""
+
+    def __init__(self) -> None:
+        self._count = itertools.count(1)
+        self._waiting: dict[str, asyncio.Future[Message]] = {}
+
+    async def send(
+        self, notify: Callable[[Message], None], method: str, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Send a request with `notify` and wait for the result; raises `PeerError` when the client
+        refuses."""
+        request_id = f"toolcrib-{next(self._count)}"
+        response = self._waiting[request_id] = asyncio.get_running_loop().create_future()
+        notify({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+        try:
+            return _result(await response)
+        finally:
+            del self._waiting[request_id]
+
+    def receive(self, message: Message) -> None:
+        """A response of the client; one with an unknown id is dropped."""
+        request_id = message.get("id")
+        response = self._waiting.get(request_id) if isinstance(request_id, str) else None
+        if response is not None and not response.done():
+            response.set_result(message)
+
+    def fail_all(self) -> None:
+        """The client is gone: every waiting request fails."""
+        for response in self._waiting.values():
+            if not response.done():
+                response.set_exception(ConnectionLost("The client disconnected before it answered."))
+
+
+def _result(response: Message) -> dict[str, Any]:
+    error = response.get("error")
+    if isinstance(error, dict):
+        code = error.get("code")
+        text = str(error.get("message") or "The client gave no reason.")
+        raise PeerError(text, code=code if isinstance(code, int) else INTERNAL_ERROR)
+    result = response.get("result")
+    return result if isinstance(result, dict) else {}

@@ -13,7 +13,7 @@ __all__ = ["Host", "open_host"]
 
 
 def __getattr__(name: str) -> Any:
-    """The class is loaded on first use: a host that opens starts its servers before."""
+    """Load the class on first use, so that `open_host` can start servers before it is imported."""
     if name != "Host":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from toolcrib.host.host import Host

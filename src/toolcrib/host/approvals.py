@@ -1,12 +1,13 @@
-"""Builds the gate of a host: the person's rules, questions that wait, and whose tools are whose."""
+"""The approvals of a host: the user's rules, the gate, and the questions that wait for an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.approvals.durable_questions import DurableAsker
-from toolcrib.approvals.gate import Gate
+from toolcrib.approvals.gate import ApprovalGate
+from toolcrib.approvals.question import DurableAsker
 from toolcrib.clock import Clock
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
@@ -14,36 +15,54 @@ from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.schema.tools import Tool
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
 from toolcrib.store.database import Database
+from toolcrib.tools import ports
 
 
-async def open_gate(
-    database: Database, clock: Clock, paths: Paths, config: Config, config_now: Callable[[], Config]
-) -> tuple[Gate, DurableAsker, WorkspaceTools]:
-    """The gate, where its questions wait, and the workbench that works in its sessions' folders."""
+@dataclass(frozen=True, kw_only=True)
+class Approvals:
+    """Decides which calls may run."""
+
+    policy: ApprovalGate
+    """The settings and the user's rules."""
+    gate: ports.CallGate
+    """The policy, unless another gate was passed to `open_host`."""
+    questions: DurableAsker
+    """Questions that wait for the user."""
+
+
+async def open_approvals(
+    database: Database,
+    clock: Clock,
+    paths: Paths,
+    config: Config,
+    config_now: Callable[[], Config],
+    gate: ports.CallGate | None,
+) -> tuple[Approvals, WorkspaceTools]:
+    """The approvals, and the workspace tools, which work in the folders of their sessions."""
     rules = await ApprovalRules.open(database, clock=clock)
     settings = config.settings.approvals
     waiting = DurableAsker(ApprovalRequests(database, clock), timeout=settings.wait_seconds)
-    gate = Gate(
+    policy = ApprovalGate(
         rules=rules,
         ours=lambda tool: is_ours(tool, config_now(), workspace_tools),
         asker=waiting if settings.headless == "wait" else None,
         protected=_own_folders(paths),
         folders=(config.settings.terminal.folder, *config.settings.terminal.folders),
     )
-    gate.adopt(settings)
-    workspace_tools = WorkspaceTools(config.settings.terminal, gate.project_of, hidden=_own_folders(paths))
-    return gate, waiting, workspace_tools
+    policy.adopt(settings)
+    workspace_tools = WorkspaceTools(config.settings.terminal, policy.project_of, hidden=_own_folders(paths))
+    return Approvals(policy=policy, gate=gate or policy, questions=waiting), workspace_tools
 
 
 def is_ours(tool: Tool, config: Config, workspace_tools: WorkspaceTools) -> bool:
-    """Whether a tool came with Toolcrib: what it declares of itself is then true."""
+    """Whether a tool came with Toolcrib, so that its annotations can be trusted."""
     if tool.origin != "mcp":
         return workspace_tools.owns(tool)
     return tool.server in config.bundled
 
 
 def _own_folders(paths: Paths) -> tuple[Path, ...]:
-    """What decides about us; not the files that we lend out, which may lie in the same home."""
+    """Files that control the host; not those offered to tools, which may be in the same home."""
     backup = paths.config_file.with_name(f"{paths.config_file.name}.bak")
     folders = (paths.database.parent, paths.state, paths.runtime, paths.logs, paths.cache)
     return (paths.config_file, backup, paths.secrets_file, *folders)

@@ -1,28 +1,33 @@
-"""Puts the rest of a host on its foundation: the door, the gate, and what surfaces ask for."""
+"""Builds the rest of a host on its core: the tools, the approvals, and what surfaces use."""
 
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
-from toolcrib.host.approvals import open_gate
+from toolcrib.host.approvals import open_approvals
 from toolcrib.host.core import HostCore
 from toolcrib.host.host import Host
-from toolcrib.host.installs import Setups
-from toolcrib.host.removals import Removals
-from toolcrib.host.tool_search import Searching
+from toolcrib.host.installs import Installs, Removals, Setups
+from toolcrib.host.tool_search import Retrieval
+from toolcrib.host.toolset import Toolset
+from toolcrib.lazy import Lazy
 from toolcrib.schema.events import WaitingChanged
 from toolcrib.schema.tools import Tool
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.page_keys import PageKeys
 from toolcrib.tools.caller import Caller
-from toolcrib.tools.ports import Gate
+from toolcrib.tools.ports import CallGate
 from toolcrib.tools.sources.inline import InlineTools
 from toolcrib.tools.sources.mcp import McpTools
 from toolcrib.tools.sources.native import NativeTools
 
+if TYPE_CHECKING:
+    from toolcrib.host.chat_services import ChatServices
 
-async def assemble(stack: AsyncExitStack, core: HostCore, gate: Gate | None) -> Host:
-    """The host; `gate` decides which calls may run, in the place of its own. The stack takes it apart."""
+
+async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None) -> Host:
+    """Build the host; `gate` replaces its own approval gate. Leaving the stack closes it."""
     paths, clock, database = core.paths, core.clock, core.database
     settings, bus, registry = core.config.settings, core.events, core.registry
     audit = await stack.enter_async_context(AuditLog(database, days=settings.audit_days))
@@ -34,50 +39,52 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: Gate | None) -> 
 
     mcp = McpTools(core.servers, patience, registry.check_listed)
     sources = (native, inline, mcp)
-    approvals, questions, workspace_tools = await open_gate(
-        database, clock, paths, core.config, lambda: core.config
+    approvals, workspace = await open_approvals(
+        database, clock, paths, core.config, lambda: core.config, gate
     )
-    stack.push_async_callback(workspace_tools.close)
-    gate = gate or approvals
-    masker, telemetry = core.masker, core.telemetry
+    stack.push_async_callback(workspace.close)
+    masker, telemetry, gate = core.masker, core.telemetry, approvals.gate
     caller = Caller(
         registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry, arrive=mcp.arrive
     )
-    searching = Searching(settings.retrieval.embedder, paths.cache / "vectors", core.secrets.get)
-    stack.push_async_callback(searching.close)
+    search = Retrieval(settings.retrieval.embedder, paths.cache / "vectors", core.secrets.get)
+    stack.push_async_callback(search.close)
     host = Host(
         core=core,
-        paths=paths,
-        config_store=core.config_store,
-        secrets=core.secrets,
-        events=bus,
-        registry=registry,
-        servers=core.servers,
-        trust=core.trust,
-        pins=core.pins,
-        client_requests=core.client_requests,
-        credentials=core.credentials,
-        connector=core.connector,
-        server_events=core.server_events,
-        caller=caller,
-        gate=gate,
+        toolset=Toolset(
+            registry=registry,
+            caller=caller,
+            native=native,
+            inline=inline,
+            workspace=workspace,
+            search=search,
+            server_events=core.server_events,
+        ),
         approvals=approvals,
-        questions=questions,
-        workspace_tools=workspace_tools,
+        installs=Installs(setups=Setups(bus, clock), removals=Removals(clock)),
         audit=audit,
-        native=native,
-        inline=inline,
         pages=await PageKeys.open(database, clock=clock),
-        removals=Removals(clock),
-        setups=Setups(bus, clock),
-        searching=searching,
+        lazy_chats=Lazy(lambda: _open_chats(host)),
     )
-    # The foundation would close them last of all; calls under way end while they can still be recorded.
+    # Before the database closes, so that calls under way can still be recorded.
     stack.push_async_callback(host.servers.close)
-    stack.push_async_callback(host.close_chat_services)
-    stack.push_async_callback(host.removals.close)
-    stack.push_async_callback(host.setups.close)
-    questions.on_change = host.client_requests.questions.on_change = lambda: bus.publish(WaitingChanged())
+    stack.push_async_callback(_close_chats, host)
+    stack.push_async_callback(host.installs.removals.close)
+    stack.push_async_callback(host.installs.setups.close)
+    approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
+        WaitingChanged()
+    )
     if settings.terminal.enabled:
         host.open_workspace_tools()
     return host
+
+
+def _open_chats(host: Host) -> ChatServices:
+    from toolcrib.host.chat_services import open_chat_services
+
+    return open_chat_services(host.core, host.toolset.workspace, lambda: len(host.tools()))
+
+
+async def _close_chats(host: Host) -> None:
+    if host.lazy_chats.opened is not None:
+        await host.lazy_chats.opened.close()

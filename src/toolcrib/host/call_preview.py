@@ -1,7 +1,7 @@
-"""Shows a call to the person who is asked about it: a command part by part, an edit as a difference.
+"""Shows a call to the user who approves it: a command part by part, an edit as a diff.
 
-Reads at most the one file that the call would write, and only if it is a plain one of moderate size. What
-cannot be shown so is shown by its arguments.
+Reads at most the file that the call would write, and only if it is a regular file of moderate size. Other
+calls are shown by their arguments.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.approvals.facts import code_argument, shell_argument
-from toolcrib.approvals.places import at_home
+from toolcrib.approvals.paths import at_home
 from toolcrib.schema.tools import Tool
 
 Exhibit = dict[str, Any]
 LARGEST_FILE = 512 * 1024
 MOST_LINES = 4000
-"""A difference of more is no help; the whole new text is then shown instead."""
+"""Longer diffs are cut."""
 CONTEXT = 2
 LONGEST = 120.0
 """Seconds that a command may take in the foreground."""
@@ -29,9 +29,9 @@ LONGEST = 120.0
 def exhibit(
     tool: Tool | None, arguments: Mapping[str, Any], *, ours: bool, folder: str, sandbox: str = ""
 ) -> Exhibit:
-    """What the person is shown of a call, beside its arguments; looks at the disk.
+    """The preview of a call, shown beside its arguments; reads the disk.
 
-    `sandbox` says what holds the commands that run here.
+    `sandbox` describes the sandbox of commands.
     """
     if tool is not None:
         shell = shell_argument(tool, ours=ours)
@@ -53,18 +53,18 @@ def _place(arguments: Mapping[str, Any], folder: str) -> str:
 
 
 def _limits(arguments: Mapping[str, Any], sandbox: str) -> list[str]:
-    """What holds it, and for how long it may run."""
+    """The sandbox and the time limit of a command."""
     if arguments.get("background") is True:
-        return [*filter(None, [sandbox]), "goes on in the background"]
+        return [*filter(None, [sandbox]), "continues in the background"]
     wanted = arguments.get("timeout")
     given = wanted if isinstance(wanted, int | float) and wanted > 0 else LONGEST
     return [*filter(None, [sandbox]), f"{min(given, LONGEST):g} s at most"]
 
 
 def _command(command: str, folder: str, project: str) -> Exhibit:
-    """The command with its parts as they were read, and what is not known of each."""
+    """The command with its parts, and why each may change something."""
     from toolcrib.serverkit.shell.paths import PROJECT, place_of
-    from toolcrib.serverkit.shell.reading import only_reads
+    from toolcrib.serverkit.shell.readers import only_reads
     from toolcrib.serverkit.shell.script import read_script
     from toolcrib.serverkit.shell.words import NotUnderstood
 
@@ -73,7 +73,7 @@ def _command(command: str, folder: str, project: str) -> Exhibit:
         commands = read_script(command, place_of(folder, project) or PROJECT)
     except NotUnderstood as error:
         return {**shown, "unread": error.what}
-    shown["parts"] = [{"text": one.text, "doubt": only_reads(one)} for one in commands]
+    shown["parts"] = [{"text": part.text, "doubt": only_reads(part)} for part in commands]
     return shown
 
 
@@ -97,12 +97,12 @@ def _edit(arguments: Mapping[str, Any], folder: str) -> Exhibit | None:
 
 
 def _replacements(edits: object) -> list[tuple[str, str]]:
-    """The edits of the usual file servers: `oldText` and `newText` each."""
+    """The edits in the format of common file servers: `oldText` and `newText`."""
     if not isinstance(edits, list):
         return []
     pairs: list[tuple[str, str]] = []
-    for one in edits:
-        old, new = (one.get("oldText"), one.get("newText")) if isinstance(one, Mapping) else (None, None)
+    for edit in edits:
+        old, new = (edit.get("oldText"), edit.get("newText")) if isinstance(edit, Mapping) else (None, None)
         if not isinstance(old, str) or not isinstance(new, str):
             return []
         pairs.append((old, new))
@@ -132,7 +132,7 @@ def _shown(path: str, lines: list[dict[str, Any]], *, numbered: bool, new: bool 
 
 
 def _lines(before: str, after: str) -> Iterator[dict[str, Any]]:
-    """The lines that differ, with a few around them; `gap` stands for those left out."""
+    """The changed lines with some context; `gap` marks omitted lines."""
     old, new = before.splitlines(), after.splitlines()
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > MOST_LINES)
     for index, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
@@ -150,7 +150,7 @@ def _lines(before: str, after: str) -> Iterator[dict[str, Any]]:
 
 
 def _text_of(path: str, folder: str) -> str | None:
-    """A plain text file's content; None when there is none, or none to be shown."""
+    """The content of a text file; None if it is missing or cannot be shown."""
     wanted = Path(folder, path) if folder else Path(path)
     if not wanted.is_absolute() or "\0" in path:
         return None

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.agent.live import LiveTurn
-from toolcrib.agent.ports import Person, Question
+from toolcrib.agent.ports import User, UserQuestion
+from toolcrib.chats.event_log import EventLog
 from toolcrib.events import Bus
-from toolcrib.host.folding import Folded
 from toolcrib.schema.events import Event, TurnTold
 
 Json = dict[str, Any]
@@ -37,7 +37,7 @@ class _Teller:
     chat: str
     turn: str
     since: int
-    folded: Folded = field(default_factory=Folded)
+    log: EventLog = field(default_factory=EventLog)
     number: int = 0
     ended: bool = False
     words: Json | None = None
@@ -49,7 +49,7 @@ class _Teller:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What a turn has told so far; whoever goes on from `number` misses nothing and hears nothing twice."""
+    """The events of a turn so far; a reader that continues after `number` gets each event once."""
 
     turn: str
     since: int
@@ -90,13 +90,13 @@ class ChatNews:
             since=teller.since,
             number=teller.number,
             running=not teller.ended,
-            events=teller.folded.events(),
+            events=teller.log.events(),
         )
 
     def questions(self, chat: str) -> int:
         """How many questions of a chat wait for its person."""
         teller = self._tellers.get(chat)
-        return 0 if teller is None or teller.ended else teller.folded.open_questions
+        return 0 if teller is None or teller.ended else len(teller.log.turn.open_questions)
 
     def busy(self, chat: str, reason: str, seconds: float) -> None:
         """The chat's model is busy and is asked again after so many seconds."""
@@ -105,7 +105,7 @@ class ChatNews:
             self._flush(teller)
             self._tell(teller, {"event": "busy", "reason": reason, "seconds": round(seconds, 1)})
 
-    def person(self, person: Person) -> Person:
+    def person(self, person: User) -> User:
         """The same person, of whose answers the chat's listeners hear."""
         return _Heard(person, self._answered)
 
@@ -163,7 +163,7 @@ class ChatNews:
 
     def _tell(self, teller: _Teller, event: Json) -> None:
         teller.number += 1
-        shown = teller.folded.add(event)
+        shown = teller.log.add(event)
         if shown["event"] == "question":
             # Pictures are too large to be told to everybody; who wants them reads the chat.
             shown = {**shown, "images": []}
@@ -171,7 +171,7 @@ class ChatNews:
 
     def _answered(self, question: str, reply: Mapping[str, Any]) -> None:
         for teller in self._tellers.values():
-            if teller.folded.asks(question):
+            if teller.log.has_question(question):
                 self._flush(teller)
                 self._tell(teller, _answer_json(question, reply))
                 return
@@ -185,11 +185,11 @@ class ChatNews:
 class _Heard:
     """A person whose answers others hear of."""
 
-    def __init__(self, person: Person, heard: Callable[[str, Mapping[str, Any]], None]) -> None:
+    def __init__(self, person: User, heard: Callable[[str, Mapping[str, Any]], None]) -> None:
         self._person = person
         self._heard = heard
 
-    async def answer(self, question: Question) -> Mapping[str, Any]:
+    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
         reply = await self._person.answer(question)
         self._heard(question.id, reply)
         return reply

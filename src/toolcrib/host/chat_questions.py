@@ -15,11 +15,11 @@ from pydantic import ValidationError
 
 from toolcrib.approvals.facts import code_argument, shell_argument
 from toolcrib.approvals.rule import Rule, read_rule
-from toolcrib.approvals.rule_words import HASH_SHOWN, rule_place, rule_words
+from toolcrib.approvals.rule_text import HASH_SHOWN, rule_place, rule_words
 from toolcrib.approvals.verdict import NO_RULE
 from toolcrib.host.call_preview import Exhibit, exhibit
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.naming import BORDER
+from toolcrib.tools.names import BORDER
 
 Json = dict[str, Any]
 _SENDING = ("send", "post", "publish", "reply", "mail", "message")

@@ -1,4 +1,4 @@
-"""Where chats are held: models, records of what was said, and news of it. Made when somebody asks for any."""
+"""What chats need: models, stored chats and their events. Opened on first use."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from toolcrib.agent.client_requests import OpenQuestions
 from toolcrib.agent.live import Turns
-from toolcrib.agent.tool_offer import Forms
+from toolcrib.agent.tool_offer import ToolForms
 from toolcrib.config.secrets import SecretStore
 from toolcrib.host.approvals import is_ours
 from toolcrib.host.chat_news import ChatNews
@@ -19,23 +20,23 @@ from toolcrib.llm.context import ModelContext
 from toolcrib.llm.models import Models
 from toolcrib.store.chat_rows import ChatRows
 from toolcrib.store.chats import Chats
-from toolcrib.tools.masking import Masker
+from toolcrib.tools.masker import Masker
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChatServices:
-    """What a host needs to hold chats."""
-
     models: Models
-    chats: Chats
+    store: Chats
     rows: ChatRows
     words: ChatWords
     news: ChatNews
+    questions: OpenQuestions
+    """Open questions to the user of a turn."""
     turns: Turns = field(default_factory=Turns)
-    forms: Forms = field(default_factory=Forms)
+    forms: ToolForms = field(default_factory=ToolForms)
 
     async def close(self) -> None:
-        """End what is being answered, and let go of the models."""
+        """Stop running turns and close the models."""
         await self.turns.close()
         await self.news.close()
         await self.models.close()
@@ -44,7 +45,6 @@ class ChatServices:
 def open_chat_services(
     core: HostCore, workspace_tools: WorkspaceTools, count_tools: Callable[[], int]
 ) -> ChatServices:
-    """The chat services of the host."""
     database, clock = core.database, core.clock
     context = ModelContext(secret=partial(_secret, core.secrets, core.masker), clock=clock)
     known = QuestionWords(
@@ -53,15 +53,16 @@ def open_chat_services(
     words = ChatWords(core.tool, count_tools, known)
     return ChatServices(
         models=Models(context, core.config.settings.agent),
-        chats=Chats(database, clock),
+        store=Chats(database, clock),
         rows=ChatRows(database),
         words=words,
         news=ChatNews(core.events, words.told),
+        questions=core.client_requests.questions,
     )
 
 
 def _secret(secrets: SecretStore, masker: Masker, name: str) -> str | None:
-    """A model's key; from now on it is hidden in whatever is written down."""
+    """A model's key; from now on it is masked in logs and records."""
     value = secrets.get(name)
     if value is not None:
         masker.learn([value])

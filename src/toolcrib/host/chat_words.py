@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.host.chat_questions import QuestionWords
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.naming import BORDER
+from toolcrib.tools.names import BORDER
 
 Json = dict[str, Any]
 

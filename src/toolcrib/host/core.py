@@ -1,4 +1,4 @@
-"""What servers need to run: config, database, registry, pool. The rest of the host is built on it."""
+"""The core of a host: config, database, registry, server pool. The rest is built on it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from toolcrib.agent.client_requests import ClientRequests
 from toolcrib.clock import Clock
 from toolcrib.config.contents import SERVERS, Config
-from toolcrib.config.defaults import new_document
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
-from toolcrib.config.store import ConfigStore
+from toolcrib.config.store import ConfigStore, new_document
 from toolcrib.events import Bus
 from toolcrib.host.server_events import ServerEvents
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
@@ -34,7 +33,7 @@ from toolcrib.store.tool_lists import ToolLists
 from toolcrib.store.tool_pins import ToolPins
 from toolcrib.store.trust import EVERYTHING, Trust
 from toolcrib.telemetry.setup import open_telemetry
-from toolcrib.tools.masking import Masker
+from toolcrib.tools.masker import Masker
 from toolcrib.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -43,15 +42,15 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class HostCore:
-    """The servers, and what they rest on."""
+    """The servers and their dependencies."""
 
     paths: Paths
     clock: Clock
     only: frozenset[str] | None
-    """The servers to look after; all where there is nothing."""
+    """Run only these servers; None for all."""
     config_store: ConfigStore
     config: Config
-    """What the config file said when it was last good."""
+    """The last valid configuration."""
     secrets: SecretStore
     database: Database
     events: Bus[Event]
@@ -67,7 +66,7 @@ class HostCore:
     servers: Pool
 
     def tool(self, name: str) -> Tool | None:
-        """The tool of this public name, if there is one now."""
+        """The tool with this public name, if it exists."""
         return self.registry.snapshot.get(name)
 
     async def start_first(self) -> None:
@@ -80,7 +79,7 @@ class HostCore:
         )
 
     async def apply(self, config: Config) -> tuple[str, ...]:
-        """Bring the servers in line with a configuration; returns the names of those that were touched."""
+        """Apply a configuration to the servers; returns the names of the changed ones."""
         others = self._adopt(config)
         before = set(self.servers.names())
         changed = await self.servers.apply(
@@ -99,7 +98,7 @@ class HostCore:
         return changed
 
     def _adopt(self, config: Config) -> tuple[str, ...]:
-        """Know the servers of a configuration; returns those of which other tools are on now."""
+        """Store a configuration; returns the servers whose enabled tools changed."""
         self.config = config
         entries = config.servers.values()
         others = self.server_events.adopt(e for e in entries if self.only is None or e.name in self.only)
@@ -118,7 +117,7 @@ async def build_core(
     clock: Clock,
     trust_config: bool,
 ) -> HostCore:
-    """Read and open what there is; no server runs yet. The stack takes it apart again."""
+    """Read the config file and open the database; no server runs yet. Leaving the stack closes everything."""
     store = ConfigStore(paths.config_file, paths.files)
     config: Config = await asyncio.to_thread(store.read)
     settings = config.settings
@@ -196,10 +195,10 @@ def _server_of(registry: Registry, tool: str) -> str | None:
 
 
 def _signed_in(credentials: CredentialStore, server: str, url: str) -> object | None:
-    """The authentication of a server that somebody signed in to at this very address."""
+    """The credentials of a server, if the user signed in to exactly this address."""
     found = credentials.load(server)
     if found is None or not found.fits(url):
         return None
-    from toolcrib.servers.signin.bearer import BearerAuth
+    from toolcrib.servers.signin.credentials import BearerAuth
 
     return BearerAuth(server, credentials, found)

@@ -1,7 +1,7 @@
-"""Starts a server again when a file that it is made of changes: for those who are writing one.
+"""Restarts a server when one of its files changes, for developers of servers.
 
-Only servers whose entry says `watch` are looked after, and only while they are meant to run. Looking costs a
-listing of the folder a second; a server that is being edited is started again once the files are at rest.
+Only servers with `watch` in their entry are watched, and only while they are meant to run. Watching lists
+the folder once a second; a server restarts once its files have stopped changing.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ if TYPE_CHECKING:
 
 INTERVAL = 1.0
 MOST_FILES = 5000
-"""More are not looked at: that is no folder of a server that somebody writes."""
+"""Further files are ignored: such a folder is not the source of a server."""
 _SKIPPED = frozenset({"__pycache__", "node_modules", "venv", "dist", "build"})
-_LET_BE = frozenset({ServerState.DISABLED, ServerState.NEEDS_TRUST})
+_NOT_RESTARTED = frozenset({ServerState.DISABLED, ServerState.NEEDS_TRUST})
 
-Look = dict[str, tuple[int, int]]
-"""Each file's time of change and size."""
+FileStates = dict[str, tuple[int, int]]
+"""Modification time and size of each file."""
 
 
 async def keep_fresh(host: Host) -> None:
-    """Look after the servers of a host until cancelled."""
-    seen: dict[str, Look] = {}
-    moving: dict[str, Look] = {}
+    """Watch the servers of a host until cancelled."""
+    seen: dict[str, FileStates] = {}
+    moving: dict[str, FileStates] = {}
     while True:
         watched = {entry.name: entry for entry in host.config.servers.values() if entry.watch}
         for gone in seen.keys() - watched.keys():
             del seen[gone]
         for name, entry in watched.items():
-            now = await asyncio.to_thread(look, entry)
+            now = await asyncio.to_thread(file_states, entry)
             before = seen.setdefault(name, now)
             if now == before:
                 continue
             if moving.get(name) != now:
-                moving[name] = now  # Still being written, perhaps: it is looked at once more.
+                moving[name] = now  # It may still be being written: check once more.
                 continue
             seen[name] = now
-            if name in host.servers and host.servers.status(name).state not in _LET_BE:
+            if name in host.servers and host.servers.status(name).state not in _NOT_RESTARTED:
                 await host.servers[name].restart()
         await asyncio.sleep(INTERVAL)
 
 
-def look(entry: ServerEntry) -> Look:
-    """The files that a server watches, as they are now; a folder that is not there has none."""
+def file_states(entry: ServerEntry) -> FileStates:
+    """The watched files of a server; empty if the folder is missing."""
     folder = entry.raw.get("cwd") or entry.raw.get("sourcePath")
     if not isinstance(folder, str) or "${" in folder or not Path(folder).is_absolute():
         return {}
-    found: Look = {}
+    found: FileStates = {}
     for path, status in _files(Path(folder)):
         relative = os.path.relpath(path, folder)
         if any(fnmatch(relative, pattern) or fnmatch(path.name, pattern) for pattern in entry.watch):
@@ -70,14 +70,14 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             inside = list(os.scandir(left.pop()))
         except OSError:
             continue
-        for one in inside:
+        for item in inside:
             count += 1
-            if one.name.startswith(".") or one.name in _SKIPPED or count > MOST_FILES:
+            if item.name.startswith(".") or item.name in _SKIPPED or count > MOST_FILES:
                 continue
             try:
-                if one.is_dir(follow_symlinks=False):
-                    left.append(Path(one.path))
+                if item.is_dir(follow_symlinks=False):
+                    left.append(Path(item.path))
                 else:
-                    yield Path(one.path), one.stat()
+                    yield Path(item.path), item.stat()
             except OSError:
                 continue

@@ -1,4 +1,4 @@
-"""The host as its callers see it: servers, tools, one door, events."""
+"""The public interface of a host: servers, tools, calls, agents, events."""
 
 from __future__ import annotations
 
@@ -6,61 +6,39 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from toolcrib.agent.client_requests import ClientRequests
-from toolcrib.approvals.durable_questions import DurableAsker
-from toolcrib.approvals.gate import Gate as ApprovalGate
 from toolcrib.approvals.question import Asker
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
-from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings import Settings
-from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
+from toolcrib.host.approvals import Approvals
 from toolcrib.host.core import HostCore
-from toolcrib.host.installs import Setups
-from toolcrib.host.removals import Removals
-from toolcrib.host.server_events import ServerEvents
-from toolcrib.host.tool_catalog import ToolCatalog
-from toolcrib.host.tool_search import Searching
-from toolcrib.host.workspace_tools import WorkspaceTools
+from toolcrib.host.installs import Installs
+from toolcrib.host.toolset import Toolset
+from toolcrib.lazy import Lazy
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.tools import Principal, Tool, ToolResult
-from toolcrib.servers.connector import Connector
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import OnProgress
-from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.page_keys import PageKeys
-from toolcrib.store.tool_pins import ToolPins
-from toolcrib.store.trust import Trust
 from toolcrib.suggestions import did_you_mean
-from toolcrib.tools.caller import Caller
 from toolcrib.tools.functions import FunctionOptions
-from toolcrib.tools.ports import Gate, OnDecided
-from toolcrib.tools.registry import Registry
-from toolcrib.tools.sources.inline import InlineServer, InlineTools
-from toolcrib.tools.sources.native import NativeTools
+from toolcrib.tools.ports import OnDecided
+from toolcrib.tools.sources.inline import InlineServer
 
 if TYPE_CHECKING:
     from toolcrib.agent import Agent
-    from toolcrib.agent.live import Turns
-    from toolcrib.agent.ports import Person
-    from toolcrib.host.chat_news import ChatNews
+    from toolcrib.agent.ports import User
     from toolcrib.host.chat_services import ChatServices
-    from toolcrib.host.chat_words import ChatWords
     from toolcrib.llm.model import Model
-    from toolcrib.llm.models import Models
-    from toolcrib.retrieval import Finder, Index, Meaning
-    from toolcrib.servers.trial import Step, Trial
-    from toolcrib.store.chat_rows import ChatRows
-    from toolcrib.store.chats import Chats
+    from toolcrib.servers.trial import StepResult, TrialResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,119 +47,50 @@ LOG_READ_BYTES = 256 * 1024
 
 @dataclass(kw_only=True)
 class Host:
-    """A running tool room. `open_host` makes one; it lives as long as that block."""
+    """A running host. Created by `open_host`, and open as long as that block."""
 
     core: HostCore = field(repr=False)
-    """What the servers rest on."""
-    paths: Paths
-    config_store: ConfigStore
-    secrets: SecretStore
-    events: Bus[Event]
-    registry: Registry
-    caller: Caller
-    """The one door: every tool call of every surface goes through it."""
-    gate: Gate
+    """Config, database, servers, and what they need."""
+    toolset: Toolset = field(repr=False)
+    """The tools: where they come from, how they are found and called."""
+    approvals: Approvals = field(repr=False)
     """Decides which calls may run."""
-    approvals: ApprovalGate
-    """The gate of the settings and of the person's rules; the same, unless another one was given."""
-    questions: DurableAsker
-    """Where questions wait that nobody was there to answer."""
-    workspace_tools: WorkspaceTools
-    """The terminal and the tools for a project's folder."""
-    servers: Pool
-    """The MCP servers and how they are doing."""
-    audit: AuditLog
-    trust: Trust
-    """Which launches a person has agreed to."""
-    pins: ToolPins
-    """Which tool definitions a person has approved."""
-    native: NativeTools
-    inline: InlineTools
+    installs: Installs = field(repr=False)
+    """Servers that are being added, installed, tested or removed."""
+    audit: AuditLog = field(repr=False)
+    """Every call that was made."""
     pages: PageKeys = field(repr=False)
-    """Who may use the page."""
-    removals: Removals = field(repr=False)
-    """Servers that were removed and can still come back."""
-    setups: Setups = field(repr=False)
-    """Servers that are being added, installed or tried out."""
-    client_requests: ClientRequests = field(repr=False)
-    """Answers what servers ask while they work for a chat."""
-    credentials: CredentialStore = field(repr=False)
-    """What sign-ins to remote servers left behind."""
-    searching: Searching = field(repr=False)
-    connector: Connector = field(repr=False)
-    server_events: ServerEvents = field(repr=False)
+    """The browsers that may use the page."""
+    lazy_chats: Lazy[ChatServices] = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
-    """Why the config file, as it stands, is not what is in force; None when it is."""
+    """Why the config file is not in effect; None if it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
     lent: bool = False
-    """True while a gateway lends the tools to others: what is for this person alone is then not opened."""
+    """True while a gateway offers the tools to clients; they do not get the terminal."""
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
-    def meaning(self) -> Meaning:
-        """Vectors of texts, for whoever searches."""
-        return self.searching.meaning
+    def chats(self) -> ChatServices:
+        """Models, stored chats and running turns; opened on first use."""
+        return self.lazy_chats.value
 
     @property
-    def finder(self) -> Finder:
-        """The tools, ready to be searched; whoever searches lets it follow the registry first."""
-        return self.searching.finder
+    def servers(self) -> Pool:
+        """The MCP servers and their status."""
+        return self.core.servers
 
     @property
-    def index(self) -> Index:
-        """The finder's tools by their words alone."""
-        return self.finder.index
-
-    @cached_property
-    def tool_catalog(self) -> ToolCatalog:
-        """Every tool that is known, those that cannot be called now too."""
-        return ToolCatalog(self.registry, self.server_events.last_known, self.meaning)
-
-    @cached_property
-    def chat_services(self) -> ChatServices:
-        """Where chats are held."""
-        from toolcrib.host.chat_services import open_chat_services
-
-        return open_chat_services(self.core, self.workspace_tools, lambda: len(self.tools()))
-
-    async def close_chat_services(self) -> None:
-        """End its chats, if it ever had any."""
-        if "chat_services" in self.__dict__:
-            await self.chat_services.close()
+    def events(self) -> Bus[Event]:
+        return self.core.events
 
     @property
-    def models(self) -> Models:
-        """The language models that can be asked."""
-        return self.chat_services.models
-
-    @property
-    def chats(self) -> Chats:
-        """What was asked and answered."""
-        return self.chat_services.chats
-
-    @property
-    def chat_rows(self) -> ChatRows:
-        """The same as a page shows it."""
-        return self.chat_services.rows
-
-    @property
-    def chat_words(self) -> ChatWords:
-        """What surfaces are told of turns, in words."""
-        return self.chat_services.words
-
-    @property
-    def chat_news(self) -> ChatNews:
-        """Tells surfaces what turns are doing."""
-        return self.chat_services.news
-
-    @property
-    def turns(self) -> Turns:
-        """Questions that are being answered by themselves, for whoever follows."""
-        return self.chat_services.turns
+    def paths(self) -> Paths:
+        """The files and folders of this home."""
+        return self.core.paths
 
     @property
     def config(self) -> Config:
-        """What the config file said when it was last good."""
+        """The last valid configuration."""
         return self.core.config
 
     @property
@@ -190,8 +99,8 @@ class Host:
         return self.config.settings
 
     def tools(self, server: str | None = None, *, disabled: bool = False) -> list[Tool]:
-        """The tools there are now, of all servers or of one; `disabled` adds those that are switched off."""
-        found = self.registry.snapshot.tools.values()
+        """The current tools of all servers or of one; `disabled` includes disabled tools."""
+        found = self.toolset.registry.snapshot.tools.values()
         return [
             tool for tool in found if (disabled or tool.enabled) and (server is None or tool.server == server)
         ]
@@ -207,7 +116,7 @@ class Host:
         on_decided: OnDecided | None = None,
     ) -> ToolResult:
         """Call a tool by its public name; returns the raw MCP result or raises `ToolcribError`."""
-        return await self.caller.call(
+        return await self.toolset.caller.call(
             name,
             arguments if arguments is not None else {},
             principal=principal or Principal(),
@@ -217,34 +126,34 @@ class Host:
         )
 
     def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
-        """Decorator: make a typed Python function a native tool of this host."""
+        """Decorator: register a typed Python function as a native tool of this host."""
 
         def register(function: F) -> F:
-            self.native.tool(**options)(function)
-            self.registry.put(None, "native", self.native.tools()[None])
+            self.toolset.native.tool(**options)(function)
+            self.toolset.registry.put(None, "native", self.toolset.native.tools()[None])
             return function
 
         return register
 
     def add_inline(self, server: InlineServer) -> None:
-        """Offer the tools of an inline server, under its name and with no process behind them."""
-        self.inline.add(server)
-        self.registry.put(server.name, "inline", self.inline.tools()[server.name])
+        """Add the tools of an inline server, which needs no process."""
+        self.toolset.inline.add(server)
+        self.toolset.registry.put(server.name, "inline", self.toolset.inline.tools()[server.name])
 
     def agent(
         self,
         model: str | Model | None = None,
         *,
-        person: Person | None = None,
+        person: User | None = None,
         mode: Mode | None = None,
         project: str = "",
         max_rounds: int | None = None,
     ) -> Agent:
-        """Something that answers questions with a model and these tools.
+        """An agent that answers questions with a model and these tools.
 
-        `model` is a name such as `anthropic:claude-…`, or a model; without it, that of `TOOLCRIB_MODEL` or of
-        the settings. `person` is asked whether a call may run and when a server wants something; `mode` says
-        when, as the settings do otherwise. `project` is the folder the person works in. Raises `NoModel`.
+        `model` is a name such as `anthropic:claude-…`, or a model; the default is `TOOLCRIB_MODEL`, then
+        the settings. `person` approves calls and answers questions of servers; `mode` is the approval mode
+        (default: the settings). `project` is the user's working folder. Raises `NoModel`.
         """
         from toolcrib.agent import Agent
         from toolcrib.agent.approval_prompt import TurnGate
@@ -252,33 +161,36 @@ class Host:
 
         settings = self.settings.agent
         if max_rounds is not None:
-            settings = replace(settings, max_rounds=max_rounds)
+            settings = settings.replace(max_rounds=max_rounds)
         return Agent(
             model=self._model(model),
-            door=self.caller,
-            room=ToolSelector(
-                self.tools, self.finder, lambda: self.settings.retrieval, self.workspace_tools.owns
+            caller=self.toolset.caller,
+            finder=ToolSelector(
+                self.tools,
+                self.toolset.finder,
+                lambda: self.settings.retrieval,
+                self.toolset.workspace.owns,
             ),
-            chats=self.chats,
+            chats=self.chats.store,
             settings=settings,
-            forms=self.chat_services.forms,
-            clock=self.models.context.clock,
-            person=person,
+            forms=self.chats.forms,
+            clock=self.chats.models.context.clock,
+            user=person,
             mode=mode,
             project=project,
-            gate=self.gate if isinstance(self.gate, TurnGate) else None,
-            watch=self.client_requests.watch,
-            stop=self.workspace_tools.stop,
+            gate=self.approvals.gate if isinstance(self.approvals.gate, TurnGate) else None,
+            watch=self.core.client_requests.watch,
+            stop=self.toolset.workspace.stop,
         )
 
     def _model(self, model: str | Model | None) -> Model:
         if model is None or isinstance(model, str):
-            return self.models.get(self.models.choose(model))
+            return self.chats.models.get(self.chats.models.choose(model))
         return model
 
     def open_workspace_tools(self) -> None:
-        """Put the terminal and the tools for a project's folder among the others."""
-        self.workspace_tools.open(self.registry, self.native, self.inline)
+        """Add the terminal and the project tools to the registry."""
+        self.toolset.workspace.open(self.toolset.registry, self.toolset.native, self.toolset.inline)
 
     @asynccontextmanager
     async def session(
@@ -291,54 +203,54 @@ class Host:
     ) -> AsyncIterator[Principal]:
         """An agent session: calls made as this principal reach its own instances of isolated servers.
 
-        A program that makes one decides what it calls, so that nobody is asked unless `mode` says so; `asker`
-        is who, and `project` the folder that the session works in.
+        The program decides what it calls, so approval is only needed if `mode` says so; `asker` is then
+        asked. `project` is the working folder of the session.
         """
         principal = Principal(name=name, session=secrets.token_hex(8))
-        by_hand = self.approvals.mode_of(Principal())
-        self.approvals.begin(principal, mode=mode or by_hand, asker=asker, project=project)
+        by_hand = self.approvals.policy.mode_of(Principal())
+        self.approvals.policy.begin(principal, mode=mode or by_hand, asker=asker, project=project)
         try:
             yield principal
         finally:
             await self.end_session(principal)
 
     async def end_session(self, principal: Principal) -> None:
-        """A session is over: what ran for it alone ends, and nothing is remembered of it."""
-        self.approvals.end(principal)
+        """End a session: stop its own processes and forget its approvals."""
+        self.approvals.policy.end(principal)
         await self.rest_session(principal)
 
     async def rest_session(self, principal: Principal) -> None:
-        """A session may go on later: what ran for it alone ends, but the gate knows what it has read."""
-        await self.workspace_tools.stop(principal.session)
+        """Pause a session: stop its own processes, but keep its approvals and what it has read."""
+        await self.toolset.workspace.stop(principal.session)
         await self.servers.end_session(principal.session or "")
 
     async def ready(self) -> None:
-        """Wait until no server is starting any more; each start has its deadline."""
+        """Wait until no server is starting; each start has a timeout."""
         await self.servers.settle()
 
     async def try_server(
-        self, name: str, on_step: Callable[[Step], None] = lambda step: None
-    ) -> tuple[Trial, list[str]]:
-        """Start a second instance of a server step by step, and look its tools over."""
+        self, name: str, on_step: Callable[[StepResult], None] = lambda step: None
+    ) -> tuple[TrialResult, list[str]]:
+        """Start a second instance of a server step by step, and review its tools."""
         from toolcrib.servers.trial import try_server
         from toolcrib.tools.review import review
 
         if name in self.config.broken:
             raise self.config.broken[name]
         entry = self.config.servers.get(name) or self.servers[name].entry
-        distrust = self.trust.distrust(entry)
+        distrust = self.core.trust.distrust(entry)
         if distrust is not None:
             raise distrust
-        trial = await try_server(self.connector, entry, on_step)
-        return trial, review(name, trial.definitions, others=self.names_beside(name))
+        trial = await try_server(self.core.connector, entry, on_step)
+        return trial, review(name, trial.definitions, others=self.other_tool_names(name))
 
-    def names_beside(self, server: str) -> frozenset[str]:
-        """The names of the tools of all other servers, their own and the public ones."""
+    def other_tool_names(self, server: str) -> frozenset[str]:
+        """The tool names of all other servers, both original and public."""
         others = (tool for tool in self.tools(disabled=True) if tool.server != server)
         return frozenset(name for tool in others for name in (tool.name, tool.definition.name))
 
     async def agree(self, name: str) -> None:
-        """A person agrees to what a server would run and to its tools as they are now; it may start."""
+        """Approve what a server runs and its current tools, on behalf of the user; it may then start."""
         if name in self.config.broken:
             raise self.config.broken[name]
         entry = self.config.servers.get(name)
@@ -346,42 +258,42 @@ class Host:
             raise UnknownServer(
                 f"There is no server called {name!r}.", hint=did_you_mean(name, self.config.servers)
             )
-        self.trust.accept(entry)
-        tools = self.registry.snapshot.by_server.get(name, ())
+        self.core.trust.accept(entry)
+        tools = self.toolset.registry.snapshot.by_server.get(name, ())
         if any(tool.held for tool in tools):
-            self.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
-            self.server_events.list_again(name)
+            self.core.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
+            self.core.server_events.list_again(name)
         await self.apply(self.config)
 
     async def reload(self) -> tuple[str, ...]:
-        """Read the config file again and change what changed; an invalid one changes nothing and raises."""
+        """Read the config file again and apply the changes; raises if it is invalid, and changes nothing."""
         async with self._reloading:
             try:
-                config = await asyncio.to_thread(self.config_store.read)
+                config = await asyncio.to_thread(self.core.config_store.read)
             except ConfigError as error:
                 self.config_error = error
                 self.events.publish(ConfigChanged(error=error.message))
                 raise
-            mended, self.config_error = self.config_error is not None, None
+            fixed, self.config_error = self.config_error is not None, None
             before = self.config.settings
             changed = await self.apply(config)
-            if (mended or config.settings != before) and not changed:
+            if (fixed or config.settings != before) and not changed:
                 self.events.publish(ConfigChanged())
             return changed
 
     async def apply(self, config: Config) -> tuple[str, ...]:
-        """Bring the servers in line with a configuration; returns the names of those that were touched."""
-        self.caller.settings = config.settings
-        self.approvals.adopt(config.settings.approvals)
-        if "chat_services" in self.__dict__:
-            self.models.settings = config.settings.agent
-        self.workspace_tools.adopt(config.settings.terminal)
+        """Apply a configuration; returns the names of the changed servers."""
+        self.toolset.caller.settings = config.settings
+        self.approvals.policy.adopt(config.settings.approvals)
+        if self.lazy_chats.opened is not None:
+            self.lazy_chats.opened.models.settings = config.settings.agent
+        self.toolset.workspace.adopt(config.settings.terminal)
         if config.settings.terminal.enabled:
             self.open_workspace_tools()
         before = set(self.servers.names())
         changed = await self.core.apply(config)
         for name in before - set(self.servers.names()):
-            self.caller.counts.forget(name)
+            self.toolset.caller.counts.forget(name)
         return changed
 
     def log_lines(self, server: str, count: int = 100) -> list[str]:

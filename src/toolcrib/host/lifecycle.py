@@ -1,4 +1,4 @@
-"""Opens a host and closes it: first what its servers need, so that they start; then the rest."""
+"""Opens and closes a host: first the core, so that servers start early, then the rest."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError, HostRunning
 from toolcrib.host.core import build_core
 from toolcrib.host.folder_watch import keep_fresh
-from toolcrib.host.lock import sole_host, told_plainly
+from toolcrib.host.lock import clear_disk_errors, sole_host
 from toolcrib.loading import preload
 from toolcrib.serverkit.own_places import claimed
-from toolcrib.servers.processes.descriptors import raise_limit
+from toolcrib.servers.processes.child import raise_limit
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.host.host import Host
-    from toolcrib.tools.ports import Gate
+    from toolcrib.tools.ports import CallGate
 
 logger = logging.getLogger(__name__)
 
@@ -38,17 +38,17 @@ async def open_host(
     only: Collection[str] | None = None,
     watch: bool = True,
     handlers: Handlers | None = None,
-    gate: Gate | None = None,
+    gate: CallGate | None = None,
     clock: Clock | None = None,
     trust_config: bool = False,
 ) -> AsyncIterator[Host]:
-    """A running host on `home` (default: `TOOLCRIB_HOME`, else the platform's folders).
+    """Open a host on `home` (default: `TOOLCRIB_HOME`, else the platform's folders).
 
-    A running host holds its home. Beside one, `exclusive=True` raises `HostRunning`; by default this host
-    runs without holding the home, with server processes of its own. `lazy` starts a server only when one of
-    its tools is called, once its tool list is known. `only` leaves all other servers alone. `watch` follows
-    edits of the config file. `handlers` answer what servers ask of us, `gate` decides which calls may run.
-    `trust_config` takes the config file at its word, for programs that write it.
+    A running host locks its home. If another host has the lock, `exclusive=True` raises `HostRunning`; by
+    default this host runs without the lock, with its own server processes. `lazy` starts a server only when
+    one of its tools is called, if its tool list is known. `only` ignores all other servers. `watch` applies
+    edits of the config file. `handlers` answer requests of servers, `gate` decides which calls may run.
+    `trust_config` trusts every entry of the config file, for programs that write it.
     """
     where = find_paths(Path(home) if home else None)
     folder = where.home or where.config_file.parent
@@ -57,7 +57,7 @@ async def open_host(
     async with AsyncExitStack() as stack:
         stack.enter_context(claimed(paths.own))
         _hold_home(stack, paths, folder, exclusive)
-        with told_plainly(folder):
+        with clear_disk_errors(folder):
             core = await build_core(
                 stack,
                 paths,
@@ -68,7 +68,7 @@ async def open_host(
                 trust_config=trust_config,
             )
         await core.start_first()
-        # The rest of our own program is loaded while the first server loads its own.
+        # The rest of the host is imported while the first server starts.
         await preload("toolcrib.host.assembly")
         from toolcrib.host.assembly import assemble
 
@@ -81,7 +81,7 @@ async def open_host(
 
 
 def _hold_home(stack: AsyncExitStack, paths: Paths, folder: Path, exclusive: bool | None) -> None:
-    """Hold the home while the stack is open: always, never, or when no other host does (None)."""
+    """Lock the home while the stack is open: always, never, or if it is free (None)."""
     if exclusive is False:
         return
     try:
@@ -92,7 +92,7 @@ def _hold_home(stack: AsyncExitStack, paths: Paths, folder: Path, exclusive: boo
 
 
 async def _follow(host: Host) -> None:
-    """Apply edits of the config file as they happen; a bad one is told and changes nothing."""
+    """Apply edits of the config file; an invalid one is logged and changes nothing."""
     async for digest in changes(host.paths.config_file, since=host.config.digest):
         if digest == host.config.digest and host.config_error is None:
             continue

@@ -1,4 +1,4 @@
-"""One host for one home: a lock that the operating system lets go of however the host ends."""
+"""One host per home: a file lock, which the operating system releases however the host ends."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from toolcrib.errors import ConfigError, HostRunning
 
 _ANY = "Check the permissions of that folder, or set TOOLCRIB_HOME to another one."
 _HINTS = {
-    errno.ENOSPC: "The disk is full: make room, or set TOOLCRIB_HOME to a folder on another disk.",
-    errno.EDQUOT: "Your quota is used up: make room, or set TOOLCRIB_HOME to a folder on another disk.",
+    errno.ENOSPC: "The disk is full: free some space, or set TOOLCRIB_HOME to a folder on another disk.",
+    errno.EDQUOT: "Your quota is used up: free some space, or set TOOLCRIB_HOME to a folder on another disk.",
     errno.EROFS: "The disk is read-only: set TOOLCRIB_HOME to a folder that can be written to.",
 }
-_OF_THE_DISK = (*_HINTS, errno.EACCES, errno.EPERM)
+_DISK_ERRORS = (*_HINTS, errno.EACCES, errno.EPERM)
 PAUSE = 0.01
 ATTEMPTS = 1000
-"""Ten seconds: somebody who only looks lets go at once, but may stand still in between on a busy machine."""
+"""Ten seconds: a process that only checks the lock releases it at once, but may be slow on a busy machine."""
 
 
 @contextmanager
 def sole_host(file: Path, home: Path) -> Iterator[None]:
-    """Hold the home while the block runs; raises `HostRunning` with a pointer to the host that has it."""
+    """Lock the home while the block runs; raises `HostRunning` with the process that has the lock."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -55,36 +55,36 @@ def _write_note(descriptor: int, home: Path) -> None:
 
 
 @contextmanager
-def told_plainly(home: Path) -> Iterator[None]:
-    """A full or read-only disk is nobody's fault here: say so, and what to do."""
+def clear_disk_errors(home: Path) -> Iterator[None]:
+    """Turn errors of a full or read-only disk into a `ConfigError` with a hint."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _OF_THE_DISK:
+        if error.errno not in _DISK_ERRORS:
             raise
         raise unwritable(home, error) from error
 
 
 def unwritable(home: Path, error: OSError) -> ConfigError:
-    """What to say when the home cannot be written, and what to do about it."""
+    """The error for a home that cannot be written."""
     return ConfigError(
         f"{home} cannot be written to: {error.strerror}.", hint=_HINTS.get(error.errno or 0, _ANY)
     )
 
 
 def _locked(descriptor: int) -> bool:
-    """Take the lock, unless a host has it; whoever only looks for one holds it too, and is waited for."""
+    """Take the lock, unless a host has it. A process that only checks holds it briefly, and is waited for."""
     for _ in range(ATTEMPTS):
-        if _tried(descriptor, fcntl.LOCK_EX):
+        if _try_lock(descriptor, fcntl.LOCK_EX):
             return True
-        if not _tried(descriptor, fcntl.LOCK_SH):
+        if not _try_lock(descriptor, fcntl.LOCK_SH):
             return False
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         time.sleep(PAUSE)
     return False
 
 
-def _tried(descriptor: int, kind: int) -> bool:
+def _try_lock(descriptor: int, kind: int) -> bool:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -93,7 +93,7 @@ def _tried(descriptor: int, kind: int) -> bool:
 
 
 def running_host(file: Path) -> dict[str, Any] | None:
-    """Who holds the home now (`pid`, `since`), or None."""
+    """The process that has the lock (`pid`, `since`), or None."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -111,7 +111,7 @@ def _taken(descriptor: int, home: Path) -> HostRunning:
     note = _note(descriptor)
     return HostRunning(
         f"A host already runs on {home} (process {note.get('pid', '?')}, since {note.get('since', '?')}).",
-        hint="Every command talks to it by itself. Stop it first, or set TOOLCRIB_HOME to another folder.",
+        hint="Commands use it automatically. Stop it first, or set TOOLCRIB_HOME to another folder.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Carries what happens to servers into the registry, the cache and the events; the only place that does."""
+"""Passes changes of servers on to the registry, the tool cache and the event bus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from toolcrib.clock import Clock
-from toolcrib.config.launch import is_bundled
+from toolcrib.config.review import is_bundled
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ServerChanged, ServerLogged, ServerNoticed
@@ -21,17 +21,15 @@ logger = logging.getLogger(__name__)
 
 
 class Telemetry(Protocol):
-    """Who measures how servers are doing."""
-
     def server_changed(self, status: ServerStatus) -> None:
-        """A server is in this state now."""
+        """Record the state of a server."""
 
     def server_removed(self, name: str) -> None:
-        """A server is no longer there."""
+        """Record the removal of a server."""
 
 
 class ServerEvents:
-    """The audience of every supervisor."""
+    """The listener of every supervisor."""
 
     def __init__(
         self,
@@ -52,17 +50,17 @@ class ServerEvents:
         self._since: dict[str, tuple[ServerState, datetime]] = {}
 
     def since(self, server: str) -> datetime | None:
-        """When the server came into the state that it is in; None while nothing has happened to it."""
+        """When the server's state last changed; None if it never did."""
         known = self._since.get(server)
         return None if known is None else known[1]
 
     def last_known(self) -> dict[str, CachedTools]:
-        """The last tool lists of the servers that are configured, whatever has become of their entries."""
+        """The last tool lists of the configured servers, even if their entries changed since."""
         lists = ((name, self._cache.last(name)) for name in self.entries)
         return {name: tools for name, tools in lists if tools is not None}
 
     def adopt(self, entries: Iterable[ServerEntry]) -> tuple[str, ...]:
-        """Take over other entries; returns the servers of which other tools are on now."""
+        """Replace the entries; returns the servers whose enabled tools changed."""
         before, self.entries = self.entries, {entry.name: entry for entry in entries}
         other = [
             name
@@ -74,14 +72,14 @@ class ServerEvents:
         return tuple(other)
 
     def list_again(self, server: str) -> None:
-        """Put a server's tools into the registry as they are: what decides which are offered has changed."""
+        """Register a server's current tools again, after a change of which are offered."""
         tools = self._registry.snapshot.by_server.get(server, ())
         if tools:
             definitions = [dict(tool.definition.raw) for tool in tools]
             self.listed(server, definitions, stale=any(tool.stale for tool in tools))
 
     def changed(self, status: ServerStatus) -> None:
-        """A server moved to another state."""
+        """Publish the new state of a server."""
         known = self._since.get(status.name)
         if known is None or known[0] is not status.state:
             self._since[status.name] = (status.state, self._clock.now())
@@ -90,7 +88,7 @@ class ServerEvents:
             self._telemetry.server_changed(status)
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
-        """A tool list arrived: into the registry, and a fresh one into the cache."""
+        """Register a new tool list; a fresh one is also cached."""
         entry = self.entries.get(server)
         include = entry.include_tools if entry else ()
         exclude = entry.exclude_tools if entry else ()
@@ -102,7 +100,7 @@ class ServerEvents:
                 stale=stale,
                 include=include,
                 exclude=exclude,
-                # Whoever writes a server changes its tools all day; `watch` is part of what was agreed to.
+                # A developer changes the tools all the time; `watch` is part of what was approved.
                 pinned=entry is not None and not is_bundled(entry.raw) and not entry.watch,
             )
         except ConfigError as error:
@@ -117,22 +115,22 @@ class ServerEvents:
         return len(self._registry.snapshot.by_server.get(server, ()))
 
     def staled(self, server: str) -> None:
-        """The server is away; its tools stay, marked."""
+        """Mark the tools of an unavailable server as stale."""
         self._registry.mark_stale(server)
 
     def withdrawn(self, server: str) -> None:
-        """The server's tools are no longer to be had."""
+        """Remove the tools of a server."""
         self._registry.withdraw(server)
 
     def forget(self, server: str) -> None:
-        """The server is no longer configured; neither is its last list of any use."""
+        """Forget a server that is no longer configured, and its cached tools."""
         self._cache.forget(server)
         self._since.pop(server, None)
         if self._telemetry is not None:
             self._telemetry.server_removed(server)
 
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
-        """What a server says of its own accord goes to whoever listens."""
+        """Publish a notification of a server."""
         self._bus.publish(ServerNoticed(server, method, params))
         if method == "notifications/message":
             self._bus.publish(ServerLogged(server, str(params.get("level", "info")), params.get("data")))
@@ -147,7 +145,7 @@ class ServerEvents:
                 fingerprint=self.pool.fingerprint(server),
                 protocol=status.era or "",
                 version=status.version,
-                definitions=tuple(one for one in definitions if isinstance(one, dict)),
+                definitions=tuple(definition for definition in definitions if isinstance(definition, dict)),
                 saved_at=self._clock.now(),
             )
         )

@@ -1,5 +1,4 @@
-"""Every tool that is known: those that can be called, those that are off or held, and the last known ones of
-servers that are away. For whoever wants to see where each stands; nothing is called from here."""
+"""Every known tool: callable, disabled and held ones, and the last known tools of unavailable servers."""
 
 from __future__ import annotations
 
@@ -13,14 +12,17 @@ from toolcrib.schema.tools import Tool
 from toolcrib.tools.registry import Registry
 
 if TYPE_CHECKING:
-    from toolcrib.retrieval import Meaning
+    from toolcrib.retrieval import EmbeddingService
 
 
 class ToolCatalog:
-    """The tools of a host; `last_known` are the remembered lists of the servers that are configured."""
+    """The tools of a host; `last_known` returns the cached lists of the configured servers."""
 
     def __init__(
-        self, registry: Registry, last_known: Callable[[], Mapping[str, CachedTools]], meaning: Meaning
+        self,
+        registry: Registry,
+        last_known: Callable[[], Mapping[str, CachedTools]],
+        meaning: EmbeddingService,
     ) -> None:
         from toolcrib.retrieval import Finder
 
@@ -31,7 +33,7 @@ class ToolCatalog:
         self._read: dict[str, tuple[datetime, tuple[Tool, ...]]] = {}
 
     def tools(self) -> list[Tool]:
-        """All of them; those of servers that are away are marked stale and are not enabled."""
+        """All tools; those of unavailable servers are marked stale and are disabled."""
         snapshot = self._registry.snapshot
         away = [
             tool
@@ -43,11 +45,11 @@ class ToolCatalog:
         return [*snapshot.tools.values(), *away]
 
     async def follow(self) -> None:
-        """Bring the finder up to date; it holds those that are off as if they were on."""
+        """Update the finder; disabled tools are included as if they were enabled."""
         await self.finder.follow(self._findable)
 
     async def warm(self, question: str) -> None:
-        """Have everything loaded that the first question would wait for; nothing the second time."""
+        """Load everything that the first question needs; does nothing the second time."""
         if not self._warm:
             self._warm = not (await self.finder.select(question, 1)).note
 

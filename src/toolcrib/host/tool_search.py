@@ -1,4 +1,4 @@
-"""What searching the tools needs; nothing of it is loaded before somebody searches."""
+"""The embeddings and the finder for searching tools, loaded on the first search."""
 
 from __future__ import annotations
 
@@ -11,46 +11,52 @@ from typing import TYPE_CHECKING
 from toolcrib.config.expansion import expand
 from toolcrib.config.settings import EmbedderSettings
 from toolcrib.errors import ToolcribError
+from toolcrib.lazy import Lazy
 
 if TYPE_CHECKING:
-    from toolcrib.retrieval import Finder, Meaning
+    from toolcrib.retrieval import Finder
+    from toolcrib.retrieval.embedding_service import EmbeddingService
 
 
-class Searching:
-    """The vectors and the finder of a host; `folder` is where vectors are kept."""
+class Retrieval:
+    """The embeddings and the finder of a host; `folder` is the cache of vectors."""
 
     def __init__(self, settings: EmbedderSettings, folder: Path, secret: Callable[[str], str | None]) -> None:
         self._settings = settings
         self._folder = folder
         self._secret = secret
+        self._meaning = Lazy(self._open)
 
-    @cached_property
-    def meaning(self) -> Meaning:
-        """Vectors of texts, by the embedder that the settings ask for; a wrong setting costs only these."""
-        from toolcrib.retrieval import Meaning, open_embedder
-        from toolcrib.retrieval.embedding import Chosen
+    @property
+    def meaning(self) -> EmbeddingService:
+        return self._meaning.value
+
+    def _open(self) -> EmbeddingService:
+        """Use the configured embedder; if it is not valid, tools are ranked by words alone."""
+        from toolcrib.retrieval import open_embedder
+        from toolcrib.retrieval.embedder import EmbedderChoice
+        from toolcrib.retrieval.embedding_service import EmbeddingService
 
         wanted = self._settings
         try:
             key = _filled(wanted.api_key, self._secret)
-            embedder = open_embedder(Chosen(wanted.kind, wanted.model, wanted.url, key))
+            embedder = open_embedder(EmbedderChoice(wanted.kind, wanted.model, wanted.url, key))
         except ToolcribError as error:
-            meaning = Meaning(None, self._folder)
+            meaning = EmbeddingService(None, self._folder)
             meaning.note = f"Ranked by words alone: {error.message} {error.hint}".strip()
             return meaning
-        return Meaning(embedder, self._folder)
+        return EmbeddingService(embedder, self._folder)
 
     @cached_property
     def finder(self) -> Finder:
-        """The tools, ready to be searched; whoever searches lets it follow the registry first."""
+        """Searches the tools; call `follow` first."""
         from toolcrib.retrieval import Finder
 
         return Finder(self.meaning)
 
     async def close(self) -> None:
-        """Let go of what was loaded, if anything was."""
-        if "meaning" in vars(self):
-            await self.meaning.close()
+        if self._meaning.opened is not None:
+            await self._meaning.opened.close()
 
 
 def _filled(text: str, secret: Callable[[str], str | None]) -> str:

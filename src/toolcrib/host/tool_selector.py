@@ -1,4 +1,4 @@
-"""The host's tools as the agent sees them: all of them, or those that a question needs."""
+"""Selects the tools that an agent is offered for a question."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from toolcrib.agent.ports import Found
+from toolcrib.agent.ports import FoundTool
 from toolcrib.config.settings import RetrievalSettings
 from toolcrib.schema.tools import Tool
 
@@ -15,39 +15,41 @@ if TYPE_CHECKING:
 
 
 class ToolSelector:
-    """Looks tools up by the host's finder, which it brings up to date first; `at_hand` are always offered."""
+    """Uses the host's finder, and updates it first; adds the tools that `is_always_offered` accepts."""
 
     def __init__(
         self,
         tools: Callable[[], Sequence[Tool]],
         finder: Finder,
         settings: Callable[[], RetrievalSettings],
-        at_hand: Callable[[Tool], bool] = lambda tool: False,
+        is_always_offered: Callable[[Tool], bool] = lambda tool: False,
     ) -> None:
         self.tools = tools
         self._finder = finder
         self._settings = settings
-        self._at_hand = at_hand
+        self._is_always_offered = is_always_offered
 
     async def choose(
         self, question: str, *, context: Sequence[str] = (), recent: Sequence[str] = ()
-    ) -> tuple[list[Found], str]:
-        """Those always on, those that fit, and those just used."""
+    ) -> tuple[list[FoundTool], str]:
+        """The always-on tools, the best matches and the recently used ones."""
         await self._finder.follow(self.tools)
         settings = self._settings()
         always_on = [
-            tool.name for tool in self.tools() if _fits(tool.name, settings.always_on) or self._at_hand(tool)
+            tool.name
+            for tool in self.tools()
+            if _fits(tool.name, settings.always_on) or self._is_always_offered(tool)
         ]
         picks = await self._finder.select(
             question, settings.k, always_on=always_on, recent=recent, context=context
         )
-        return [Found(tool=pick.tool, why=_why(pick)) for pick in picks], picks.note
+        return [FoundTool(tool=pick.tool, why=_why(pick)) for pick in picks], picks.note
 
-    async def search(self, query: str, limit: int) -> list[Found]:
-        """Those that fit these words best."""
+    async def search(self, query: str, limit: int) -> list[FoundTool]:
+        """The best matches for a query."""
         await self._finder.follow(self.tools)
         picks = await self._finder.select(query, limit)
-        return [Found(tool=pick.tool, why=_why(pick)) for pick in picks.matches]
+        return [FoundTool(tool=pick.tool, why=_why(pick)) for pick in picks.matches]
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

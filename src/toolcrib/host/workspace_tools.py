@@ -1,7 +1,7 @@
-"""The terminal and the tools for a project's folder, as a host lends them: for the folder of whoever calls.
+"""The terminal and the project tools of a host, which work in the folder of their caller.
 
-They are found as any bundled server is, and have no process of their own. Until they are asked for they are
-not among the host's tools, so that nobody lends out a terminal without having said so.
+They are loaded like any bundled server, and have no process of their own. They are only registered on
+request, so that a terminal is never offered by accident.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from toolcrib import plugins
 from toolcrib.config.settings import TerminalSettings
 from toolcrib.errors import ConfigError, UsageError
+from toolcrib.lazy import Lazy
 from toolcrib.schema.tools import Tool
 from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.functions import FunctionTool
@@ -29,11 +29,11 @@ logger = logging.getLogger(__name__)
 BUNDLED = "toolcrib.bundled"
 SERVER = "terminal"
 TIMEOUT = 180.0
-"""Seconds for one call; the tools themselves have a lower ceiling, and say more about it."""
+"""Seconds per call; the tools have lower limits of their own, with better messages."""
 
 
 class WorkspaceTools:
-    """Made by the host; `open` puts the tools among the others."""
+    """Created by the host; `open` registers the tools."""
 
     def __init__(
         self,
@@ -44,28 +44,29 @@ class WorkspaceTools:
         self._hidden = tuple(str(path) for path in hidden)
         self._project_of = project_of
         self._open = False
+        self._lazy = Lazy(self._make)
         self.adopt(settings)
 
     def adopt(self, settings: TerminalSettings) -> None:
-        """Take over other settings; commands that are running stay as they were started."""
+        """Apply new settings; running commands keep the old ones."""
         self._settings = settings
         self._default = Path(settings.folder).expanduser() if settings.folder else None
-        if "_made" in self.__dict__:
-            made = self._made
+        made = self._lazy.opened
+        if made is not None:
             made.workplace.sandbox = self._sandbox(made.bundled, made.workplace.sandbox.scratch)
             made.workplace.variables = tuple(settings.variables)
 
     def folder(self) -> Path:
-        """Where the caller works: its session's project, that of the settings, or the current folder."""
+        """The caller's folder: its session's project, that of the settings, or the current folder."""
         project = self._project_of(caller_context.session.get())
         return Path(project) if project else self._default or Path.cwd()
 
     def open(self, registry: Registry, native: NativeTools, inline: InlineTools) -> None:
-        """Offer the tools, once; a name that somebody else has taken stays theirs."""
+        """Register the tools, once; names that are already taken are left alone."""
         if self._open:
             return
         self._open = True
-        made = self._made
+        made = self._lazy.value
         try:
             registry.put(SERVER, "inline", [tool.definition for tool in made.terminal.tools.values()])
             server = InlineServer(SERVER, timeout=TIMEOUT)
@@ -82,51 +83,53 @@ class WorkspaceTools:
         registry.put(None, "native", native.tools()[None])
 
     def owns(self, tool: Tool) -> bool:
-        """Whether a tool is one of these, and not somebody else's of the same name."""
-        if tool.origin == "mcp" or "_made" not in self.__dict__:
+        """Whether a tool is one of these, and not another of the same name."""
+        made = self._lazy.opened
+        if tool.origin == "mcp" or made is None:
             return False
-        known = self._made.shown.snapshot.tools.get(tool.name)
+        known = made.shown.snapshot.tools.get(tool.name)
         return known is not None and known.hash == tool.hash and known.origin == tool.origin
 
     def holds(self) -> str:
-        """What holds the commands that run here, in a few words."""
-        if "_made" not in self.__dict__:
+        """A short description of the sandbox of commands."""
+        made = self._lazy.opened
+        if made is None:
             return ""
-        sandbox = self._made.workplace.sandbox
+        sandbox = made.workplace.sandbox
         if sandbox.kind == "none":
             return "no sandbox"
         return f"sandbox {sandbox.kind}, network {'on' if sandbox.network else 'off'}"
 
     def is_own_command(self, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
         """Whether a connection between these addresses comes from a command that runs here."""
-        keepers = self._made.bundled.live_keepers if "_made" in self.__dict__ else ()
+        made = self._lazy.opened
+        keepers = made.bundled.live_keepers if made is not None else ()
         if not keepers:
             return False
-        from toolcrib.servers.processes.loopback import comes_from
+        from toolcrib.servers.processes.origin import comes_from
 
         return comes_from(frozenset(keepers), ours, theirs)
 
     def find(self, name: str) -> Tool | None:
-        """One of these tools by its public name, offered or not."""
-        return self._made.shown.snapshot.tools.get(name)
+        """The tool with this public name, whether it is registered or not."""
+        return self._lazy.value.shown.snapshot.tools.get(name)
 
     async def stop(self, session: str | None) -> None:
-        """End all that a session left in the background."""
-        if "_made" in self.__dict__:
-            await self._made.sessions.end_owner(session)
+        """End the background commands of a session."""
+        if self._lazy.opened is not None:
+            await self._lazy.opened.sessions.end_owner(session)
 
     async def close(self) -> None:
-        """End everything."""
-        if "_made" in self.__dict__:
-            await self._made.sessions.end_all()
-            self._made.terminal.close()
-            self._made.project.close()
+        """End all commands."""
+        made = self._lazy.opened
+        if made is not None:
+            await made.sessions.end_all()
+            made.terminal.close()
+            made.project.close()
 
-    @cached_property
-    def _made(self) -> _Made:
-        # Not before somebody wants them: most hosts never do.
+    def _make(self) -> _Made:
         bundled: Any = plugins.find(BUNDLED, SERVER)
-        sessions = bundled.Sessions()
+        sessions = bundled.CommandSessions()
         workplace = bundled.Workplace(
             folder=self.folder,
             sandbox=self._sandbox(bundled, bundled.Scratch()),
@@ -161,6 +164,6 @@ class _Made:
     project: ToolServer
     sessions: Any
     shown: Registry
-    """The tools as they are offered, to know them by."""
+    """The tools as offered, for comparison."""
     workplace: Any
     bundled: Any

@@ -1,1 +1,1 @@
-"""Talks to language models: one narrow port, one vendor a file, nothing loaded that is not used."""
+"""Talks to language models: one small protocol, one file for each vendor, loaded on first use."""

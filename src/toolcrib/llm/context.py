@@ -1,4 +1,4 @@
-"""What a provider is given: the environment, the secrets, an address of its own, and time."""
+"""What a provider gets: environment, secrets, an address, and a clock."""
 
 from __future__ import annotations
 
@@ -13,50 +13,47 @@ from toolcrib.errors import ModelKeyRefused
 
 @dataclass(frozen=True, kw_only=True)
 class Vendor:
-    """How a vendor is reached; `toolcrib models` shows it."""
+    """How a vendor is reached; shown by `toolcrib models`."""
 
     name: str
     title: str
     keys: tuple[str, ...] = ()
-    """Names of environment variables and of secrets, in the order in which they are looked for."""
+    """Names of environment variables and secrets, in order of preference."""
     addresses: tuple[str, ...] = ()
     """Names of environment variables."""
     address: str = ""
-    """Where it is unless somebody says otherwise."""
+    """The default address."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelContext:
-    """The world as a provider sees it."""
-
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     secret: Callable[[str], str | None] = field(default=lambda name: None, repr=False)
     """Looks a secret up by name; may wait for a keyring."""
     clock: Clock = field(default_factory=SystemClock)
     address: str = ""
-    """Where the vendor is, when the settings say so."""
+    """The vendor's address, if set in the settings."""
     alias: str = ""
-    """What the settings call the vendor at that address."""
+    """The vendor's name in the settings, if it has its own address."""
     key_name: str = ""
-    """Which secret or variable holds the key, when the settings say so."""
+    """The secret or variable with the key, if set in the settings."""
     max_tokens: int | None = None
-    """The most that an answer may have; None for the vendor's own limit."""
+    """Limit for the length of an answer; None for the vendor's own limit."""
     context_tokens: int | None = None
-    """What the model can hold, when the settings say so."""
+    """The model's context, if set in the settings."""
     retries: int = 2
-    """How often a vendor that is busy is asked again."""
+    """Retries if a vendor is busy."""
 
     def name_of(self, vendor: Vendor, model: str) -> str:
-        """What the model is called here."""
         return f"{self.alias or vendor.name}:{model}"
 
     def address_of(self, vendor: Vendor) -> str:
-        """Where to send requests: the settings, the vendor's usual variables, its own address."""
+        """The address from the settings, the vendor's variables, or its default."""
         named = (self.environ.get(name, "").strip() for name in vendor.addresses)
         return (self.address or next((one for one in named if one), "") or vendor.address).rstrip("/")
 
     async def key_of(self, vendor: Vendor) -> tuple[str, str] | None:
-        """The name it was found under and the key; None when there is none."""
+        """The key and the name it was found under; None if missing."""
         for name in (self.key_name,) if self.key_name else vendor.keys:
             value = self.environ.get(name, "").strip() or None
             if value is None:
@@ -66,14 +63,15 @@ class ModelContext:
         return None
 
     async def need_key(self, vendor: Vendor) -> tuple[str, str]:
-        """The same; raises `ModelKeyRefused` that says where a key goes."""
+        """The same; raises `ModelKeyRefused` if missing."""
         found = await self.key_of(vendor)
         if found is not None:
             return found
-        raise ModelKeyRefused(f"There is no key for {vendor.title}.", hint=key_hint(vendor, self.key_name))
+        raise ModelKeyRefused(
+            f"There is no API key for {vendor.title}.", hint=key_hint(vendor, self.key_name)
+        )
 
 
 def key_hint(vendor: Vendor, key_name: str = "") -> str:
-    """Where a vendor's key goes."""
     name = key_name or next(iter(vendor.keys), "KEY")
     return f"Store one with: toolcrib secret set {name}; or set {name} in the environment."

@@ -1,6 +1,7 @@
-"""Sends a request to a vendor and reads its answer line by line; one place for what goes wrong on the wire.
+"""Sends a request to a vendor, reads its answer line by line, and translates network errors.
 
-Leaving the block closes the connection, so that the vendor stops working.
+Leaving the block closes the connection, so that the vendor stops. Lines end only at line feed and carriage
+return: `str.splitlines` would also split at U+2028 and others, which may occur inside JSON strings.
 """
 
 from __future__ import annotations
@@ -14,74 +15,123 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import AnswerCut, ConfigError, ModelError, ModelUnreachable
 from toolcrib.llm.context import Vendor
-from toolcrib.llm.lines import LineReader, LineTooLong
-from toolcrib.llm.refusals import translate
-from toolcrib.llm.valid_json import decode, encode
-from toolcrib.llm.values import tables
+from toolcrib.llm.json_values import decode, encode, tables
+from toolcrib.llm.vendor_errors import translate
 
 if TYPE_CHECKING:
     import httpx2
 
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Longest line in bytes."""
+_BOM = b"\xef\xbb\xbf"
+
+
+class ResponseLineTooLong(ValueError):
+    pass
+
+
+class LineReader:
+    """Turns chunks of bytes into lines of text."""
+
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self._longest = longest
+        self._begun: list[bytes] = []
+        self._held = 0
+        self._after_return = False
+        self._at_start = True
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """The lines that this chunk completes; raises `ResponseLineTooLong`."""
+        if self._after_return and chunk.startswith(b"\n"):  # A CRLF split between two chunks.
+            chunk = chunk[1:]
+            self._after_return = False
+        if not chunk:
+            return []
+        self._after_return = chunk.endswith(b"\r")
+        lines = chunk.splitlines()  # On bytes, this splits only at these three.
+        rest = b"" if chunk.endswith((b"\r", b"\n")) else lines.pop()
+        complete = [self._join(line) for line in lines]
+        self._hold(rest)
+        return complete
+
+    def rest(self) -> str:
+        return self._join(b"") if self._begun else ""
+
+    def _hold(self, piece: bytes) -> None:
+        if not piece:
+            return
+        self._begun.append(piece)
+        self._held += len(piece)
+        if self._held > self._longest:
+            raise ResponseLineTooLong(f"a line is longer than {self._longest:,} bytes")
+
+    def _join(self, end: bytes) -> str:
+        line = b"".join([*self._begun, end])
+        self._begun, self._held = [], 0
+        if self._at_start:
+            line = line.removeprefix(_BOM)
+        self._at_start = False
+        return line.decode("utf-8", "replace")
+
+
 CONNECT_TIMEOUT = 15.0
 SILENCE_TIMEOUT = 600.0
-"""Seconds without a byte after which a model counts as gone; some think for minutes before the first word."""
+"""Seconds without data after which a model counts as gone; some think for minutes first."""
 LINGERING = 1.0
-"""Seconds for the end of a stream after the end of its answer."""
+"""Seconds to wait for the end of a stream after its last event."""
 _MAX_ERROR_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outgoing:
-    """A request on its way."""
-
+class VendorRequest:
     vendor: Vendor
     url: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
     key_name: str = ""
     in_lines: bool = False
-    """The answer is JSON line by line, not events."""
+    """The answer is JSON lines, not server-sent events."""
 
 
 class Sender:
-    """The connections to one vendor; opened at the first request."""
+    """The connections to one vendor, opened by the first request."""
 
     def __init__(self) -> None:
         self._client: httpx2.AsyncClient | None = None
 
     @asynccontextmanager
-    async def send(self, outgoing: Outgoing) -> AsyncIterator[Answer]:
-        """The answer to a POST; raises `ModelError` for any that is no success."""
+    async def send(self, request: VendorRequest) -> AsyncIterator[VendorResponse]:
+        """The answer to a POST; raises `ModelError` for any error status."""
         async with AsyncExitStack() as stack:
-            yield await self._once(stack, outgoing)
+            yield await self._once(stack, request)
 
     async def close(self) -> None:
-        """Let go of the connections."""
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
 
-    async def _once(self, stack: AsyncExitStack, outgoing: Outgoing) -> Answer:
+    async def _once(self, stack: AsyncExitStack, request: VendorRequest) -> VendorResponse:
         import httpx2
 
-        client = self._client_of(outgoing.url)
-        content = encode(outgoing.body)
-        headers = {"Content-Type": "application/json", "User-Agent": "toolcrib", **outgoing.headers}
+        client = self._client_of(request.url)
+        content = encode(request.body)
+        headers = {"Content-Type": "application/json", "User-Agent": "toolcrib", **request.headers}
         try:
             response = await stack.enter_async_context(
-                client.stream("POST", outgoing.url, content=content, headers=headers)
+                client.stream("POST", request.url, content=content, headers=headers)
             )
             if response.is_success:
-                return Answer(response, outgoing)
+                return VendorResponse(response, request)
             text = await _beginning(response)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise ConfigError(f"{outgoing.url!r} is no address of a model: {error}") from None
+            raise ConfigError(f"{request.url!r} is not a model's address: {error}") from None
         except httpx2.HTTPError as error:
             raise ModelUnreachable(
-                f"{outgoing.vendor.title} cannot be reached at {outgoing.url}: {_said(error)}",
+                f"{request.vendor.title} cannot be reached at {request.url}: {_said(error)}",
                 hint="Check the address and the network.",
             ) from error
-        raise translate(outgoing.vendor, outgoing.key_name, response.status_code, response.headers, text)
+        raise translate(request.vendor, request.key_name, response.status_code, response.headers, text)
 
     def _client_of(self, url: str) -> httpx2.AsyncClient:
         if self._client is None:
@@ -92,7 +142,7 @@ class Sender:
             local = httpx2.URL(url).host in ("localhost", "127.0.0.1", "::1")
             plain = url.startswith("http://")
             self._client = httpx2.AsyncClient(
-                # Loading the system's authorities costs 30 ms, and nothing here speaks TLS.
+                # Loading the CA certificates takes 30 ms and is not needed without TLS.
                 verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain and local else True,
                 timeout=httpx2.Timeout(SILENCE_TIMEOUT, connect=CONNECT_TIMEOUT),
                 trust_env=not local,
@@ -100,23 +150,23 @@ class Sender:
         return self._client
 
 
-class Answer:
-    """A success, to be read once."""
+class VendorResponse:
+    """A successful response, to be read once."""
 
-    def __init__(self, response: httpx2.Response, outgoing: Outgoing) -> None:
+    def __init__(self, response: httpx2.Response, request: VendorRequest) -> None:
         self._response = response
-        self._vendor = outgoing.vendor
-        self._in_lines = outgoing.in_lines
+        self._vendor = request.vendor
+        self._in_lines = request.in_lines
         self._reader = LineReader()
         self.ended = False
-        """Set by the reader when it has all it needs; what follows is read for the connection's sake."""
+        """Set by the reader when the answer is complete; the rest is read only to reuse the connection."""
 
     def pieces(self) -> AsyncGenerator[dict[str, Any], None]:
-        """The answer in the pieces in which it comes: events, lines, or all of it at once."""
+        """The answer as it arrives: events, lines, or a single document."""
         if self._in_lines:
             return self._documents()
         if self._response.headers.get("content-type", "").startswith("application/json"):
-            return self._whole()  # A server that does not stream, whatever it was asked for.
+            return self._whole()  # A server that does not stream.
         return self.events()
 
     async def _whole(self) -> AsyncGenerator[dict[str, Any], None]:
@@ -126,7 +176,7 @@ class Answer:
             yield piece
 
     async def lines(self) -> AsyncGenerator[str, None]:
-        """The complete lines of the answer; raises `AnswerCut` when the connection breaks."""
+        """The complete lines of the answer; raises `AnswerCut` if the connection breaks."""
         import httpx2
 
         reader = self._reader
@@ -140,11 +190,11 @@ class Answer:
                     return
         except httpx2.HTTPError as error:
             raise self._broke_off(_said(error)) from error
-        except LineTooLong as error:
-            raise ModelError(f"{self._vendor.title} sent too much at once: {error}.") from error
+        except ResponseLineTooLong as error:
+            raise ModelError(f"{self._vendor.title} sent a line that is too long: {error}.") from error
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
-        """The data of server-sent events, as JSON; `[DONE]` gives an empty object."""
+        """The data of server-sent events as JSON; `[DONE]` gives an empty object."""
         data: list[str] = []
         async for line in self.lines():
             if line.startswith("data:"):
@@ -156,7 +206,7 @@ class Answer:
         rest = self._reader.rest()
         if rest.startswith("data:"):
             data.append(rest[5:].removeprefix(" "))
-        if data:  # Some end without the last empty line.
+        if data:  # Some servers omit the last empty line.
             for piece in self._last("\n".join(data)):
                 yield piece
 
@@ -174,27 +224,27 @@ class Answer:
         return [{}] if text.strip() == "[DONE]" else objects(self._vendor, text)
 
     def _last(self, text: str) -> list[dict[str, Any]]:
-        """What the stream ends with; what cannot be read there was cut off."""
+        """The end of the stream; invalid JSON there means that it was cut off."""
         try:
             return self._event(text)
         except ModelError as error:
-            raise self._broke_off("it ends in the middle") from error
+            raise self._broke_off("it is incomplete") from error
 
     def _broke_off(self, why: str) -> AnswerCut:
-        return AnswerCut(f"The answer of {self._vendor.title} broke off: {why}", hint="Ask again.")
+        return AnswerCut(f"{self._vendor.title}'s answer was cut off: {why}", hint="Ask again.")
 
 
 def objects(vendor: Vendor, text: str) -> list[dict[str, Any]]:
-    """The JSON objects of a text: one, or a list of them; raises `ModelError` where it is no JSON."""
+    """The JSON objects of a text, one or a list; raises `ModelError` if it is not JSON."""
     try:
         found = decode(text)
     except ValueError:
-        raise ModelError(f"{vendor.title} sent something that cannot be understood: {text[:200]!r}") from None
+        raise ModelError(f"{vendor.title} sent an invalid answer: {text[:200]!r}") from None
     return [found] if isinstance(found, dict) else tables(found)
 
 
 async def _linger(chunks: AsyncIterator[bytes]) -> None:
-    """Read to the end, so that the connection can be used again; not for long."""
+    """Read to the end for a moment, so that the connection can be reused."""
     import httpx2
 
     with contextlib.suppress(TimeoutError, httpx2.HTTPError):
@@ -208,7 +258,7 @@ def _said(error: Exception) -> str:
 
 
 async def _beginning(response: httpx2.Response) -> str:
-    """As much of a refusal as is worth reading."""
+    """The beginning of an error response."""
     read = bytearray()
     async for chunk in response.aiter_bytes():
         read += chunk

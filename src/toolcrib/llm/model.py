@@ -1,4 +1,4 @@
-"""The port: a model is asked once and streams what it says; it knows nothing of rounds, chats or rights."""
+"""The model protocol: asked once, it streams an answer; it knows nothing of rounds, chats or approvals."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from toolcrib.schema.messages import FromModel, Message, StopReason, ToolUse, Us
 
 
 @dataclass(frozen=True, kw_only=True)
-class Traits:
-    """What a model can do; what is not known is assumed to be so."""
+class ModelTraits:
+    """A model's capabilities; unknown ones are assumed."""
 
     context_tokens: int = 128_000
     tools: bool = True
     images: bool = True
-    """Whether it sees pictures, at all and beside tools."""
+    """Whether it accepts pictures, also together with tools."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """One question to a model."""
+class CompletionRequest:
+    """One request to a model."""
 
     messages: Sequence[Message]
     system: str = ""
     tools: Sequence[Mapping[str, Any]] = ()
-    """Definitions in the form that the model names."""
+    """Definitions in the model's `form`."""
     max_tokens: int | None = None
     temperature: float | None = None
     stop: Sequence[str] = ()
@@ -34,44 +34,44 @@ class Request:
 
 @dataclass(frozen=True)
 class TextDelta:
-    """More words of the answer."""
+    """More text of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ThinkingDelta:
-    """More words of what the model thinks on the way, where it shows them."""
+    """More of the model's reasoning, if shown."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class CallMade:
-    """A call was wholly received; told once the answer is complete."""
+    """A complete call, sent once the answer is complete."""
 
     call: ToolUse
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """The last event: the whole message, why it ended, and what it took."""
+    """The last event: the whole message, why it ended, and its usage."""
 
     message: FromModel
     reason: StopReason
     usage: Usage = field(default_factory=Usage)
     detail: str = ""
-    """What the vendor says about the reason, such as the category of a filter."""
+    """The vendor's detail for the reason, such as the category of a filter."""
 
 
 @dataclass(frozen=True)
-class Noticed:
-    """Something that the user should know, such as a picture that was left out."""
+class ModelNotice:
+    """A notice for the user, such as a picture that was left out."""
 
     text: str
 
 
-ModelEvent = TextDelta | ThinkingDelta | CallMade | Noticed | Finished
+ModelEvent = TextDelta | ThinkingDelta | CallMade | ModelNotice | Finished
 
 
 class Model(Protocol):
@@ -83,16 +83,16 @@ class Model(Protocol):
 
     @property
     def form(self) -> str:
-        """In which form it wants tools: a name in `toolcrib.tools.formats.FORMATS`."""
+        """The format of its tools: a name in `toolcrib.tools.formats.FORMATS`."""
 
-    async def traits(self) -> Traits:
-        """What it can do; may ask the vendor once."""
+    async def traits(self) -> ModelTraits:
+        """Its capabilities; may ask the vendor once."""
 
-    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask. Closing the generator, or cancelling who reads it, ends the request at the vendor.
+    def stream(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream an answer. Closing the generator, or cancelling its reader, ends the request at the vendor.
 
-        Raises `ModelError`. `Finished` comes last, always, unless it raises.
+        Raises `ModelError`. `Finished` is always last, unless it raises.
         """
 
     async def close(self) -> None:
-        """Let go of its connections."""
+        """Close its connections."""

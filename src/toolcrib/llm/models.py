@@ -1,9 +1,9 @@
-"""Opens models by name and keeps them open; a vendor's module is imported when the first of its models is."""
+"""Opens models by name and keeps them open; a vendor's module is imported on first use."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from toolcrib import plugins
@@ -11,17 +11,39 @@ from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import NoModel, NotFound
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.model import Model
-from toolcrib.llm.names import ModelName, read_name
 from toolcrib.llm.trial import Trials
 from toolcrib.suggestions import did_you_mean
 
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model's name: `vendor:model`, or `demo`."""
+
+    vendor: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.vendor}:{self.model}" if self.model else self.vendor
+
+
+def read_name(text: str) -> ModelName:
+    """Splits a name; raises `NoModel`. The model part may contain colons."""
+    vendor, _, model = text.strip().partition(":")
+    if not vendor or (not model and vendor != "demo"):
+        raise NoModel(
+            f"{text!r} is not a model's name.",
+            hint="Use vendor:model, such as ollama:qwen3, or demo to try it out.",
+        )
+    return ModelName(vendor, model)
+
+
 PROVIDERS = "toolcrib.llm.providers"
 VARIABLE = "TOOLCRIB_MODEL"
-NO_MODEL_HINT = "Name one with --model vendor:model, or try it without any account: --model demo"
+NO_MODEL_HINT = "Choose one with --model vendor:model, or try it without an account: --model demo"
 
 
 class Provider(Protocol):
-    """What a module of `llm/providers` offers."""
+    """A module of `llm/providers`."""
 
     VENDOR: Vendor
 
@@ -30,18 +52,18 @@ class Provider(Protocol):
 
 
 def find_provider(module: str) -> Provider:
-    """The provider of this module's name; raises `NotFound`."""
+    """The provider with this module name; raises `NotFound`."""
     return cast("Provider", plugins.find(PROVIDERS, module))
 
 
 def variables() -> set[str]:
-    """The names of environment variables that say how vendors are reached, and which model is asked."""
+    """Environment variables with vendors' keys and addresses, and with the default model."""
     vendors = [find_provider(module).VENDOR for module in plugins.names(PROVIDERS)]
     return {VARIABLE, *(name for vendor in vendors for name in (*vendor.keys, *vendor.addresses))}
 
 
 class Models:
-    """The models of a host. `settings` may be replaced; what is open already stays as it was opened."""
+    """The models of a host. `settings` may be replaced; open models are not affected."""
 
     def __init__(self, context: ModelContext, settings: AgentSettings) -> None:
         self.settings = settings
@@ -50,7 +72,7 @@ class Models:
         self._open: dict[tuple[str, object], Model] = {}
 
     def get(self, name: str) -> Model:
-        """The model of this name; raises `NoModel` when there is no such vendor. Sends nothing."""
+        """The model of this name; raises `NoModel` for an unknown vendor. Sends nothing."""
         read = read_name(name)
         endpoint = self.settings.endpoints.get(read.vendor)
         key = (str(read), endpoint)
@@ -59,32 +81,29 @@ class Models:
         return self._open[key]
 
     def choose(self, name: str | None = None) -> str:
-        """The name that was given, that of the environment, or that of the settings; raises `NoModel`."""
+        """The given name, or the one from the environment or the settings; raises `NoModel`."""
         chosen = name or self.context.environ.get(VARIABLE, "").strip() or self.settings.model
         if chosen:
             return chosen
         raise NoModel("No model is chosen.", hint=NO_MODEL_HINT)
 
     async def close(self) -> None:
-        """Let go of all connections."""
         for model in self._open.values():
             await model.close()
         self._open.clear()
 
     def lend(self, environ: Mapping[str, str]) -> Models:
-        """The same with these variables besides: those of a command that runs elsewhere. To be closed."""
+        """Models with additional environment variables, for a command in another process; must be closed."""
         both = {**self.context.environ, **environ}
         return Models(replace(self.context, environ=both), self.settings)
 
     def vendors(self) -> list[Vendor]:
-        """Everyone who can be asked, by name; imports all of them."""
+        """All vendors, by name; imports all providers."""
         return [find_provider(module).VENDOR for module in plugins.names(PROVIDERS)]
 
     def _make(self, name: ModelName) -> Model:
         own = replace(
-            self.context,
-            max_tokens=self.settings.max_tokens,
-            context_tokens=self.settings.context_tokens,
+            self.context, max_tokens=self.settings.max_tokens, context_tokens=self.settings.context_tokens
         )
         endpoint = self.settings.endpoints.get(name.vendor)
         if endpoint is None:
@@ -108,6 +127,6 @@ class Models:
             )
             listed = f"Known: {', '.join(sorted(known))}."
             raise NoModel(
-                f"There is no vendor of models called {vendor!r}.",
+                f"There is no model vendor called {vendor!r}.",
                 hint=did_you_mean(vendor, known, otherwise=listed),
             ) from None

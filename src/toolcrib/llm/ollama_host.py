@@ -1,4 +1,4 @@
-"""Finds Ollama and asks it what it has: which models, and what each can do. It never complains."""
+"""Finds Ollama, its models and their capabilities; never raises."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.llm.model import Traits
-from toolcrib.llm.valid_json import decode, encode
-from toolcrib.llm.values import count, table, tables, text
+from toolcrib.llm.json_values import count, decode, encode, table, tables, text
+from toolcrib.llm.model import ModelTraits
 
 PATIENCE = 2.0
 DEFAULT_PORT = 11434
@@ -19,14 +18,14 @@ DEFAULT_PORT = 11434
 
 @dataclass(frozen=True, kw_only=True)
 class LocalModel:
-    """A model that Ollama has on its disk."""
+    """A model installed in Ollama."""
 
     name: str
     bytes: int = 0
 
 
 def address_of(host: str) -> str:
-    """`OLLAMA_HOST` as an address: scheme and port may be left out, and 0.0.0.0 means this machine."""
+    """`OLLAMA_HOST` as an address: scheme and port are optional, and 0.0.0.0 means this machine."""
     address = host if "://" in host else f"http://{host}"
     scheme, _, rest = address.partition("://")
     name, slash, path = rest.partition("/")
@@ -38,7 +37,7 @@ def address_of(host: str) -> str:
 
 
 async def find_models(address: str) -> list[LocalModel] | None:
-    """The models that are there; None when no Ollama answers."""
+    """The installed models; None if Ollama does not answer."""
     found = await _ask(f"{address}/api/tags", None)
     if found is None:
         return None
@@ -50,8 +49,8 @@ async def find_models(address: str) -> list[LocalModel] | None:
     ]
 
 
-async def describe(address: str, model: str, wanted_context: int) -> Traits:
-    """What a model can do; one that cannot be described is taken to be able to do everything."""
+async def describe(address: str, model: str, wanted_context: int) -> ModelTraits:
+    """A model's capabilities; all of them if unknown."""
     found = await _ask(f"{address}/api/show", {"model": model}) or {}
     capabilities = found.get("capabilities")
     known = capabilities if isinstance(capabilities, list) else ["tools", "vision"]
@@ -59,7 +58,7 @@ async def describe(address: str, model: str, wanted_context: int) -> Traits:
     lengths = [
         value for key, value in table(info).items() if key.endswith(".context_length") and count(value)
     ]
-    return Traits(
+    return ModelTraits(
         context_tokens=min([wanted_context, *lengths]), tools="tools" in known, images="vision" in known
     )
 
@@ -73,7 +72,7 @@ def _ask_now(url: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     data = None if body is None else encode(body)
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310
-    # No proxy: it is on this machine or in this house.
+    # No proxy: it is on this machine or in the local network.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=PATIENCE) as response:

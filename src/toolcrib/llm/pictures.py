@@ -1,4 +1,4 @@
-"""Checks pictures before they are sent: vendors refuse a whole chat for a damaged or mislabelled one."""
+"""Checks pictures before they are sent: vendors reject the whole request for a damaged or mislabelled one."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from toolcrib.schema.messages import Image
 
 LARGEST = 5_000_000
-"""Characters of base64; the strictest vendor takes 5 MB."""
+"""Characters of base64; the strictest vendor accepts 5 MB."""
 LARGEST_SIDE = 8000
-"""Pixels; Anthropic refuses more."""
+"""Pixels; Anthropic rejects more."""
 _BEGINNINGS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _DATA_URL = re.compile(r"\s*data:[^,]{0,100};base64,")
 _URL_SAFE = str.maketrans("-_", "+/")
 _NO_SIZE = frozenset({0x01, *range(0xD0, 0xDA)})
-"""Markers of JPEG that have no length."""
+"""JPEG markers without a length."""
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of JPEG that tell the size of the picture."""
+"""JPEG markers with the size of the picture."""
 
 
 @dataclass(frozen=True)
 class NoPicture:
-    """Why something cannot be sent as a picture, in a few words."""
+    """Why data cannot be sent as a picture."""
 
     why: str
 
@@ -33,8 +33,8 @@ _TOO_LARGE = NoPicture(f"it is larger than {LARGEST * 3 / 4 / 1e6:.2f} MB")
 
 
 def checked(data: str, mime: str = "") -> Image | NoPicture:
-    """The picture under the type that it really has, or why it is none."""
-    if len(data) > LARGEST * 1.1:  # Line breaks are the rest.
+    """The picture with its real type, or why it cannot be sent."""
+    if len(data) > LARGEST * 1.1:  # Allows for line breaks.
         return _TOO_LARGE
     found = _decode(data)
     if found is None:
@@ -42,22 +42,22 @@ def checked(data: str, mime: str = "") -> Image | NoPicture:
     encoded, raw = found
     kind = kind_of(raw)
     if not kind:
-        return NoPicture(f"it is called {mime[:40] or 'a picture'} and is not a PNG, JPEG, GIF or WebP")
+        return NoPicture(f"it is declared as {mime[:40] or 'a picture'} but is not a PNG, JPEG, GIF or WebP")
     return damage(raw, kind) or Image(encoded, kind)
 
 
 def kind_of(data: bytes) -> str:
-    """The type of a picture by its first bytes; empty for what models do not take."""
+    """A picture's type by its first bytes; empty if models do not accept it."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((mime for beginning, mime in _BEGINNINGS if data.startswith(beginning)), "")
 
 
 def _decode(data: str) -> tuple[str, bytes] | None:
-    """Base64 that every vendor takes, and the bytes of it."""
+    """Valid base64 and its bytes."""
     with contextlib.suppress(ValueError):
         return data, binascii.a2b_base64(data, strict_mode=True)
-    # Line breaks, the head of a data URL, the URL-safe alphabet and missing padding lose nothing.
+    # Line breaks, a data URL prefix, the URL-safe alphabet and missing padding are fixed.
     plain = "".join(_DATA_URL.sub("", data, count=1).split()).translate(_URL_SAFE).rstrip("=")
     plain += "=" * (-len(plain) % 4)
     with contextlib.suppress(ValueError):
@@ -66,23 +66,23 @@ def _decode(data: str) -> tuple[str, bytes] | None:
 
 
 def damage(raw: bytes, kind: str) -> NoPicture | None:
-    """What is wrong with a picture of this type, if anything is."""
+    """What is wrong with a picture of this type, if anything."""
     if len(raw) * 4 > LARGEST * 3:
         return _TOO_LARGE
     if raw[12:16] == b"IHDR" and b"IEND" not in raw[-64:]:
-        return NoPicture("it ends before its end")
+        return NoPicture("it is incomplete")
     size = size_of(raw, kind)
     if size is None:
         return None
     if min(size) == 0:
         return NoPicture("it has no pixels")
     if max(size) > LARGEST_SIDE:
-        return NoPicture(f"it has {size[0]} by {size[1]} pixels, and models take {LARGEST_SIDE}")
+        return NoPicture(f"it has {size[0]} by {size[1]} pixels; the limit is {LARGEST_SIDE}")
     return None
 
 
 def size_of(raw: bytes, kind: str) -> tuple[int, int] | None:
-    """Width and height in pixels; None where the picture does not tell."""
+    """Width and height in pixels; None if unknown."""
     if kind == "image/png" and raw[12:16] == b"IHDR" and len(raw) >= 24:
         return int.from_bytes(raw[16:20]), int.from_bytes(raw[20:24])
     if kind == "image/gif" and len(raw) > 13:

@@ -1,6 +1,6 @@
-"""What an answer costs, in US dollars: by the vendors' list prices as far as they are known here.
+"""The cost of an answer in US dollars, by the vendors' list prices.
 
-Prices change and discounts differ; what the settings say holds. A model of unknown price has no cost.
+Prices in the settings take precedence. A model of unknown price has no cost.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Price:
     input: float
     output: float
     cached: float | None = None
-    """For input that the vendor had kept; as other input where it is not known."""
+    """Cached input; None for the price of other input."""
     written: float | None = None
-    """For input that the vendor writes to its cache; as other input where it is not known."""
+    """Input written to the vendor's cache; None for the price of other input."""
 
 
 FREE = Price(0, 0, 0)
@@ -43,11 +43,11 @@ LISTED: Mapping[str, Price] = {
     "ollama:": FREE,
     "demo": FREE,
 }
-"""By the beginning of the name; the longest that fits holds."""
+"""By prefix of the name; the longest match counts."""
 
 
 def cost(model: str, usage: Usage, own: Mapping[str, Price] | None = None) -> float | None:
-    """Dollars; None where the price is not known."""
+    """Dollars; None if the price is unknown."""
     price = _find(model, own or {}) or _find(model.replace("openai-responses:", "openai:", 1), LISTED)
     if price is None:
         return None

@@ -1,7 +1,7 @@
-"""Gathers what a model streams into one message: each call gets an id, and an object as its arguments.
+"""Builds one message from what a model streams: each call gets an id, and an object as its arguments.
 
-A call that was not wholly received is never handed on as one that may run: it is marked as cut where the
-model reached its output limit, and anywhere else the whole answer counts as broken off.
+A call that was not received completely never runs: it is marked as cut if the model reached its output limit;
+otherwise the whole answer counts as cut off.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolcrib.llm.json_values import clean_text, decode, encode, identifier, is_valid, made_valid
 from toolcrib.llm.model import CallMade, Finished, ModelEvent, TextDelta, ThinkingDelta
-from toolcrib.llm.valid_json import clean_text, decode, encode, is_valid, made_valid
-from toolcrib.llm.values import identifier
 from toolcrib.schema.messages import FromModel, Opaque, StopReason, Text, ToolUse, Usage
 
 _LONGEST_NAME = 256
@@ -22,7 +21,7 @@ _DECLINED = ("refused", "filtered")
 
 
 @dataclass
-class Draft:
+class CallDraft:
     """A call that is still being written."""
 
     id: str = ""
@@ -31,34 +30,31 @@ class Draft:
 
 
 @dataclass
-class Gathering:
-    """The message as far as it came."""
-
+class AnswerBuilder:
     parts: list[Text | ToolUse | Opaque] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     reason: StopReason | None = None
     detail: str = ""
-    """What the vendor says about the reason, such as the category of a filter."""
+    """The vendor's detail for the reason, such as the category of a filter."""
     ended: bool = False
-    """The answer is complete; a stream that stops before that broke off."""
+    """The answer is complete; a stream that stops before that was cut off."""
     over: bool = False
-    """Nothing more is to come, so that nobody need wait for it."""
+    """Nothing more will follow."""
     _ids: set[str] = field(default_factory=set)
     _words: list[str] = field(default_factory=list)
     _half: str = ""
-    """The first half of a character that a server cut in two."""
+    """The first half of a surrogate pair split by a server."""
     _whole: set[str] = field(default_factory=set)
-    """Calls whose arguments are a complete JSON text, which proves that nothing of them is missing."""
+    """Calls whose arguments are complete JSON, so nothing is missing."""
     _open: set[str] = field(default_factory=set)
-    """Calls whose end the vendor did not tell."""
+    """Calls whose end was not reported."""
 
     @property
     def broke_off(self) -> bool:
-        """Whether something is missing for another reason than the model's output limit."""
+        """Whether something is missing for another reason than the output limit."""
         return not self.ended or bool(self._open and self.reason not in ("length", *_DECLINED))
 
     def say(self, text: object) -> list[ModelEvent]:
-        """More words of the answer."""
         if not isinstance(text, str):
             return []
         said = self._half + text
@@ -70,13 +66,12 @@ class Gathering:
         return [TextDelta(said)]
 
     def think(self, text: object) -> list[ModelEvent]:
-        """More words of what the model thinks; shown and not kept."""
+        """Reasoning is shown and not kept."""
         return [ThinkingDelta(clean_text(text))] if isinstance(text, str) and text else []
 
     def keep(self, part: Opaque) -> None:
-        """Something for the vendor alone."""
         self._settle()
-        # The store refuses what is no valid JSON, as vendors do.
+        # The store rejects invalid JSON, as vendors do.
         self.parts.append(part if is_valid(part.data) else replace(part, data=made_valid(part.data)))
 
     def call(
@@ -88,10 +83,10 @@ class Gathering:
         *,
         closed: bool = True,
     ) -> CallMade:
-        """A call; `arguments` are JSON, or an object already. Not `closed`, its end was not told."""
+        """Add a call; `arguments` are JSON text or an object. Not `closed` if its end was not reported."""
         self._settle()
         id_ = clean_text(identifier(id_))
-        # Some servers give no id, and some the same one twice: answers could not be told apart.
+        # Some servers give no id or the same one twice; answers must be distinguishable.
         if not id_ or id_ in self._ids or len(id_) > _LONGEST_NAME:
             id_ = f"call_{secrets.token_hex(6)}"
         self._ids.add(id_)
@@ -106,11 +101,10 @@ class Gathering:
         return CallMade(use)
 
     def end(self) -> None:
-        """Complete, and nothing follows."""
         self.ended = self.over = True
 
     def finish(self) -> Finished:
-        """The whole message; of one that was refused or filtered, only the words."""
+        """The whole message; only its text if it was refused or filtered."""
         self._settle()
         parts = self.parts
         if self.reason in _DECLINED:
@@ -127,7 +121,7 @@ class Gathering:
         return "calls" if message.calls else "end"
 
     def _cut(self, part: Text | ToolUse | Opaque, *, last: bool) -> Text | ToolUse | Opaque:
-        """The part, marked as cut where it is a call that the output limit may have ended."""
+        """The part, marked as cut if it is a call that the output limit may have ended."""
         if not isinstance(part, ToolUse) or part.id in self._whole:
             return part
         return replace(part, cut=True) if last or part.id in self._open else part
@@ -142,12 +136,12 @@ class Gathering:
 
 
 def read_arguments(arguments: object) -> tuple[dict[str, Any], str | None]:
-    """The arguments as an object, or none and what was written instead."""
+    """The arguments as an object, or an empty one and the text as written."""
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         return {}, None
     try:
         found = decode(arguments) if isinstance(arguments, str) else arguments
-        if isinstance(found, str):  # An object inside a string: seen with small models.
+        if isinstance(found, str):  # An object inside a string: some small models write that.
             found = decode(found)
     except ValueError:
         return {}, _written(arguments)

@@ -1,4 +1,4 @@
-"""Tries a model out: whether the key is taken, the address answers, and the model speaks."""
+"""Tests a model: whether the key is accepted, the address answers, and the model replies."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from toolcrib.errors import ModelError, ModelKeyRefused, ModelUnreachable
-from toolcrib.llm.model import Finished, Model, Request
-from toolcrib.schema.messages import FromPerson, Text, Usage
+from toolcrib.llm.model import CompletionRequest, Finished, Model
+from toolcrib.schema.messages import FromUser, Text, Usage
 
 QUESTION = "Answer with the single word: ready"
 MOST_TOKENS = 256
-"""Enough for a word by a model that thinks before it speaks."""
+"""Enough for one word by a reasoning model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelTrial:
-    """A model that answered."""
-
     model: str
     answer: str
     ms: float
@@ -29,47 +27,42 @@ class ModelTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class LastTrial:
-    """How the last trial of a vendor went."""
-
     at: datetime
     model: str
     ms: float | None = None
-    """None where it did not answer."""
+    """None if it did not answer."""
     refused: bool = False
-    """It was the key that was not taken."""
+    """The key was rejected."""
     reason: str = ""
 
 
 class Trials:
-    """The last trial of each vendor, for as long as the host runs."""
+    """The last trial of each vendor since the host started."""
 
     def __init__(self) -> None:
         self._last: dict[str, LastTrial] = {}
 
     def of(self, vendor: str) -> LastTrial | None:
-        """That of this vendor, if there was one."""
         return self._last.get(vendor)
 
     def worked(self, vendor: str, trial: ModelTrial) -> None:
-        """It answered."""
         now = datetime.now().astimezone()
         self._last[vendor] = LastTrial(at=now, model=trial.model, ms=trial.ms)
 
     def failed(self, vendor: str, model: str, error: ModelError) -> None:
-        """It did not."""
         refused = isinstance(error, ModelKeyRefused)
         now = datetime.now().astimezone()
         self._last[vendor] = LastTrial(at=now, model=model, refused=refused, reason=error.message)
 
     def forget_failures(self) -> None:
-        """A key is another one now: what failed before may work."""
+        """A key changed, so failed vendors may work now."""
         self._last = {vendor: last for vendor, last in self._last.items() if last.ms is not None}
 
 
 async def try_model(model: Model, *, timeout: float = 30.0) -> ModelTrial:
-    """Ask for one word; raises `ModelError` that says what is wrong and what to do."""
+    """Ask for one word; raises `ModelError`."""
     started = time.perf_counter()
-    request = Request(messages=[FromPerson(parts=(Text(QUESTION),))], max_tokens=MOST_TOKENS)
+    request = CompletionRequest(messages=[FromUser(parts=(Text(QUESTION),))], max_tokens=MOST_TOKENS)
     try:
         async with asyncio.timeout(timeout):
             finished = await _answer(model, request)
@@ -85,9 +78,9 @@ async def try_model(model: Model, *, timeout: float = 30.0) -> ModelTrial:
     )
 
 
-async def _answer(model: Model, request: Request) -> Finished:
+async def _answer(model: Model, request: CompletionRequest) -> Finished:
     async with aclosing(model.stream(request)) as events:
         async for event in events:
             if isinstance(event, Finished):
                 return event
-    raise ModelError(f"{model.name} ended without a word.")
+    raise ModelError(f"{model.name} ended without an answer.")

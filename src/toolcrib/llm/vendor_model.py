@@ -1,42 +1,85 @@
-"""A model that is asked over HTTP: opens the request, reads the stream, and sees whether it came to its end.
+"""A model over HTTP: sends the request, reads the stream, retries, and checks that the answer is complete.
 
-What a vendor's protocol looks like is for `providers/` to say; how an answer is read to its end, and what it
-means when it is not, stands here once.
+The vendors' protocols are in `providers/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Protocol
 
 from toolcrib.errors import AnswerCut, ModelBusy, ModelError, ModelUnreachable
-from toolcrib.llm.acceptable import Limits, acceptable, fingerprint, has_pictures, pictures_in
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.http import Outgoing, Sender
-from toolcrib.llm.model import CallMade, ModelEvent, Noticed, Request, Traits
-from toolcrib.llm.refusals import PicturesRefused
-from toolcrib.llm.retry import Patience
-from toolcrib.llm.stream_reader import Gathering
+from toolcrib.llm.history import Limits, acceptable, fingerprint, has_pictures, pictures_in
+from toolcrib.llm.http import Sender, VendorRequest
+from toolcrib.llm.model import CallMade, CompletionRequest, ModelEvent, ModelNotice, ModelTraits
+from toolcrib.llm.stream_reader import AnswerBuilder
+from toolcrib.llm.vendor_errors import PicturesRefused
 from toolcrib.schema.messages import Message
 
+LONGEST_WAIT = 60.0
+"""A vendor that asks for a longer wait is not retried."""
+_FIRST_WAIT = 1.0
+OnWait = Callable[[ModelError, float], None]
+"""Called with the vendor's error and the seconds until the retry."""
 
-class Reading(Protocol):
+_listener: ContextVar[OnWait | None] = ContextVar("toolcrib-vendor-wait", default=None)
+
+
+@contextmanager
+def hearing_of_waits(listener: OnWait) -> Iterator[None]:
+    """Report waits of everything started in this block to the listener."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def tell_of_wait(error: ModelError, seconds: float) -> None:
+    listener = _listener.get()
+    if listener is not None:
+        listener(error, seconds)
+
+
+class RetryWaits:
+    """The retries of one request."""
+
+    def __init__(self, context: ModelContext) -> None:
+        self._clock = context.clock
+        self._left = context.retries
+        self._wait = _FIRST_WAIT
+
+    async def wait(self, error: ModelError) -> None:
+        """Wait before the next attempt; raises the error if there is none."""
+        asked = getattr(error, "wait", None)
+        pause = self._wait if asked is None else asked
+        if not self._left or pause > LONGEST_WAIT:
+            raise error
+        self._left -= 1
+        self._wait *= 4
+        tell_of_wait(error, pause)
+        await self._clock.sleep(pause)
+
+
+class AnswerReader(Protocol):
     """Reads one answer, piece by piece."""
 
     @property
-    def gathering(self) -> Gathering:
-        """What came so far; its `ended` is set when the answer is complete, `over` when nothing follows."""
+    def builder(self) -> AnswerBuilder:
+        """The answer so far."""
 
     def take(self, piece: dict[str, Any]) -> Iterable[ModelEvent]:
-        """A piece of the stream, or the whole answer of a server that does not stream."""
+        """A piece of the stream, or the whole answer if the server does not stream."""
 
     def rest(self) -> None:
-        """The stream is over: gather what is known only now."""
+        """The stream has ended: add what is only known now."""
 
 
-class Speech(Protocol):
+class VendorProtocol(Protocol):
     """One model in its vendor's protocol."""
 
     @property
@@ -45,48 +88,44 @@ class Speech(Protocol):
 
     @property
     def form(self) -> str:
-        """In which form it wants tools."""
+        """The format of its tools."""
 
     @property
     def limits(self) -> Limits:
-        """What the vendor accepts as names and ids of calls."""
+        """Accepted names and ids of calls."""
 
-    async def traits(self) -> Traits:
-        """What the model can do."""
+    async def traits(self) -> ModelTraits: ...
 
-    async def outgoing(self, request: Request) -> Outgoing:
-        """The request as the vendor wants it."""
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest: ...
 
-    def reading(self) -> Reading:
-        """For one answer."""
+    def reader(self) -> AnswerReader:
+        """A reader for one answer."""
 
 
 class VendorModel:
-    """A `Model` that speaks one of the protocols."""
+    """A `Model` on top of a vendor's protocol."""
 
-    def __init__(self, protocol: Speech, context: ModelContext) -> None:
+    def __init__(self, protocol: VendorProtocol, context: ModelContext) -> None:
         self.name = protocol.name
         self.form = protocol.form
         self._protocol = protocol
         self._context = context
         self._sender = Sender()
         self._blind = False
-        """The vendor said that the model takes no pictures."""
+        """The vendor rejected pictures for this model."""
         self._refused: frozenset[str] = frozenset()
-        """Pictures that the vendor did not take."""
+        """Pictures that the vendor rejected."""
 
-    async def traits(self) -> Traits:
-        """What the model can do, as far as its vendor says it."""
+    async def traits(self) -> ModelTraits:
         traits = await self._protocol.traits()
         return replace(traits, images=False) if self._blind else traits
 
     async def close(self) -> None:
-        """Let go of the connections."""
         await self._sender.close()
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Ask; as long as nothing of the answer was shown, what goes wrong on the way is tried again."""
-        patience = Patience(self._context)
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream an answer; errors are retried as long as nothing was shown."""
+        patience = RetryWaits(self._context)
         shown = False
         while True:
             messages = await self._acceptable(request)
@@ -100,33 +139,33 @@ class VendorModel:
                 if shown or not has_pictures(messages):
                     raise ModelError(error.message) from error
                 self._remember(error, messages)
-                yield Noticed(f"{error.message} The question was sent without its pictures.")
+                yield ModelNotice(f"{error.message} The question was sent without pictures.")
             except (ModelBusy, ModelUnreachable, AnswerCut) as error:
                 if shown:
                     raise _broke_off(error) from error
                 await patience.wait(error)
 
-    async def _acceptable(self, request: Request) -> list[Message]:
+    async def _acceptable(self, request: CompletionRequest) -> list[Message]:
         images = (await self.traits()).images
         return acceptable(request.messages, self._protocol.limits, images=images, refused=self._refused)
 
-    async def _attempt(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        outgoing = await self._protocol.outgoing(request)
-        reading = self._protocol.reading()
-        gathering = reading.gathering
-        async with self._sender.send(outgoing) as answer:
+    async def _attempt(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
+        vendor_request = await self._protocol.vendor_request(request)
+        reader = self._protocol.reader()
+        builder = reader.builder
+        async with self._sender.send(vendor_request) as answer:
             try:
                 async for piece in answer.pieces():
-                    for event in reading.take(piece):
+                    for event in reader.take(piece):
                         yield event
-                    answer.ended = gathering.over
+                    answer.ended = builder.over
             except AnswerCut:
-                if not gathering.ended:  # Else only the count of tokens is missing.
+                if not builder.ended:  # Otherwise only the usage is missing.
                     raise
-            reading.rest()
-            if gathering.broke_off:
-                raise AnswerCut(f"The answer of {outgoing.vendor.title} broke off.", hint="Ask again.")
-            finished = gathering.finish()
+            reader.rest()
+            if builder.broke_off:
+                raise AnswerCut(f"{vendor_request.vendor.title}'s answer was cut off.", hint="Ask again.")
+            finished = builder.finish()
             for call in finished.message.calls:
                 if not call.cut:
                     yield CallMade(call)
@@ -138,5 +177,5 @@ class VendorModel:
 
 
 def _broke_off(error: ModelError) -> ModelError:
-    """What happened to an answer of which a part was shown already."""
+    """The error for an answer that was partly shown."""
     return error if isinstance(error, AnswerCut) else AnswerCut(error.message, hint=error.hint)

@@ -1,27 +1,25 @@
-"""Picks the few tools that a question needs out of thousands, and says why.
+"""Selects the few tools that a question needs out of thousands, with reasons.
 
-A surface that asks more than once keeps a `Finder` and lets it `follow` the registry; `select` does both at
-once, for one question, and `select_by_words` without any model. Descriptions are data here: whatever they
-say, they are only counted and compared.
+For repeated questions, keep a `Finder` that follows the registry; `select` answers a single one, and
+`select_by_words` needs no model. Descriptions are data: they are only counted and compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcrib.retrieval.embedding import Chosen, Embedder, open_embedder
+from toolcrib.retrieval.embedder import Embedder, EmbedderChoice, open_embedder
+from toolcrib.retrieval.embedding_service import EmbeddingService
 from toolcrib.retrieval.finder import Finder
-from toolcrib.retrieval.index import Index
-from toolcrib.retrieval.index_updates import follow
+from toolcrib.retrieval.index import Index, follow
 from toolcrib.retrieval.selection import Pick, Reason, Selection
-from toolcrib.retrieval.vector_index import Meaning
 from toolcrib.schema.tools import Tool
 
 __all__ = [
     "Embedder",
+    "EmbeddingService",
     "Finder",
     "Index",
-    "Meaning",
     "Pick",
     "Reason",
     "Selection",
@@ -31,7 +29,7 @@ __all__ = [
     "select_by_words",
 ]
 
-BUILT_IN = Chosen()
+BUILT_IN = EmbedderChoice()
 
 
 def select_by_words(
@@ -43,7 +41,7 @@ def select_by_words(
     recent: Sequence[str] = (),
     context: Sequence[str] = (),
 ) -> Selection:
-    """The tools for a question by their words alone, at once; see `Index.select`."""
+    """The tools for a question by words alone; see `Index.select`."""
     return Index(tools).select(question, k, always_on=always_on, recent=recent, context=context)
 
 
@@ -52,16 +50,16 @@ async def select(
     tools: Sequence[Tool],
     k: int = 5,
     *,
-    embedder: Embedder | Chosen | None = BUILT_IN,
+    embedder: Embedder | EmbedderChoice | None = BUILT_IN,
     always_on: Sequence[str] = (),
     recent: Sequence[str] = (),
     context: Sequence[str] = (),
 ) -> Selection:
-    """The tools for a question by words and meaning; waits until the vectors of all tools are made.
+    """The tools for a question by words and meaning; waits until all tools have vectors.
 
-    The embedder is the built-in one unless another is given; without any, words decide alone.
+    The built-in embedder is the default; without any, only words count.
     """
-    meaning = Meaning(open_embedder(embedder) if isinstance(embedder, Chosen) else embedder)
+    meaning = EmbeddingService(open_embedder(embedder) if isinstance(embedder, EmbedderChoice) else embedder)
     try:
         finder = Finder(meaning)
         await finder.follow(lambda: tools)

@@ -1,7 +1,7 @@
-"""Loads numpy when it is first needed, with one thread for its products, and keeps memory small.
+"""Loads numpy on first use, with a single BLAS thread, and returns unused memory.
 
-On a few thousand tools, threads that wait for each other cost several times what they save, and the cores
-belong to others. The variable is taken back at once: it must not reach the servers that we start.
+For a few thousand tools, more threads cost more than they save. The variables are unset at once: they must
+not reach the servers that we start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def prepare() -> None:
-    """Call before the first use of numpy; does nothing when a program has loaded it already."""
+    """Call before the first use of numpy; does nothing if it is already loaded."""
     if "numpy" in sys.modules:
         return
     unset = [name for name in _VARIABLES if name not in os.environ]
@@ -28,7 +28,7 @@ def prepare() -> None:
 
 
 def give_back() -> None:
-    """Hand memory that was only passed through back to the system, where its library can (glibc)."""
+    """Return freed memory to the system, if the C library can (glibc)."""
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError):

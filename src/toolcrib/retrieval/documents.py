@@ -1,7 +1,6 @@
-"""A tool as the ranking sees it: a handful of weighted fields, and how much each of its words counts.
+"""A tool as a document: weighted fields, and the weight of each of its words.
 
-A document depends on its tool alone, never on what else is indexed, so that a server that comes, goes or
-changes costs only its own tools.
+A document depends only on its own tool, so that a server that comes, goes or changes affects no others.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ from toolcrib.schema.tools import Tool
 
 @dataclass(frozen=True)
 class Field:
-    """How a part of a tool counts."""
+    """The weight of one part of a tool."""
 
     weight: float
     usual_length: float
-    """Words; a longer text counts less a word. A fixed number, where an average would tie tools together."""
+    """Words; in a longer text each word counts less. Fixed, because an average would depend on other tools.
+    """
     length_share: float
     """How much the length matters, from 0 to 1."""
 
@@ -34,19 +34,18 @@ FIELDS: Mapping[str, Field] = {
     "parameters": Field(0.7, 5.5, 0.5),
     "parameter descriptions": Field(0.5, 30.0, 0.5),
 }
-"""Chosen on questions over the tools of some 500 servers and on public sets; see docs/retrieval.md."""
+"""Fitted on questions over the tools of some 500 servers and on public sets; see docs/retrieval.md."""
 SATURATION = 1.2
-"""BM25's k1: how soon the same word once more stops mattering."""
+"""BM25's k1: how quickly repetitions of a word stop counting."""
 
 _MOST_PARAMETERS = 200
 _DEEPEST = 3
 _MOST_CHOICES = 20
 _MOST_REPEATED = 6
-"""Times that a word counts in one field, while each makes the field longer: repeating it does not pay."""
+"""Repetitions that count in one field; all of them make the field longer."""
 
 
 def field_texts(tool: Tool) -> dict[str, str]:
-    """The text of each field."""
     parameters = list(islice(_parameters(tool.definition.input_schema), _MOST_PARAMETERS))
     return {
         "name": tool.definition.name,
@@ -58,22 +57,21 @@ def field_texts(tool: Tool) -> dict[str, str]:
 
 
 def field_counts(tool: Tool) -> dict[str, dict[str, float]]:
-    """For each field, how much each of its words counts, before saturation."""
+    """For each field, the weight of each of its words before saturation."""
     return {name: _counts(FIELDS[name], text) for name, text in field_texts(tool).items()}
 
 
 def term_weights(tool: Tool) -> dict[str, float]:
-    """How much each word of a tool counts, over all fields: between 0 and `SATURATION` + 1."""
+    """The weight of each word of a tool over all fields, between 0 and `SATURATION` + 1."""
     total: dict[str, float] = {}
     for counts in field_counts(tool).values():
         for term, count in counts.items():
             total[term] = total.get(term, 0.0) + count
-    # Written out: this runs for every word of every tool.
+    # Inlined: this runs for every word of every tool.
     return {term: count * (SATURATION + 1) / (count + SATURATION) for term, count in total.items()}
 
 
 def saturated(count: float) -> float:
-    """BM25's answer to repetition."""
     return count * (SATURATION + 1) / (count + SATURATION)
 
 
@@ -92,7 +90,7 @@ def _title(tool: Tool) -> str:
 
 
 def _parameters(schema: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Names and descriptions, choices included, from the top down."""
+    """Names and descriptions of parameters, with enum values."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or depth >= _DEEPEST:
         return

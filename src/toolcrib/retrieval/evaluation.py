@@ -1,8 +1,8 @@
 """Scores labelled questions: how often the right tools are among the first.
 
-A question is a line of JSON with `query`, `relevant` (names or ids of tools) and, if there are, `acceptable`
-ones, which are right too but not required. With R the relevant and A the acceptable, recall at k is
-min(|first k that are in R or A|, |R|) / |R|; nDCG gives a gain of 1 to the first |R| hits.
+A question is a line of JSON with `query`, `relevant` (names or ids of tools) and optionally `acceptable`
+ones, which are right but not required. With R the relevant and A the acceptable tools, recall at k is
+min(|first k in R or A|, |R|) / |R|; nDCG gives a gain of 1 to the first |R| hits.
 """
 
 from __future__ import annotations
@@ -24,16 +24,14 @@ _MOST_BYTES = 512 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Labelled:
-    """A question and the tools that answer it."""
-
     query: str
     relevant: frozenset[str]
     fitting: frozenset[str]
-    """The relevant ones and the acceptable ones."""
+    """The relevant and the acceptable tools."""
 
 
 def read_questions(path: Path) -> list[Labelled]:
-    """The questions of a `.jsonl` file, gzipped or not; raises `UsageError` that names the line."""
+    """The questions of a `.jsonl` file, gzipped or not; raises `UsageError` with the line."""
     rows = _read(path)
     made = []
     for number, row in rows:
@@ -46,7 +44,7 @@ def read_questions(path: Path) -> list[Labelled]:
         others = _names(row.get("acceptable")) | _names(row.get("same_name"))
         made.append(Labelled(row["query"], relevant, relevant | others))
     if not made:
-        raise UsageError(f"{path} holds no question.", hint="Give a file with one JSON object a line.")
+        raise UsageError(f"{path} contains no questions.", hint="Use a file with one JSON object per line.")
     return made
 
 
@@ -71,9 +69,7 @@ def read_tools(path: Path) -> list[Tool]:
 
 
 @dataclass
-class Tally:
-    """Adds up how questions were answered."""
-
+class RankingScore:
     n: int = 0
     found_1: float = 0.0
     found_5: float = 0.0
@@ -82,7 +78,7 @@ class Tally:
     seconds: float = 0.0
 
     def add(self, question: Labelled, order: Sequence[str], seconds: float) -> None:
-        """Count one answer: the names of the tools, the best first."""
+        """Add one answer: tool names, best first."""
         self.n += 1
         self.seconds += seconds
         self.found_1 += recall(question, order, 1)
@@ -91,7 +87,7 @@ class Tally:
         self.gain += ndcg(question, order)
 
     def as_json(self) -> dict[str, float]:
-        """The means, from 0 to 1."""
+        """Means from 0 to 1."""
         n = max(self.n, 1)
         return {
             "n": self.n,
@@ -104,13 +100,13 @@ class Tally:
 
 
 def recall(question: Labelled, order: Sequence[str], k: int) -> float:
-    """The share of what was needed that is among the first `k`."""
+    """The share of the relevant tools among the first `k`."""
     hits = sum(name in question.fitting for name in order[:k])
     return min(hits, len(question.relevant)) / len(question.relevant)
 
 
 def ndcg(question: Labelled, order: Sequence[str]) -> float:
-    """How early they are, against how early they could be."""
+    """How early the hits are, compared with the best possible order."""
     places = [place for place, name in enumerate(order[:DEPTH]) if name in question.fitting]
     needed = len(question.relevant)
     ideal = _gain(range(min(needed, DEPTH)))
@@ -134,7 +130,7 @@ def _read(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
         text = data[:_MOST_BYTES].decode("utf-8")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"{path} cannot be read: {error}.", hint="Give a .jsonl file, gzipped or not."
+            f"{path} cannot be read: {error}.", hint="Use a .jsonl file, gzipped or not."
         ) from error
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -147,7 +143,7 @@ def _object(path: Path, number: int, line: str) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}, line {number}: not JSON.", hint="One JSON object a line.") from error
+        raise UsageError(f"{path}, line {number}: not JSON.", hint="Use one JSON object per line.") from error
     if not isinstance(row, dict):
-        raise UsageError(f"{path}, line {number}: not an object.", hint="One JSON object a line.")
+        raise UsageError(f"{path}, line {number}: not an object.", hint="Use one JSON object per line.")
     return row

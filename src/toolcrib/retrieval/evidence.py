@@ -1,23 +1,25 @@
-"""Everything that speaks for a candidate, as numbers: the columns that the ordering weighs.
+"""Computes the features of each candidate and ranks candidates by a weighted sum of them.
 
-Whole question and clauses, words and meaning, the tool and its server. A column means the same for three
-tools as for fifty thousand, so that weights fitted on some sets hold on others.
+Features cover the whole question and its clauses, words and meaning, tool and server. They mean the same for
+three tools as for fifty thousand, so that fitted weights carry over; the model is linear for the same reason,
+and so that each part of a score can be explained.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.retrieval.documents import SATURATION
-from toolcrib.retrieval.embedding import Part
+from toolcrib.retrieval.embedder import QueryVectors
 from toolcrib.retrieval.index import Index
-from toolcrib.retrieval.question import Question
+from toolcrib.retrieval.query import Query
 from toolcrib.retrieval.vectors import Vectors
-from toolcrib.retrieval.verbs import verbs_of
-from toolcrib.retrieval.words import stems
+from toolcrib.retrieval.words import stems, verbs_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,27 +28,29 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Table = NDArray[np.float64]
     Rows = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
 
 BY_MEANING, BY_WORDS, BY_CLAUSE = 100, 40, 40
-"""Candidates: the nearest by meaning, by words, and by each clause."""
+"""Candidates taken by meaning, by words, and by each clause."""
 _LONG = 20
-"""Words; a longer question is as long as one of these."""
+"""Words; longer questions count as this long."""
 _UNHEARD = 6.0
-"""How rare a word is that no tool has."""
+"""The rarity of a word that no tool has."""
 _SOFT = 1e-6
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The candidates of a question and what speaks for each."""
+    """The candidates of a question and their features."""
 
     rows: Rows
     table: Table
-    """A row for each candidate, a column for each name of `COLUMNS`."""
+    """A row for each candidate, a column for each of `COLUMNS`."""
 
 
-def gather(asked: Question, parts: Sequence[Part], index: Index, vectors: Vectors) -> Evidence:
-    """Look for candidates and weigh them; `parts` are the question whole and then its clauses."""
+def gather(asked: Query, parts: Sequence[QueryVectors], index: Index, vectors: Vectors) -> Evidence:
+    """Find candidates and compute their features; `parts` are the whole question and then its clauses."""
     import numpy as np
 
     size = index.postings.size
@@ -74,9 +78,9 @@ def _candidates(near: Sequence[Column], words: Sequence[Column]) -> Rows:
 
 
 def _meaning(
-    part: Part, near: Column, vectors: Vectors, rows: Rows, peak: float, length: float
+    part: QueryVectors, near: Column, vectors: Vectors, rows: Rows, peak: float, length: float
 ) -> dict[str, Column]:
-    """What the model sees; it counts for more the less the words alone can tell, and in short questions."""
+    """Similarity by meaning; it counts more if words say little, and in short questions."""
     forth, back = vectors.late(part, rows)
     near_gap, late_gap = near[rows] - near[rows].max(), forth - forth.max()
     return {
@@ -91,7 +95,7 @@ def _meaning(
 def _words(
     words: Column, clauses: Sequence[Column], rows: Rows, peak: float, length: float
 ) -> dict[str, Column]:
-    """What the words say; they are trusted as far as the best of them fits, and in long questions."""
+    """Similarity by words; it counts as far as the best match is good, and in long questions."""
     import numpy as np
 
     share = words[rows] / (float(words.max(initial=0.0)) + _SOFT)
@@ -107,9 +111,9 @@ def _words(
 
 
 def _clauses(
-    parts: Sequence[Part], near: Sequence[Column], vectors: Vectors, rows: Rows
+    parts: Sequence[QueryVectors], near: Sequence[Column], vectors: Vectors, rows: Rows
 ) -> dict[str, Column]:
-    """The best clause of each candidate, each clause measured by its own best."""
+    """The best clause of each candidate, relative to the clause's own best."""
     import numpy as np
 
     if not parts:
@@ -122,8 +126,8 @@ def _clauses(
     return {"clause": best, "clause near": dense}
 
 
-def _names(asked: Question, index: Index, rows: Rows) -> dict[str, Column]:
-    """Whether the server is named, and whether the tool does what is to be done."""
+def _names(asked: Query, index: Index, rows: Rows) -> dict[str, Column]:
+    """Whether the question names the server, and whether the tool's verb matches."""
     import numpy as np
 
     rarity = {term: index.postings.rarity(term) or _UNHEARD for term in asked.terms}
@@ -146,15 +150,15 @@ COLUMNS = (
     *("clause", "clause near"),
     *("server met", "server share", "verb met"),
 )
-"""More of a column never speaks against a candidate: the weights are 0 or more."""
+"""Higher values never count against a candidate: the weights are 0 or more."""
 
 
-def _length(asked: Question) -> float:
+def _length(asked: Query) -> float:
     return min(len(asked.terms), _LONG) / _LONG
 
 
-def _ideal(asked: Question, index: Index) -> float:
-    """The score of a tool that had every word of the question in full."""
+def _ideal(asked: Query, index: Index) -> float:
+    """The score of a tool that had every word of the question."""
     rarity = index.postings.rarity
     return (
         sum((rarity(term) or _UNHEARD) * one for term, one in asked.terms.items()) * (SATURATION + 1) + _SOFT
@@ -162,7 +166,7 @@ def _ideal(asked: Question, index: Index) -> float:
 
 
 def _standard(near: NDArray[np.float32], known: NDArray[np.bool_]) -> Column:
-    """In standard deviations from the mean; a row without a vector stands at the mean."""
+    """In standard deviations from the mean; a row without a vector is at the mean."""
     import numpy as np
 
     held = near[known] if not known.all() else near
@@ -196,3 +200,38 @@ def _rank(values: Column) -> Column:
 def _stems_and_verbs(name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     found = tuple(dict.fromkeys(stems(name)))
     return found, verbs_of(found[:3])
+
+
+WEIGHTS = Path(__file__).parent / "model" / "order.json"
+WITH_TOKENS, DENSE_ONLY = "late interaction", "dense"
+_OF_MEANING = ("near", "late", "covered", "clause", "clause near")
+
+
+@cache
+def weights(kind: str) -> Floats:
+    """The weight of each column, for embedders with or without token vectors."""
+    import numpy as np
+
+    told = json.loads(WEIGHTS.read_text(encoding="utf-8"))[kind]
+    return np.array([told[name] for name in COLUMNS])
+
+
+def likelihood(evidence: Evidence, kind: str) -> Floats:
+    """The probability of each candidate; they sum up to 1."""
+    import numpy as np
+
+    scores = evidence.table @ weights(kind)
+    grown = np.exp(scores - scores.max(initial=-np.inf))
+    likely: Floats = grown / grown.sum()
+    return likely
+
+
+def share_of_meaning(evidence: Evidence, kind: str) -> Floats:
+    """For each candidate, the share of its lead that is due to meaning rather than words."""
+    import numpy as np
+
+    lead = (evidence.table - evidence.table.mean(0)) * weights(kind)
+    of_meaning = np.array([name.partition(" x ")[0] in _OF_MEANING for name in COLUMNS])
+    seen, spoken = (np.maximum(lead[:, one].sum(1), 0) for one in (of_meaning, ~of_meaning))
+    share: Floats = seen / np.maximum(seen + spoken, 1e-9)
+    return share

@@ -1,39 +1,77 @@
-"""Finds tools by their words and by what they mean, as soon as there are vectors; before that, by words.
+"""Finds tools by words and meaning; by words alone until vectors are available.
 
-Whoever searches keeps one and lets it follow the registry. It answers at once, always: what is not there yet
-is made in the background, and the selection's note says so.
+It follows the registry and always answers at once: missing vectors are computed in the background, and the
+selection's note says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
-from toolcrib.retrieval import ranking
-from toolcrib.retrieval.evidence import Evidence, gather
-from toolcrib.retrieval.index import CONTEXT_SHARE, Index
-from toolcrib.retrieval.index_updates import follow
-from toolcrib.retrieval.passages import passage
-from toolcrib.retrieval.question import Question, read_question
+from toolcrib.retrieval.embedding_service import EmbeddingService
+from toolcrib.retrieval.evidence import (
+    DENSE_ONLY,
+    WITH_TOKENS,
+    Evidence,
+    gather,
+    likelihood,
+    share_of_meaning,
+)
+from toolcrib.retrieval.index import CONTEXT_SHARE, Index, follow
+from toolcrib.retrieval.query import Query, read_query
 from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
 from toolcrib.retrieval.vector_cache import key_of
-from toolcrib.retrieval.vector_index import Meaning
 from toolcrib.retrieval.vectors import Vectors
 from toolcrib.schema.tools import Tool
 
+LONGEST_SENTENCE = 200
+"""Characters of the description; longer ones gain nothing."""
+_LONGEST_NAME = 120
+_LOOKED_AT = 2_000
+_HUMP = re.compile(r"([a-z0-9])([A-Z])")
+_ACRONYM = re.compile(r"([A-Z]+)([A-Z][a-z])")
+_DIGIT = re.compile(r"([A-Za-z])(\d)")
+_OTHER = re.compile(r"[^\w]+|_+")
+_SENTENCE = re.compile(r"(?<=[.!?\n])\s")
+
+
+def passage(name: str, server: str, description: str) -> str:
+    """`github: create issue. Creates a new issue in a repository.`
+
+    Changing this text requires training the model again.
+    """
+    before = f"{spaced(server)}: " if server else ""
+    return f"{before}{spaced(name)}. {first_sentence(description)}".rstrip()
+
+
+@lru_cache(maxsize=8192)
+def spaced(name: str) -> str:
+    """A name as words: `createPullRequest` gives `create Pull Request`."""
+    name = name[:_LONGEST_NAME]
+    parted = _DIGIT.sub(r"\1 \2", _ACRONYM.sub(r"\1 \2", _HUMP.sub(r"\1 \2", name)))
+    return _OTHER.sub(" ", parted).strip()
+
+
+def first_sentence(text: str) -> str:
+    return _SENTENCE.split(text[:_LOOKED_AT].strip() + " ", maxsplit=1)[0][:LONGEST_SENTENCE].strip()
+
+
 ENOUGH = 0.9
-"""Of the tools, so many must have vectors before meaning is asked: the others would stand in the shadow."""
+"""Share of tools that must have vectors before meaning is used; the others would be at a disadvantage."""
 Fit = tuple[float, float]
-"""How likely a tool is meant, and the share of meaning in that."""
+"""A tool's probability, and the share of it that is due to meaning."""
 _SAID = 240
-"""Characters of each of the last two things that were said."""
+"""Characters of each of the last two messages."""
 _FEW_WORDS = 2
-"""A question with no more says little by itself; the talk before it then counts for as much."""
+"""A question with no more words counts as much as the messages before it."""
 
 
 class Finder:
-    """The tools of a snapshot, ready to be searched by words and by meaning. Not thread-safe."""
+    """The tools of a snapshot, searchable by words and meaning. Not thread-safe."""
 
-    def __init__(self, meaning: Meaning | None = None) -> None:
+    def __init__(self, meaning: EmbeddingService | None = None) -> None:
         self.index = Index(words=meaning.words if meaning is not None else None)
         self.index.rows_changed = self
         self._meaning = meaning
@@ -45,7 +83,7 @@ class Finder:
         return len(self.index)
 
     async def follow(self, tools: Callable[[], Iterable[Tool]]) -> None:
-        """Hold what `tools` returns; have vectors made for what is new."""
+        """Index what `tools` returns; request vectors for new tools."""
         await follow(self.index, tools)
         self._take()
         if self._meaning is None:
@@ -55,7 +93,7 @@ class Finder:
             self._meaning.want(self._texts[key] for key in self._missing.values())
 
     async def settle(self) -> None:
-        """Wait for the vectors of the tools that are held, as far as they can be had."""
+        """Wait for the vectors of all indexed tools, as far as available."""
         if self._meaning is not None and self._missing:
             await self._meaning.settle()
             self._take()
@@ -69,12 +107,12 @@ class Finder:
         recent: Sequence[str] = (),
         context: Sequence[str] = (),
     ) -> Selection:
-        """The tools named in `always_on`, then the `k` that fit best, then those of `recent` (newest first).
+        """The tools in `always_on`, then the best `k`, then those in `recent` (newest first).
 
-        `context` is what was said before the question, the newest last.
+        `context` are the messages before the question, newest last.
         """
         first = self.index.known(always_on)
-        asked = read_question(question, context)
+        asked = read_query(question, context)
         likely = await self._likely(question, asked, context) if asked.terms or asked.context else {}
         if likely is None:
             found = self.index.select(question, k, always_on=always_on, recent=recent, context=context)
@@ -82,8 +120,8 @@ class Finder:
         best = self._best(asked, likely, k, {tool.name for tool in first})
         return assemble(first, best, self.index.known(recent))
 
-    async def _likely(self, question: str, asked: Question, context: Sequence[str]) -> dict[str, Fit] | None:
-        """For each candidate how likely it is meant; None without vectors."""
+    async def _likely(self, question: str, asked: Query, context: Sequence[str]) -> dict[str, Fit] | None:
+        """Each candidate's probability; None without vectors."""
         self._take()
         if self._meaning is None or self._vectors is None or not len(self.index):
             return None
@@ -95,14 +133,14 @@ class Finder:
         likely = self._weighed(alone)
         said = " ".join(text[:_SAID] for text in context[-2:])
         together = (
-            await self._evidence(f"{said} {question}", read_question(f"{said} {question}")) if said else None
+            await self._evidence(f"{said} {question}", read_query(f"{said} {question}")) if said else None
         )
         if together is not None:
             share = 0.5 if len(asked.terms) <= _FEW_WORDS else CONTEXT_SHARE
             likely = _blend(likely, self._weighed(together), share)
         return likely
 
-    async def _evidence(self, text: str, asked: Question) -> Evidence | None:
+    async def _evidence(self, text: str, asked: Query) -> Evidence | None:
         assert self._meaning is not None
         parts = await self._meaning.read(text, asked.spans)
         if parts is None or self._vectors is None or len(parts[0].vector) != self._vectors.dimension:
@@ -111,14 +149,14 @@ class Finder:
 
     def _weighed(self, evidence: Evidence) -> dict[str, Fit]:
         embedder = self._meaning.embedder if self._meaning else None
-        kind = ranking.WITH_TOKENS if embedder is not None and embedder.token_width else ranking.DENSE_ONLY
-        likely, share = ranking.likelihood(evidence, kind), ranking.share_of_meaning(evidence, kind)
+        kind = WITH_TOKENS if embedder is not None and embedder.token_width else DENSE_ONLY
+        likely, share = likelihood(evidence, kind), share_of_meaning(evidence, kind)
         fits = zip(likely.tolist(), share.tolist(), strict=True)
-        # By name, because rows may change while the next vectors are waited for.
+        # By name, because rows may change while vectors are awaited.
         return dict(zip(map(self.index.name, evidence.rows.tolist()), fits, strict=True))
 
     def _best(
-        self, asked: Question, likely: Mapping[str, Fit], k: int, leave_out: Collection[str]
+        self, asked: Query, likely: Mapping[str, Fit], k: int, leave_out: Collection[str]
     ) -> list[Pick]:
         named = self.index.exact(asked)
         scores = {name: 100 * chance for name, (chance, _) in likely.items() if name in self.index.rows}
@@ -130,7 +168,7 @@ class Finder:
             self._pick(name, scores[name], likely.get(name, (0.0, 0.0))[1], asked, named) for name in kept
         ]
 
-    def _pick(self, name: str, score: float, share: float, asked: Question, named: Mapping[str, str]) -> Pick:
+    def _pick(self, name: str, score: float, share: float, asked: Query, named: Mapping[str, str]) -> Pick:
         tool = self.index.tool(self.index.rows[name])
         exact = named.get(name)
         why, left = [], score
@@ -150,10 +188,10 @@ class Finder:
         if not self._missing:
             return ""
         left, whole = len(self._missing), len(self.index)
-        return f"Ranked by words alone: the vectors of {left} of {whole} tools are still being made."
+        return f"Ranked by words alone: the vectors of {left} of {whole} tools are still being computed."
 
     def _take(self) -> None:
-        """Take over the vectors that have been made since."""
+        """Take over newly computed vectors."""
         if self._meaning is None:
             return
         for row, key in list(self._missing.items()):
@@ -167,7 +205,6 @@ class Finder:
             self._texts.pop(key, None)
 
     def put(self, row: int, tool: Tool) -> None:
-        """A tool has come."""
         if self._meaning is None or self._meaning.embedder is None:
             return
         text = passage(tool.definition.name, tool.server or "", tool.definition.description)
@@ -176,13 +213,11 @@ class Finder:
         self._texts[key] = text
 
     def drop(self, row: int) -> None:
-        """A tool is gone."""
         self._missing.pop(row, None)
         if self._vectors is not None:
             self._vectors.drop(row)
 
     def renumber(self, fresh: Mapping[int, int]) -> None:
-        """Rows have new numbers."""
         self._missing = {fresh[row]: key for row, key in self._missing.items()}
         if self._vectors is not None:
             self._vectors.renumber(fresh)

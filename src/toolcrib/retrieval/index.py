@@ -1,19 +1,19 @@
 """Ranks tools by the words they share with a question: BM25 over weighted fields, with reasons.
 
-It follows the registry: what did not change since the last snapshot costs next to nothing. It touches no
-clock, disk or socket, and equal input gives equal answers, whatever the order of the tools.
+Following the registry is cheap for unchanged tools. Deterministic: no clock, disk or socket, and the order of
+the tools does not matter.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from toolcrib.retrieval.documents import term_weights
-from toolcrib.retrieval.explanation import reasons
+from toolcrib.retrieval.documents import field_counts, saturated, term_weights
 from toolcrib.retrieval.postings import Postings
-from toolcrib.retrieval.question import Question, read_question
+from toolcrib.retrieval.query import Query, read_query
 from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
 from toolcrib.retrieval.word_cache import WordCache, key_of
 from toolcrib.schema.tools import Tool
@@ -21,31 +21,28 @@ from toolcrib.schema.tools import Tool
 if TYPE_CHECKING:
     from toolcrib.retrieval.postings import Scores
 
+
 CONTEXT_SHARE = 0.3
-"""Of the best fit, what the talk before a question can add at most."""
+"""How much the messages before a question can add, relative to the best match."""
 _MOST_GAPS = 1000
 _TAKEN = 0.05
-"""What a tool that was read before costs, where reading one costs 1."""
+"""The cost of a cached tool, where reading one costs 1."""
 
 
 class RowKeeper(Protocol):
-    """Keeps something of its own for each row."""
+    """Keeps its own data for each row."""
 
-    def put(self, row: int, tool: Tool) -> None:
-        """A tool has come."""
-        ...
+    def put(self, row: int, tool: Tool) -> None: ...
 
-    def drop(self, row: int) -> None:
-        """A tool is gone."""
-        ...
+    def drop(self, row: int) -> None: ...
 
     def renumber(self, fresh: Mapping[int, int]) -> None:
-        """Each row that is left has a new number."""
+        """Each remaining row has a new number."""
         ...
 
 
 class Index:
-    """The tools of a snapshot, ready to be searched. Not thread-safe."""
+    """The tools of a snapshot, searchable by words. Not thread-safe."""
 
     def __init__(self, tools: Iterable[Tool] = (), words: WordCache | None = None) -> None:
         self._words = words
@@ -55,23 +52,23 @@ class Index:
         self._named: dict[str, set[str]] = {}
         self.postings = Postings()
         self.rows_changed: RowKeeper | None = None
-        """Told of rows as they come and go."""
+        """Notified of added and removed rows."""
         self.update(tools)
 
     def __len__(self) -> int:
         return len(self._tools)
 
     def update(self, tools: Iterable[Tool], *, at_most: int | None = None) -> bool:
-        """Hold these tools and no others; those that are switched off are left out.
+        """Index exactly these tools, without disabled ones.
 
-        Reads at most so many definitions and returns False when some are left: call it again. What was read
-        before, in another run of the program, counts for little.
+        Reads at most `at_most` definitions and returns False if some are left: call it again. Cached ones
+        cost little.
         """
         wanted = {tool.name: tool for tool in tools if tool.enabled}
         for name in [name for name in self._tools if name not in wanted]:
             self._drop(name)
         held = self._tools
-        # The same object is by far the most common case, and this runs for every tool at every portion.
+        # Mostly the same object, and this runs for every tool every time.
         unread = [t for name, t in wanted.items() if held.get(name) is not t and not self._is_read(t)]
         spent, done = 0.0, 0
         while done < len(unread) and (at_most is None or spent < at_most):
@@ -90,39 +87,36 @@ class Index:
         recent: Sequence[str] = (),
         context: Sequence[str] = (),
     ) -> Selection:
-        """The tools named in `always_on`, then the `k` that fit best, then those of `recent` (newest first).
+        """The tools in `always_on`, then the best `k`, then those in `recent` (newest first).
 
-        `context` is what was said before the question, the newest last: it breaks ties, and helps a question
-        that says little by itself. Tools that share no word with either are not picked.
+        `context` are the messages before the question, newest last: they break ties and help short questions.
+        Tools that share no word with either are not selected.
         """
         first = self.known(always_on)
-        asked = read_question(question, context)
+        asked = read_query(question, context)
         best = self._best(asked, k, leave_out={tool.name for tool in first})
         return assemble(first, best, self.known(recent))
 
     @property
     def rows(self) -> Mapping[str, int]:
-        """The row of each tool, by its public name."""
+        """The row of each tool, by public name."""
         return self._rows
 
     def tool(self, row: int) -> Tool:
-        """The tool of a row."""
         return self._tools[self._names[row]]
 
     def has(self, row: int) -> bool:
-        """Whether a row is a tool's."""
         return row in self._names
 
     def name(self, row: int) -> str:
-        """The public name of a row's tool."""
         return self._names[row]
 
     def known(self, names: Iterable[str]) -> list[Tool]:
-        """The tools of these names that are there, each once."""
+        """The known tools among these names, each once."""
         return [self._tools[name] for name in dict.fromkeys(names) if name in self._tools]
 
-    def scores(self, asked: Question) -> Scores:
-        """How well each row fits, the best clause of a question counted; 0 for rows that are gone."""
+    def scores(self, asked: Query) -> Scores:
+        """The score of each row, by the whole question or its best clause; 0 for removed rows."""
         import numpy as np
 
         scores = self.postings.score(asked.terms)
@@ -131,21 +125,20 @@ class Index:
             fits = self.postings.score(clause)
             best = float(fits.max(initial=0.0))
             if best and top:
-                # A clause's best tool may stand beside the whole question's, the nearer the more it matches.
+                # A clause's best tool may rank beside the whole question's, the better it matches.
                 scores = np.maximum(scores, fits * math.sqrt(top / best))
         before = self.postings.score(asked.context)
         best = float(before.max(initial=0.0))
         return scores + before * (CONTEXT_SHARE * (top or 1.0) / best) if best else scores
 
-    def exact(self, asked: Question) -> dict[str, str]:
-        """The tools whose whole name stands in the question, and how it stands there."""
+    def exact(self, asked: Query) -> dict[str, str]:
+        """Tools whose full name is in the question, with the name as written there."""
         return {name: word for word in reversed(asked.names) for name in self._named.get(word.casefold(), ())}
 
-    def reasons(self, tool: Tool, score: float, asked: Question) -> list[Reason]:
-        """Which fields of a tool hold which words of a question."""
+    def reasons(self, tool: Tool, score: float, asked: Query) -> list[Reason]:
         return reasons(tool, score, asked, self.postings.rarity, CONTEXT_SHARE)
 
-    def _best(self, asked: Question, k: int, leave_out: Collection[str]) -> list[Pick]:
+    def _best(self, asked: Query, k: int, leave_out: Collection[str]) -> list[Pick]:
         if k < 1 or not self._tools:
             return []
         scores = self.scores(asked)
@@ -158,7 +151,7 @@ class Index:
         order = first_rows(scores, k, self._names)
         return [self._pick(row, float(scores[row]), asked, named, top) for row in order if scores[row] > 0]
 
-    def _pick(self, row: int, score: float, asked: Question, named: Mapping[str, str], top: float) -> Pick:
+    def _pick(self, row: int, score: float, asked: Query, named: Mapping[str, str], top: float) -> Pick:
         tool = self.tool(row)
         exact = named.get(tool.name)
         why = [] if exact is None else [Reason(field="exact name", terms=(exact,), score=round(top, 3))]
@@ -166,7 +159,7 @@ class Index:
         return Pick(tool=tool, score=round(score, 3), reasons=(*why, *self.reasons(tool, left, asked)))
 
     def _is_read(self, tool: Tool) -> bool:
-        """True when its words are indexed; what else changed of it is then taken over."""
+        """Whether its words are indexed; its other changes are then taken over."""
         known = self._tools.get(tool.name)
         if known is None or (known.hash, known.server) != (tool.hash, tool.server):
             return False
@@ -174,7 +167,7 @@ class Index:
         return True
 
     def _put(self, tool: Tool) -> float:
-        """Take in a tool; returns what that cost."""
+        """Add a tool; returns the cost."""
         self._drop(tool.name)
         self._tools[tool.name] = tool
         row, cost = self._place(tool)
@@ -187,7 +180,7 @@ class Index:
         return cost
 
     def _place(self, tool: Tool) -> tuple[int, float]:
-        """The row that a tool's words got, from the cache where they are there, and the cost."""
+        """The row for a tool's words, cached if possible, and the cost."""
         key = key_of(tool) if self._words is not None else None
         if self._words is None or key is None:
             return self.postings.put(term_weights(tool)), 1.0
@@ -223,7 +216,7 @@ class Index:
 
 
 def first_rows(scores: Scores, k: int, names: Mapping[int, str]) -> list[int]:
-    """The best `k` rows; equal ones in order of name."""
+    """The best `k` rows; ties in order of name."""
     import numpy as np
 
     if len(scores) > k:
@@ -232,3 +225,42 @@ def first_rows(scores: Scores, k: int, names: Mapping[int, str]) -> list[int]:
     else:
         near = list(range(len(scores)))
     return sorted((row for row in near if row in names), key=lambda row: (-scores[row], names[row]))[:k]
+
+
+def reasons(
+    tool: Tool, score: float, asked: Query, rarity: Callable[[str], float], context_share: float
+) -> list[Reason]:
+    """Which fields contain which words; the shares add up to the score."""
+    fields = field_counts(tool)
+    words = {**dict.fromkeys(asked.context, context_share), **asked.terms}
+    shares: dict[str, dict[str, float]] = {}
+    for term, importance in words.items():
+        total = sum(counts.get(term, 0.0) for counts in fields.values())
+        if not total:
+            continue
+        worth = rarity(term) * importance * saturated(total) / total
+        for field, counts in fields.items():
+            if term in counts:
+                shares.setdefault(field, {})[term] = worth * counts[term]
+    whole = sum(sum(terms.values()) for terms in shares.values()) or 1.0
+    found = [
+        Reason(
+            field=field,
+            terms=tuple(asked.spoken.get(term, term) for term in terms),
+            score=round(score * sum(terms.values()) / whole, 3),
+        )
+        for field, terms in shares.items()
+    ]
+    return sorted(found, key=lambda reason: (-reason.score, reason.field))
+
+
+AT_ONCE = 100
+"""Definitions read before other tasks get their turn: some fifteen milliseconds."""
+
+
+async def follow(index: Index, tools: Callable[[], Iterable[Tool]]) -> None:
+    """Index what `tools` returns, which is called again after each portion."""
+    while True:
+        if index.update(tools(), at_most=AT_ONCE):
+            return
+        await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""Which rows hold which word, and how much it counts there; rows come and go one by one.
+"""Which rows contain which word, with its weight; rows are added and removed one by one.
 
-What was read before is used as it lies on disk (see `word_blocks.py`); what is new is kept beside it, twelve
-bytes a posting. A row is never used twice, until `renumber` closes the gaps.
+Cached tools are used directly from disk (see `word_cache.py`); new ones take twelve bytes a posting. Row
+numbers are not reused until `renumber`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.retrieval import arithmetic
-from toolcrib.retrieval.word_blocks import Block
+from toolcrib.retrieval.word_cache import Block
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ _NO_ROW = -1
 
 
 class Postings:
-    """An inverted index. What a word is worth is computed when it is asked for, so nothing goes stale."""
+    """An inverted index; word weights are computed on demand."""
 
     def __init__(self) -> None:
         self._terms: dict[str, tuple[array[int], array[float]]] = {}
@@ -33,12 +33,12 @@ class Postings:
         self._documents: dict[int, tuple[str, ...]] = {}
         self._alive = bytearray()
         self._blocks: dict[Block, Rows] = {}
-        """For each tool of a block its row here, or none."""
+        """For each tool of a block its row, or none."""
         self._taken: dict[int, tuple[Rows, int]] = {}
         self._counted: dict[str, int] = {}
-        """How many rows hold a word, for the words that were asked for since the last change."""
+        """Rows that contain a word, for words used since the last change."""
         self.size = 0
-        """Rows that were ever given, those that are gone included."""
+        """All rows ever added, including removed ones."""
 
     def __len__(self) -> int:
         return len(self._documents) + len(self._taken)
@@ -57,7 +57,7 @@ class Postings:
         return row
 
     def take(self, block: Block, number: int) -> int | None:
-        """Add a document that was read before; returns its row, or None where it has one already."""
+        """Add a cached document; returns its row, or None if it is already added."""
         rows = self._blocks.get(block)
         if rows is None:
             import numpy as np
@@ -71,7 +71,6 @@ class Postings:
         return row
 
     def drop(self, row: int) -> None:
-        """Forget a document."""
         self._alive[row] = 0
         self._counted.clear()
         taken = self._taken.pop(row, None)
@@ -84,7 +83,7 @@ class Postings:
                 del self._holders[term], self._terms[term]
 
     def rarity(self, term: str) -> float:
-        """BM25's inverse document frequency; 0 for a word that nobody has."""
+        """BM25's inverse document frequency; 0 for an unknown word."""
         holders = self._counted.get(term)
         if holders is None:
             holders = self._counted[term] = self._count(term)
@@ -93,11 +92,11 @@ class Postings:
         return math.log(1 + (len(self) - holders + 0.5) / (holders + 0.5))
 
     def score(self, terms: Mapping[str, float]) -> Scores:
-        """For every row how well it fits these words, each with its weight; 0 for rows that are gone."""
+        """The score of every row for these weighted words; 0 for removed rows."""
         arithmetic.prepare()
         import numpy as np
 
-        # One more than there are rows: what has none (-1) lands there.
+        # One extra for documents without a row (-1).
         scores = np.zeros(self.size + 1)
         for term, importance in terms.items():
             worth = self.rarity(term) * importance

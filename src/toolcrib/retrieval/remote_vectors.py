@@ -1,11 +1,11 @@
-"""Asks an embedding service over HTTP, and takes nothing from it on trust."""
+"""Asks an embedding service over HTTP and validates its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.retrieval.embedding import EmbedderUnavailable
+from toolcrib.retrieval.embedder import EmbedderUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ _MOST_NUMBERS = 8192
 
 
 def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The JSON object that an address answers with; raises `EmbedderUnavailable`."""
+    """The JSON object that an address returns; raises `EmbedderUnavailable`."""
     import httpx2
 
     try:
@@ -31,10 +31,10 @@ def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = 
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise EmbedderUnavailable(
             f"{url} cannot be reached: {type(error).__name__}.",
-            hint="Is it running? Tools are found by words.",
+            hint="Is it running? Until then, tools are found by words.",
         ) from error
     except ValueError as error:
-        raise EmbedderUnavailable(f"{url} answered with something that is not JSON.", hint="") from error
+        raise EmbedderUnavailable(f"{url} returned something that is not JSON.", hint="") from error
     return told if isinstance(told, dict) else {}
 
 
@@ -47,8 +47,8 @@ def as_vectors(rows: Any, count: int, url: str) -> NDArray[np.float32]:
     except (TypeError, ValueError, OverflowError):
         vectors = np.zeros(0, np.float32)
     if vectors.ndim != 2 or len(vectors) != count or not 0 < vectors.shape[1] <= _MOST_NUMBERS:
-        raise EmbedderUnavailable(f"{url} answered without the vectors it was asked for.", hint="")
+        raise EmbedderUnavailable(f"{url} did not return the requested vectors.", hint="")
     if not np.isfinite(vectors).all():
-        raise EmbedderUnavailable(f"{url} answered with vectors that are no numbers.", hint="")
+        raise EmbedderUnavailable(f"{url} returned invalid vectors.", hint="")
     unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return unit

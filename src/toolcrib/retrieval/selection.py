@@ -1,4 +1,4 @@
-"""What a search comes back with: the tools it picked, and why each of them."""
+"""The result of a search: the selected tools, each with its reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from toolcrib.schema.tools import Tool
 
 Kind = Literal["always on", "match", "just used"]
-"""How a tool came to be picked."""
+"""Why a tool was selected."""
 
 
 MOST_RECENT = 5
@@ -17,24 +17,22 @@ MOST_RECENT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """One part of a tool that speaks for it."""
+    """One part of a tool that matches."""
 
     field: str
-    """name, server, description, parameters, parameter descriptions; `exact name` for a name given whole,
-    `meaning` for what the model sees beyond the words."""
+    """name, server, description, parameters, parameter descriptions; `exact name` for a full name, `meaning`
+    for similarity beyond words."""
     terms: tuple[str, ...]
-    """Words of the question, as they stand in it."""
+    """Words of the question, as written."""
     score: float
-    """What this adds to the tool's score."""
+    """Its share of the tool's score."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pick:
-    """A tool that was picked."""
-
     tool: Tool
     score: float
-    """How well it fits; comparable within one selection, and 0 for one that is not here for its fit."""
+    """Comparable within one selection; 0 for tools that were not selected by score."""
     kind: Kind = "match"
     reasons: tuple[Reason, ...] = ()
 
@@ -45,16 +43,15 @@ class Selection:
 
     picks: tuple[Pick, ...] = ()
     note: str = ""
-    """What a person should know of how it was made, such as evidence that was not to be had; mostly empty."""
+    """A note for the user about the search, mostly empty."""
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools alone."""
         return tuple(pick.tool for pick in self.picks)
 
     @property
     def matches(self) -> tuple[Pick, ...]:
-        """Those that are here because they fit the question."""
+        """The tools selected for the question."""
         return tuple(pick for pick in self.picks if pick.kind == "match")
 
     def __iter__(self) -> Iterator[Pick]:
@@ -67,7 +64,7 @@ class Selection:
 def assemble(
     always_on: Sequence[Tool], best: Sequence[Pick], recent: Sequence[Tool], note: str = ""
 ) -> Selection:
-    """The three groups in their order; nothing is picked twice."""
+    """The three groups in order, without duplicates."""
     taken = {tool.name for tool in always_on} | {pick.tool.name for pick in best}
     last = [tool for tool in recent[:MOST_RECENT] if tool.name not in taken]
     return Selection(

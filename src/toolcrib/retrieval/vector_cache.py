@@ -1,7 +1,6 @@
-"""Keeps vectors on disk, by the hash of the text and under the name of the model, and maps them into memory.
+"""Stores vectors on disk, by the hash of the text and the name of the model, and maps them into memory.
 
-A file is written whole and renamed into place, so a reader never sees half of one and two programs may write
-at the same time. A file that cannot be read is left out: it is a cache.
+A file is written completely and then renamed, so several processes may write. Unreadable files are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.retrieval import arithmetic
-from toolcrib.retrieval.embedding import Embedded
+from toolcrib.retrieval.embedder import Embedded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,16 +25,15 @@ _HEADER = struct.Struct("<16sQQQQ")
 """Magic, texts, numbers in a vector, token vectors, numbers in one."""
 _MOST_FILES = 8
 _MOST_TEXTS = 400_000
-"""More is mostly of tools long gone: the files are started anew."""
+"""More mostly belong to removed tools: the files are started anew."""
 
 
 def key_of(text: str) -> bytes:
-    """What a text is kept under."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 class VectorCache:
-    """The vectors of one model. Nothing is read before it is asked for; not thread-safe."""
+    """The vectors of one model, read on first use; not thread-safe."""
 
     def __init__(self, folder: Path | None, model: str) -> None:
         self._folder = folder / model if folder else None
@@ -44,7 +42,6 @@ class VectorCache:
         self._read = False
 
     def get(self, key: bytes) -> Embedded | None:
-        """The vectors of a text, if they are known."""
         self._open()
         if (fresh := self._fresh.get(key)) is not None:
             return fresh
@@ -52,12 +49,12 @@ class VectorCache:
         return place[0][place[1]] if place else None
 
     def put(self, made: Mapping[bytes, Embedded]) -> None:
-        """Remember vectors; `flush` writes them."""
+        """Add vectors; `flush` writes them."""
         self._open()
         self._fresh.update(made)
 
     def flush(self) -> None:
-        """Write what is new; many small files become one. Raises `OSError`."""
+        """Write new vectors, merging many small files into one. Raises `OSError`."""
         if self._folder is None or not self._fresh:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -86,20 +83,14 @@ class VectorCache:
 
 
 class _Segment:
-    """One mapped file."""
-
     def __init__(
-        self,
-        keys: bytes,
-        vectors: NDArray[np.float16],
-        ends: NDArray[np.int64],
-        tokens: NDArray[np.int8],
+        self, keys: bytes, vectors: NDArray[np.float16], ends: NDArray[np.int64], tokens: NDArray[np.int8]
     ) -> None:
         self._keys, self._vectors, self._ends, self._tokens = keys, vectors, ends, tokens
 
     @classmethod
     def open(cls, path: Path) -> _Segment | None:
-        """The file, mapped; None for one that is not whole."""
+        """The mapped file; None if incomplete."""
         import numpy as np
 
         try:
@@ -132,7 +123,6 @@ class _Segment:
 
 
 def _write(folder: Path, made: Mapping[bytes, Embedded]) -> Path:
-    """Write a file; returns its path."""
     import numpy as np
 
     all_made = list(made.values())

@@ -1,7 +1,6 @@
-"""The vectors of an index's rows, held so that a question meets them all at once.
+"""The vectors of an index's rows, in one matrix.
 
-Unit vectors lie in one matrix; the short vectors of tokens stay where they are, mostly in a mapped file, and
-are looked at only for the rows that are worth it.
+Token vectors stay in their mapped files and are only read for promising rows.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.retrieval import arithmetic
-from toolcrib.retrieval.embedding import SCALE, Embedded, Part
+from toolcrib.retrieval.embedder import SCALE, Embedded, QueryVectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +23,7 @@ _LEAST = 64
 
 
 class Vectors:
-    """Vectors by row; a row without one counts as unknown."""
+    """Vectors by row; some rows may have none."""
 
     def __init__(self, dimension: int) -> None:
         arithmetic.prepare()
@@ -40,7 +39,6 @@ class Vectors:
         return self._count
 
     def put(self, row: int, embedded: Embedded) -> None:
-        """Take over the vectors of a row."""
         self._grow(row + 1)
         self._count += not self._known[row]
         self._matrix[row] = embedded.vector
@@ -49,7 +47,6 @@ class Vectors:
             self._tokens[row] = embedded.tokens
 
     def drop(self, row: int) -> None:
-        """Forget a row."""
         if row >= len(self._known) or not self._known[row]:
             return
         self._known[row] = False
@@ -57,26 +54,25 @@ class Vectors:
         self._count -= 1
 
     def has(self, row: int) -> bool:
-        """Whether a row's vectors are there."""
         return row < len(self._known) and bool(self._known[row])
 
     def known(self, size: int) -> Flags:
-        """For the first so many rows, whether their vectors are there."""
+        """Whether each of the first `count` rows has a vector."""
         self._grow(size)
         return self._known[:size]
 
-    def dense(self, part: Part, size: int) -> Floats:
-        """How near each of the first so many rows is to a question; 0 for an unknown one."""
+    def dense(self, part: QueryVectors, size: int) -> Floats:
+        """The similarity of each of the first `count` rows to a question; 0 without a vector."""
         import numpy as np
 
         self._grow(size)
-        # Some builds of BLAS raise flags for numbers that they only pad with.
+        # Some BLAS builds raise flags for padding values.
         with np.errstate(all="ignore"):
             near: Floats = self._matrix[:size] @ part.vector
         return near * self._known[:size]
 
-    def late(self, part: Part, rows: Rows) -> tuple[Floats, Floats]:
-        """For each row: how well its tokens answer the question's, and how much of it is asked for."""
+    def late(self, part: QueryVectors, rows: Rows) -> tuple[Floats, Floats]:
+        """For each row: how well its tokens match the question's, and how much of them is covered."""
         import numpy as np
 
         forth, back = np.zeros(len(rows), np.float32), np.zeros(len(rows), np.float32)
@@ -93,7 +89,7 @@ class Vectors:
         return forth, back
 
     def renumber(self, fresh: Mapping[int, int]) -> None:
-        """Move rows to new numbers; those that are not named are gone."""
+        """Move rows to new numbers; rows not in the mapping are removed."""
         import numpy as np
 
         old = np.array([row for row in fresh if self.has(row)], np.int64)

@@ -1,21 +1,20 @@
-"""Cuts text of any kind, names included, into the words that are compared; the same for tools and questions.
+"""Splits text and names into comparable words, the same for tools and questions.
 
-`createPullRequest`, `create_pull_request` and "Create a pull request" share their words. Accents, widths and
-case are folded, endings taken off, a few words that say nothing left out.
+`createPullRequest`, `create_pull_request` and "Create a pull request" have the same words. Accents, widths
+and case are folded, endings removed (without a dictionary; other languages pass almost unchanged), stop words
+left out.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from toolcrib.retrieval.stemming import stem
-
 LONGEST_TEXT = 6_000
-"""Characters of one text that are looked at: what a longer one is about, it says at its beginning."""
+"""Characters read of one text: the beginning says what it is about."""
 LONGEST_WORD = 40
 
 _STOP = frozenset(
@@ -32,12 +31,12 @@ _HUMPS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 
 
 def stems(text: str) -> list[str]:
-    """The words of a text in their order, folded and without endings."""
+    """The words of a text in order, folded and stemmed."""
     return [stemmed for token in _tokens(text) for stemmed in _stems(token)]
 
 
 def stems_and_words(text: str) -> Iterator[tuple[str, str]]:
-    """The same, each with the word of the text that it was made of."""
+    """The same, each with the original word."""
     for token in _tokens(text):
         for stemmed in _stems(token):
             yield stemmed, token
@@ -45,7 +44,7 @@ def stems_and_words(text: str) -> Iterator[tuple[str, str]]:
 
 def _tokens(text: str) -> list[str]:
     text = text[:LONGEST_TEXT]
-    # Composed first: an accent that stands alone would break its word in two.
+    # Composed first: a separate accent would split its word.
     return _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
@@ -58,11 +57,11 @@ def _parts(token: str) -> list[str]:
     if token.islower() and token.isascii():
         return [token]
     if _IS_UNSPACED.match(token):
-        # Written without spaces: two neighbours are the nearest thing to a word.
+        # Written without spaces: pairs of characters serve as words.
         return ["".join(pair) for pair in pairwise(token)] or [token]
     whole = _fold(token)
     humps = _HUMPS.findall(token) if token.isascii() else []
-    # Whole as well: `GitHub` must meet `github`.
+    # The whole word too: `GitHub` must match `github`.
     return [whole] if len(humps) < 2 else [*(hump.lower() for hump in humps), whole]
 
 
@@ -71,3 +70,102 @@ def _fold(token: str) -> str:
         return token.lower()
     decomposed = unicodedata.normalize("NFKD", token)
     return "".join(one for one in decomposed if not unicodedata.combining(one)).casefold()
+
+
+_SHORTEST = 4
+"""Shorter words are not stemmed."""
+_VOWEL = re.compile(r"[aeiouy]")
+_PARTICIPLES = ("ingly", "edly", "ing", "ed")
+_DOUBLED = re.compile(r"([bdgmnprt])\1\Z")
+_DERIVED = (
+    ("ization", "iz"),
+    ("isation", "iz"),
+    ("ification", "ifi"),
+    ("ational", "at"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("ability", "abl"),
+    ("ations", "at"),
+    ("ation", "at"),
+    ("ator", "at"),
+    ("izer", "iz"),
+    ("iser", "iz"),
+    ("ise", "iz"),
+    ("ment", ""),
+    ("ness", ""),
+    ("tion", "t"),
+    ("sion", "s"),
+    ("ally", "al"),
+    ("er", ""),
+    ("or", ""),
+    ("ly", ""),
+)
+"""Endings of derived words and their replacements, longest first."""
+_LEAST_LEFT = 3
+
+
+def stem(word: str) -> str:
+    if len(word) < _SHORTEST or not word.isascii() or not word.isalpha():
+        return word
+    return _without_last_vowel(_without_derivation(_without_participle(_singular(word))))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > _SHORTEST:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _without_participle(word: str) -> str:
+    for ending in _PARTICIPLES:
+        left = word.removesuffix(ending)
+        if left == word:
+            continue
+        if len(left) < _LEAST_LEFT or _VOWEL.search(left) is None:
+            return word
+        return left[:-1] if _DOUBLED.search(left) else left
+    return word
+
+
+def _without_derivation(word: str) -> str:
+    for ending, instead in _DERIVED:
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_LEFT:
+            return word[: -len(ending)] + instead
+    return word
+
+
+def _without_last_vowel(word: str) -> str:
+    if len(word) < _SHORTEST:
+        return word
+    if word.endswith("e"):
+        return word[:-1]
+    return word[:-1] + "i" if word.endswith("y") else word
+
+
+_KINDS = {
+    "create": "create add new make insert setup register put write generate raise build append attach book",
+    "read": "get fetch read show retrieve view see tell what describe detail info is how much check",
+    "list": "list all every which many enumerate who",
+    "search": "search find look query lookup where discover explore",
+    "update": "update edit change modify set rename move mark assign patch transition swap replace turn",
+    "delete": "delete remove erase drop clear cancel purge wipe stop destroy unassign archive take away",
+    "send": "send post reply message notify share publish broadcast push forward text mail email",
+    "run": "run execute start launch trigger invoke play deploy test evaluate",
+}
+_OF: dict[str, frozenset[str]] = {}
+for _kind, _words in _KINDS.items():
+    for _word in _words.split():
+        _OF[stem(_word)] = _OF.get(stem(_word), frozenset()) | {_kind}
+
+
+def verbs_of(words: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*(_of(word) for word in words))
+
+
+@lru_cache(maxsize=16_384)
+def _of(word: str) -> frozenset[str]:
+    return _OF.get(word, frozenset()) | _OF.get(stem(word.lower()), frozenset())

@@ -1,1 +1,1 @@
-"""Plain frozen data that every layer speaks; no behaviour beyond what a value knows about itself."""
+"""Plain frozen data used by every layer."""

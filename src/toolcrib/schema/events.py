@@ -1,4 +1,4 @@
-"""What the host tells whoever listens."""
+"""Events that the host publishes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,16 @@ from toolcrib.schema.tools import CallRecord
 
 @dataclass(frozen=True)
 class ServerChanged:
-    """A server moved to another state."""
-
     status: ServerStatus
 
 
 @dataclass(frozen=True)
 class ServerRemoved:
-    """A server is no longer configured."""
-
     name: str
 
 
 @dataclass(frozen=True)
 class ToolsChanged:
-    """The registry has a new snapshot."""
-
     version: int
     server: str | None
     added: tuple[str, ...] = ()
@@ -38,14 +32,12 @@ class ToolsChanged:
 
 @dataclass(frozen=True)
 class CallFinished:
-    """A call went through the door."""
-
     record: CallRecord
 
 
 @dataclass(frozen=True)
 class ServerLogged:
-    """A server sent a log message (not stderr, which goes to its file)."""
+    """A server sent a log message (not stderr, which is kept in a file)."""
 
     server: str
     level: str
@@ -54,7 +46,7 @@ class ServerLogged:
 
 @dataclass(frozen=True)
 class ServerNoticed:
-    """A server sent a notification, which stands here as it came; its tool list has an event of its own."""
+    """A server sent a notification, kept unchanged; tool lists have their own event."""
 
     server: str
     method: str
@@ -63,7 +55,7 @@ class ServerNoticed:
 
 @dataclass(frozen=True)
 class ConfigChanged:
-    """The config file was read again; `error` says why the last good state stays, if it does."""
+    """The config file was read again; `error` says why the last valid state is kept, if so."""
 
     changed: tuple[str, ...] = ()
     error: str | None = None
@@ -71,26 +63,26 @@ class ConfigChanged:
 
 @dataclass(frozen=True)
 class SetupTold:
-    """Work on a server that goes on by itself came further, or ended."""
+    """A setup in the background progressed or ended."""
 
     status: SetupStatus
 
 
 @dataclass(frozen=True)
 class SetupForgotten:
-    """Nobody needs to see how the work on this server went any more."""
+    """A finished setup is no longer shown."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class WaitingChanged:
-    """Something waits for a person, or waits no more."""
+    """A question was asked or answered."""
 
 
 @dataclass(frozen=True)
 class TurnTold:
-    """A turn of a chat that runs in this host told something; `number` counts what it told, from 1 on."""
+    """A chat turn in this host published an event; `number` counts them from 1."""
 
     chat: str
     turn: str
@@ -100,7 +92,7 @@ class TurnTold:
 
 @dataclass(frozen=True)
 class Noticed:
-    """Something was done that a person may want to know of; `undo` takes it back, where that can be."""
+    """A notice for the user; `undo` reverts it, if possible."""
 
     text: str
     undo: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What is said between a person, a model and tools, in no vendor's form."""
+"""Messages between a user, a model and tools, independent of vendors."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Text:
-    """Words."""
-
     text: str
 
 
 @dataclass(frozen=True)
 class Image:
-    """A picture, as base64."""
+    """A picture as base64."""
 
     data: str = field(repr=False)
     mime: str = "image/png"
@@ -24,23 +22,23 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolUse:
-    """A model asks for a tool."""
+    """A model's request to call a tool."""
 
     id: str
-    """Unique within a chat; made up where the vendor gives none."""
+    """Unique within a chat; generated if the vendor gives none."""
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     broken: str | None = None
-    """The arguments as the model wrote them, when they are no JSON object."""
+    """The arguments as written by the model, if they are not a JSON object."""
     cut: bool = False
-    """The output limit of the model ended it: it is never run."""
+    """Ended by the model's output limit: never run."""
     vendor: Mapping[str, Any] = field(default_factory=dict)
-    """What its own vendor wants back with it, such as a signature."""
+    """Data the vendor wants back with it, such as a signature."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opaque:
-    """Something that only its own vendor understands and wants back as it came: reasoning, mostly."""
+    """A part that only its vendor understands and wants back unchanged, mostly reasoning."""
 
     vendor: str
     data: Mapping[str, Any]
@@ -48,86 +46,79 @@ class Opaque:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolAnswer:
-    """What came of one `ToolUse`."""
+    """The result of one `ToolUse`."""
 
     id: str
     name: str
     parts: tuple[Text | Image, ...]
     outcome: str = "ok"
-    """As the door calls it: ok, tool_error, invalid, denied, timeout, cancelled, unavailable, failed."""
+    """An outcome of `Caller`: ok, tool_error, invalid, denied, timeout, cancelled, unavailable, failed."""
     ms: float = 0.0
     rule: str = ""
-    """The rule of the gate that decided it, where one did; no model is shown it."""
+    """The rule that decided, if any; not shown to models."""
     ran: bool = True
-    """False when the call was stopped before it reached the tool."""
+    """False if the call was stopped before it reached the tool."""
 
     @property
     def failed(self) -> bool:
-        """True when it is told as an error."""
+        """Whether it is reported as an error."""
         return self.outcome != "ok"
 
     @property
     def text(self) -> str:
-        """The words of it."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def images(self) -> tuple[Image, ...]:
-        """The pictures of it."""
         return tuple(part for part in self.parts if isinstance(part, Image))
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromPerson:
-    """A person's message."""
-
+class FromUser:
     parts: tuple[Text | Image, ...]
 
     @property
     def text(self) -> str:
-        """The words of it."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FromModel:
-    """A model's message: words, calls, or both."""
+    """A model's message: text, calls, or both."""
 
     parts: tuple[Text | ToolUse | Opaque, ...]
 
     @property
     def text(self) -> str:
-        """The words of it."""
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def calls(self) -> tuple[ToolUse, ...]:
-        """The tools it asks for."""
         return tuple(part for part in self.parts if isinstance(part, ToolUse))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FromTools:
-    """The answers to all calls of the message before, in their order."""
+    """The answers to all calls of the previous message, in order."""
 
     answers: tuple[ToolAnswer, ...]
 
 
-Message = FromPerson | FromModel | FromTools
+Message = FromUser | FromModel | FromTools
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens, as the vendor counts them."""
+    """Tokens, as counted by the vendor."""
 
     input: int = 0
-    """All that was sent, what the vendor had cached included."""
+    """All input tokens, including cached ones."""
     output: int = 0
     cached: int = 0
-    """Of the input, what the vendor had kept from before."""
+    """Input tokens read from the vendor's cache."""
     requests: int = 0
     written: int = 0
-    """Of the input, what the vendor charges for writing to its cache."""
+    """Input tokens charged for writing to the vendor's cache."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -140,4 +131,4 @@ class Usage:
 
 
 StopReason = Literal["end", "calls", "length", "refused", "filtered"]
-"""Why a model stopped: it was done, wants tools, reached its output limit, refused, or was filtered."""
+"""Why a model stopped: done, wants tools, reached its output limit, refused, or was filtered."""

@@ -1,4 +1,4 @@
-"""A server that is being added, installed or tried out: each step, and how far it is."""
+"""A server being added, installed or tested: its steps and progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ StepState = Literal["wait", "work", "done", "fail"]
 
 @dataclass(frozen=True, kw_only=True)
 class SetupStep:
-    """One step; `ms` is how long it took, once it is over."""
+    """One step; `ms` is its duration once it has ended."""
 
     key: StepKey
     state: StepState = "wait"
@@ -28,32 +28,28 @@ class SetupStep:
 
 @dataclass(frozen=True, kw_only=True)
 class SetupStatus:
-    """All of it, as it stands now."""
-
     name: str
     kind: SetupKind
     began: datetime
     steps: tuple[SetupStep, ...]
     entry: Mapping[str, Any] = field(default_factory=dict)
-    """What the server is, or will be; secrets are references."""
+    """The server's entry; secrets are references."""
     state: SetupState = "running"
     ended: datetime | None = None
     done: int = 0
     total: int = 0
-    """Packages of an installation; 0 where they cannot be counted."""
+    """Packages to install; 0 if unknown."""
     error: ToolcribError | None = None
     review: tuple[str, ...] = ()
-    """What a model would find unclear about its tools."""
+    """Unclear points in its tool definitions."""
     tools: int = 0
     log: tuple[str, ...] = ()
-    """The last lines that a server wrote which did not work."""
+    """The last lines of a server that failed."""
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
         return self.state == "running"
 
     @property
     def installing(self) -> bool:
-        """Whether it is about files now."""
         return self.running and any(step.key == "install" and step.state == "work" for step in self.steps)

@@ -11,25 +11,23 @@ from typing import Any, Literal, NamedTuple
 
 Origin = Literal["native", "inline", "mcp"]
 ToolResult = dict[str, Any]
-"""A raw MCP `tools/call` result: content, structuredContent, isError, and whatever else the server sent."""
+"""A raw MCP `tools/call` result: content, structuredContent, isError, and anything else the server sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDefinition:
-    """A tool as its source describes it; `raw` is the definition byte for byte, unknown fields included."""
+    """A tool as its source describes it; `raw` is the unchanged definition with unknown fields."""
 
     name: str
     raw: Mapping[str, Any]
 
     @property
     def description(self) -> str:
-        """What the tool says it does."""
         text = self.raw.get("description")
         return text if isinstance(text, str) else ""
 
     @property
     def input_schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of its arguments."""
         schema = self.raw.get("inputSchema")
         return schema if isinstance(schema, Mapping) else {"type": "object"}
 
@@ -41,7 +39,6 @@ class ToolDefinition:
 
     @cached_property
     def read_only(self) -> bool:
-        """Declared to change nothing."""
         return self.annotations.get("readOnlyHint") is True
 
     @cached_property
@@ -52,7 +49,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, kw_only=True)
 class DefinitionHistory:
-    """When a definition was first seen and last changed, and what changed then."""
+    """When a definition was first seen and last changed, and what changed."""
 
     first_seen: datetime
     last_changed: datetime
@@ -63,25 +60,25 @@ class DefinitionHistory:
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A registered tool under its one public name."""
+    """A registered tool under its public name."""
 
     name: str
     server: str | None
-    """The server it belongs to; None for native tools, which have bare names."""
+    """None for native tools, which have bare names."""
     origin: Origin
     definition: ToolDefinition
     hash: str
     tokens: int
-    """An estimate of what its definition costs in a prompt."""
+    """Estimated tokens of its definition in a prompt."""
     enabled: bool = True
     stale: bool = False
     """From a list that could not be refreshed."""
     held: bool = False
-    """Its definition is not the one that was approved; it waits for a person and is not enabled meanwhile."""
+    """Its definition is not the approved one; it is disabled until the user approves it."""
     held_reason: str = ""
     """Why it is held, such as "its definition changed since it was approved"."""
     pinned: bool = False
-    """Its definition is compared with the approved one, so that a call of it runs on that one only."""
+    """Calls run only if its definition is still the approved one."""
     history: DefinitionHistory | None = None
 
 
@@ -90,13 +87,13 @@ class Principal:
     """On whose behalf a call is made."""
 
     name: str = "python"
-    """Which surface or client asked: cli, python, agent, gateway:NAME, workflow:NAME …"""
+    """The surface or client: cli, python, agent, gateway:NAME, workflow:NAME …"""
     session: str | None = None
-    """The agent session, for servers that give each session its own instance."""
+    """The agent session, for servers with one instance for each session."""
 
 
 class ToolCall(NamedTuple):
-    """One call on its way through the door. A tuple: one is made for every call, ten times as fast."""
+    """One call. A tuple because one is created for every call, ten times as fast."""
 
     id: str
     tool: Tool
@@ -110,7 +107,7 @@ Outcome = Literal["ok", "tool_error", "invalid", "denied", "timeout", "cancelled
 
 @dataclass(frozen=True, kw_only=True)
 class CallUnderWay:
-    """A call that has not ended; its arguments have their secrets masked."""
+    """A running call; secrets in its arguments are masked."""
 
     id: str
     tool: str
@@ -120,13 +117,13 @@ class CallUnderWay:
     time: datetime
     arguments: str
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """What the gate said of it, once it did."""
+    """The gate's decision, once made."""
     began: datetime | None = None
     """When its tool was started; None while it waits for a decision."""
 
 
 class CallRecord(NamedTuple):
-    """What is written down about a call; its arguments have their secrets masked. A tuple, as above."""
+    """The record of a call; secrets in its arguments are masked. A tuple, as above."""
 
     time: datetime
     tool: str
@@ -134,7 +131,7 @@ class CallRecord(NamedTuple):
     principal: str
     outcome: Outcome
     ms: float
-    """How long the tool ran; 0 when it never did. Waiting for an approval is no part of it."""
+    """How long the tool ran; 0 if it did not. Waiting for an approval is not counted."""
     bytes: int
     arguments: str = "{}"
     """JSON, masked and cut."""

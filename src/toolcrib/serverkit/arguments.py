@@ -8,15 +8,131 @@ pydantic-core, so that a wrong argument reads the same.
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from pydantic_core import SchemaValidator, ValidationError
 
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.plain import Plain, is_plain_value, plain
+
+
+@dataclass(frozen=True)
+class Plain:
+    """One type in both languages."""
+
+    schema: dict[str, Any]
+    core: dict[str, Any]
+
+
+_SIMPLE: dict[Any, Plain] = {
+    str: Plain({"type": "string"}, {"type": "str"}),
+    int: Plain({"type": "integer"}, {"type": "int"}),
+    # JSON knows neither infinity nor "not a number".
+    float: Plain({"type": "number"}, {"type": "float", "allow_inf_nan": False}),
+    bool: Plain({"type": "boolean"}, {"type": "bool"}),
+    None: Plain({"type": "null"}, {"type": "none"}),
+    type(None): Plain({"type": "null"}, {"type": "none"}),
+    Any: Plain({}, {"type": "any"}),
+    list: Plain({"type": "array", "items": {}}, {"type": "list"}),
+    dict: Plain({"type": "object", "additionalProperties": True}, {"type": "dict"}),
+}
+
+
+def plain(hint: Any, within: tuple[Any, ...] = ()) -> Plain | None:
+    """The type in both languages; None when it is not one of JSON's own.
+
+    `within` names the TypedDicts around it: one that contains itself is left to pydantic.
+    """
+    if is_typeddict(hint):
+        return None if hint in within else _typed_dict_type(hint, (*within, hint))
+    origin = get_origin(hint)
+    if origin is None:
+        try:
+            return _SIMPLE.get(hint)
+        except TypeError:  # unhashable: certainly not one of ours
+            return None
+    describe = _COMPOSED.get(origin)
+    return describe(get_args(hint), within) if describe else None
+
+
+def is_plain_value(value: Any) -> bool:
+    """True for a value that JSON has a word for."""
+    if value is None or type(value) in (str, int, float, bool):
+        return True
+    if type(value) is list:
+        return all(is_plain_value(item) for item in value)
+    if type(value) is dict:
+        return all(type(key) is str and is_plain_value(item) for key, item in value.items())
+    return False
+
+
+def _list_type(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | None:
+    items = plain(arguments[0], within)
+    if items is None:
+        return None
+    return Plain({"type": "array", "items": items.schema}, {"type": "list", "items_schema": items.core})
+
+
+def _dict_type(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | None:
+    key, values = arguments[0], plain(arguments[1], within)
+    if key is not str or values is None:
+        return None
+    core = {"type": "dict", "keys_schema": {"type": "str"}, "values_schema": values.core}
+    return Plain({"type": "object", "additionalProperties": values.schema or True}, core)
+
+
+def _literal_type(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | None:
+    if not all(type(value) is str for value in arguments):
+        return None
+    schema = {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+    return Plain({**schema, "type": "string"}, {"type": "literal", "expected": list(arguments)})
+
+
+def _union_type(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | None:
+    choices = [plain(argument, within) for argument in arguments]
+    known = [choice for choice in choices if choice]
+    if len(known) < len(choices):
+        return None
+    schema = {"anyOf": [choice.schema for choice in known]}
+    # As pydantic does it, so that "or None" does not show in what is said about a wrong value.
+    cores = [choice.core for choice in known if choice.core["type"] != "none"]
+    core = cores[0] if len(cores) == 1 else {"type": "union", "choices": cores}
+    return Plain(schema, core if len(cores) == len(known) else {"type": "nullable", "schema": core})
+
+
+def _typed_dict_type(hint: Any, within: tuple[Any, ...]) -> Plain | None:
+    properties: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    for name, each in get_type_hints(hint, include_extras=True).items():
+        kind, description = each, ""
+        if get_origin(each) is Annotated:
+            kind, *metadata = get_args(each)
+            if len(metadata) != 1 or not isinstance(metadata[0], str):
+                return None
+            description = metadata[0]
+        described = plain(kind, within)
+        if described is None:
+            return None
+        properties[name] = {**described.schema, **({"description": description} if description else {})}
+        required = name in hint.__required_keys__
+        fields[name] = {"type": "typed-dict-field", "schema": described.core, "required": required}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if hint.__required_keys__:
+        schema["required"] = [name for name in properties if name in hint.__required_keys__]
+    return Plain(schema, {"type": "typed-dict", "fields": fields})
+
+
+_COMPOSED: dict[Any, Callable[[tuple[Any, ...], tuple[Any, ...]], Plain | None]] = {
+    list: _list_type,
+    dict: _dict_type,
+    Literal: _literal_type,
+    Union: _union_type,
+    types.UnionType: _union_type,
+}
+
 
 JSONSchema = dict[str, Any]
 MAX_PROBLEMS_SHOWN = 5
@@ -61,18 +177,18 @@ def read_arguments(function: Callable[..., Any]) -> Arguments:
 def explain(tool: str, error: ValidationError, schema: JSONSchema) -> tuple[str, str]:
     """What is wrong with the arguments, and what the tool takes."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    told = "; ".join(_told(problem) for problem in problems[:MAX_PROBLEMS_SHOWN])
+    found = "; ".join(_describe(problem) for problem in problems[:MAX_PROBLEMS_SHOWN])
     if len(problems) > MAX_PROBLEMS_SHOWN:
-        told += f"; and {len(problems) - MAX_PROBLEMS_SHOWN} more"
+        found += f"; and {len(problems) - MAX_PROBLEMS_SHOWN} more"
     required = schema.get("required", [])
     names = [name if name in required else f"{name} (optional)" for name in schema["properties"]]
-    return f"Invalid arguments for {tool}: {told}.", f"It takes: {', '.join(names) or 'nothing'}."
+    return f"Invalid arguments for {tool}: {found}.", f"Parameters: {', '.join(names) or 'none'}."
 
 
-def _told(problem: Any) -> str:
+def _describe(problem: Any) -> str:
     field = ".".join(str(part) for part in problem["loc"]) or "arguments"
     if problem["type"] == "extra_forbidden":
-        return f"{field}: there is no such parameter"
+        return f"{field}: unknown parameter"
     if problem["type"] == "missing":
         return f"{field}: is required"
     return f"{field}: {problem['msg']}"  # not the value: it may be a secret, and answers get kept

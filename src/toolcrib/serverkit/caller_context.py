@@ -1,6 +1,6 @@
-"""For whom a tool runs, as far as a tool in this process may care: sessions own what they start.
+"""The caller of a tool that runs in this process: sessions own what they start.
 
-Who stops a call may want to know what ended with it.
+The caller may want to know which processes ended with a cancelled call.
 """
 
 from __future__ import annotations
@@ -9,6 +9,6 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 session: ContextVar[str | None] = ContextVar("session", default=None)
-"""The session of the caller; None where there is none, as in a process of its own."""
+"""The session of the caller; None if there is none, as in a separate process."""
 ended: ContextVar[Callable[[int], None] | None] = ContextVar("ended", default=None)
-"""Told how many processes ended with a call that was cancelled, where somebody wants to hear of it."""
+"""Called with the number of processes that ended with a cancelled call."""

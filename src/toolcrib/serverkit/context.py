@@ -1,4 +1,4 @@
-"""What a tool may tell its caller while it runs; callable from any thread, and never in the way."""
+"""Progress and logs of a running tool, callable from any thread; and the error that a tool raises."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+from toolcrib.errors import CallFailed
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 LOG_LEVELS: tuple[LogLevel, ...] = (
@@ -32,11 +34,11 @@ class ToolContext:
     on_log: OnLog = lambda level, data: None
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Say how far the work is; `done` must grow from one report to the next."""
+        """Report progress; `done` must grow from one report to the next."""
         self.on_progress(done, total, message)
 
     def log(self, level: LogLevel, data: object) -> None:
-        """Say something worth keeping; `data` is any JSON value."""
+        """Log `data`, which is any JSON value."""
         self.on_log(level, data)
 
     def for_thread(self, loop: asyncio.AbstractEventLoop) -> ToolContext:
@@ -50,3 +52,12 @@ class ToolContext:
 def _hop(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
     if not loop.is_closed():
         loop.call_soon_threadsafe(function, *arguments)
+
+
+class ToolFailure(CallFailed):
+    """The tool failed; the model reads the message and the hint and may try another way."""
+
+    kind = "tool_failed"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)

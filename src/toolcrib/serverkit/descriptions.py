@@ -1,4 +1,4 @@
-"""Descriptions of tools from a file of their own, so that wording can be worked on apart from code.
+"""Descriptions of tools from a separate file, so that the wording can change without code.
 
 ```toml
 [count_words]
@@ -26,7 +26,7 @@ def describe(server: ToolServer, file: Path) -> ToolServer:
         if tool is None:
             raise _unknown(file, "tool", name, server.tools)
         if not isinstance(about, Mapping):
-            raise UsageError(f"{file.name}: [{name}] is no table.", hint='Such as description = "…".')
+            raise UsageError(f"{file.name}: [{name}] is not a table.", hint='Such as description = "…".')
         if "description" in about:
             tool.definition["description"] = str(about["description"]).strip()
         properties = tool.definition["inputSchema"].get("properties", {})
@@ -42,10 +42,10 @@ def _read(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(
-            f"{file} cannot be read: {error.strerror}.", hint="Put it beside the server."
+            f"{file} cannot be read: {error.strerror}.", hint="Put it next to the server."
         ) from None
     except ValueError as error:
-        raise UsageError(f"{file} is no TOML: {error}.", hint="Mend it.") from None
+        raise UsageError(f"{file} is not valid TOML: {error}.", hint="Fix it.") from None
 
 
 def _unknown(file: Path, what: str, name: str, known: Iterable[str]) -> UsageError:

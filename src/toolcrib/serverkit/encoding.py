@@ -1,4 +1,4 @@
-"""Writes JSON that every client can read, whatever a server or a tool put into it.
+"""Writes JSON that every client can read, whatever a server or a tool returns.
 
 A number that JSON cannot hold (NaN, infinity) becomes null, half of a surrogate pair the replacement
 character, and nesting goes as deep as Python's own encoder can follow.
@@ -33,7 +33,7 @@ def encode_message(message: Message | list[Message]) -> bytes:
     except Unencodable as error:
         if isinstance(message, list):
             return b"[%b]" % b",".join(map(encode_message, message))
-        refusal = Refusal(INTERNAL_ERROR, f"The answer cannot be written as JSON: {error}.")
+        refusal = Refusal(INTERNAL_ERROR, f"The result cannot be written as JSON: {error}.")
         return encode(refuse(message.get("id"), refusal))
 
 

@@ -1,7 +1,8 @@
 """Typed Python functions as tools: a raw MCP definition, and a call that always ends in a raw MCP result.
 
 A blocking function runs in a thread of its own unless it is marked quick. Whatever a tool does (raise, exit,
-ignore its cancellation, never return), its caller gets an answer or is free to go, and nobody else notices.
+ignore its cancellation, never return), its caller gets a result or can stop waiting, and no other call is
+affected.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from pydantic_core import ValidationError
 
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.arguments import Arguments, explain, read_arguments
-from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.results import Result, failure_result, output_schema, to_result
 from toolcrib.serverkit.threads import NoThread, in_thread
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 MAX_CALLS_AT_ONCE = 256
 """Of one blocking tool: a function that never returns keeps its thread, and those must not pile up."""
 CANCEL_GRACE = 1.0
-"""Seconds that a cancelled coroutine has to put its things in order."""
+"""Seconds that a cancelled coroutine has to clean up."""
 
 _left_behind: set[asyncio.Task[Any]] = set()
 """Coroutines that ignored their cancellation; held here so that they are not collected while they run."""
@@ -146,7 +146,7 @@ async def _cancellable(work: Coroutine[Any, Any, Any]) -> Any:
         await asyncio.wait((task,), timeout=CANCEL_GRACE)
         raise
     if task.cancelled():
-        raise ToolFailure("The tool gave up: something it waited for was cancelled.")
+        raise ToolFailure("The tool stopped: something it waited for was cancelled.")
     return task.result()
 
 

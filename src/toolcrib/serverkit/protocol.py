@@ -1,4 +1,4 @@
-"""The words of MCP that a server of tools needs: versions, codes, and how a request of each era opens."""
+"""Constants and messages of MCP for a server of tools: versions, error codes, requests of both eras."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolcrib.serverkit.context import LOG_LEVELS, LogLevel
 
 Message = dict[str, Any]
 REQUEST_ID = frozenset({int, str})
-"""What an id may be: MCP allows strings and integers, never null."""
+"""The types of an id: MCP allows strings and integers, never null."""
 
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Those that open with `initialize`, the newest first."""
@@ -76,7 +76,7 @@ def log_level(value: Any) -> LogLevel:
     for level in LOG_LEVELS:
         if level == value:
             return level
-    raise Refusal(INVALID_PARAMS, f"{value!r} is no log level; known: {', '.join(LOG_LEVELS)}.")
+    raise Refusal(INVALID_PARAMS, f"{value!r} is not a log level; known: {', '.join(LOG_LEVELS)}.")
 
 
 def reply(request_id: int | str, result: dict[str, Any]) -> Message:
@@ -94,12 +94,12 @@ def refuse(request_id: int | str | None, refusal: Refusal) -> Message:
 
 
 def notification(method: str, params: dict[str, Any]) -> Message:
-    """A message that wants no answer."""
+    """A message without a response."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def is_request_id(value: Any) -> bool:
-    """True for what a request can be known by."""
+    """Whether this is a valid request id."""
     return type(value) in REQUEST_ID
 
 

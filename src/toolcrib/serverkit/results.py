@@ -1,4 +1,4 @@
-"""What a tool's function returns, as a raw MCP `tools/call` result.
+"""Converts the return value of a tool's function into a raw MCP `tools/call` result.
 
 Text stays text, pictures and sound become their content blocks, objects become structured content with the
 same JSON as text beside it, and whatever already is MCP content passes through unchanged.
@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json, to_jsonable_python
 
-from toolcrib.serverkit.plain import plain
+from toolcrib.serverkit.arguments import plain
 
 Result = dict[str, Any]
 

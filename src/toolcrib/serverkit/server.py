@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.serverkit.protocol import Message
-from toolcrib.serverkit.results import Result
-from toolcrib.serverkit.session import Notify, Session
+from toolcrib.serverkit.session import Notify, ServedTool, ServerSession
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Tool(Protocol):
-    """What a server can offer; `FunctionTool` is one."""
-
-    @property
-    def definition(self) -> dict[str, Any]:
-        """The raw MCP definition; its `name` is the tool's."""
-
-    async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> Result:
-        """A raw MCP result; a failure is a result too."""
 
 
 class ToolServer:
@@ -34,12 +21,12 @@ class ToolServer:
         self.name = name
         self.instructions = instructions
         self.info = {"name": name, "version": version}
-        self._tools: dict[str, Tool] = {}
+        self._tools: dict[str, ServedTool] = {}
         self._at_close: list[Callable[[], None]] = []
-        self._own_session: Session | None = None
+        self._own_session: ServerSession | None = None
 
     @property
-    def tools(self) -> Mapping[str, Tool]:
+    def tools(self) -> Mapping[str, ServedTool]:
         """All tools by name, in the order in which they were added."""
         return MappingProxyType(self._tools)
 
@@ -75,19 +62,19 @@ class ToolServer:
 
         return offer
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: ServedTool) -> None:
         """Offer a tool; raises `UsageError` when its name is taken."""
         name = str(tool.definition["name"])
         if name in self._tools:
             raise UsageError(f"{self.name} already has a tool {name!r}.", hint="Give it another name.")
         self._tools[name] = tool
 
-    def session(self) -> Session:
+    def session(self) -> ServerSession:
         """A conversation of its own; each connection needs one."""
-        return Session(self)
+        return ServerSession(self)
 
     async def respond(self, message: Message, notify: Notify) -> Message | None:
-        """Answer one message, for a server that has a single connection; see `Session.respond`."""
+        """Answer one message, for a server that has a single connection; see `ServerSession.respond`."""
         if self._own_session is None:
             self._own_session = self.session()
         return await self._own_session.respond(message, notify)

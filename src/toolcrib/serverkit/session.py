@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 from toolcrib.serverkit.context import LOG_LEVELS, LogLevel, ToolContext
 from toolcrib.serverkit.protocol import (
@@ -32,10 +32,74 @@ from toolcrib.serverkit.protocol import (
     refuse,
     reply,
 )
-from toolcrib.serverkit.requests import Running
+from toolcrib.serverkit.results import Result
 
-if TYPE_CHECKING:
-    from toolcrib.serverkit.server import ToolServer
+Outcome = TypeVar("Outcome")
+RequestId = int | str
+
+
+class ServedTool(Protocol):
+    """What a server can offer; `FunctionTool` is one."""
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The raw MCP definition; its `name` is the tool's."""
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> Result:
+        """A raw MCP result; a failure is a result too."""
+
+
+class ToolProvider(Protocol):
+    """The part of a server that a session needs."""
+
+    name: str
+    instructions: str
+    info: dict[str, str]
+
+    @property
+    def tools(self) -> Mapping[str, ServedTool]: ...
+
+
+class RunningRequests(dict[RequestId, asyncio.Task[Any]]):
+    """The task behind each request."""
+
+    _cancelled: frozenset[RequestId] = frozenset()
+
+    async def outcome(self, request_id: RequestId, work: Awaitable[Outcome]) -> Outcome | None:
+        """What the work comes to; None when the client cancelled the request meanwhile."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("requests are answered in tasks")
+        before = task.cancelling()
+        self[request_id] = task
+        try:
+            result = await work
+        except asyncio.CancelledError:
+            if request_id not in self._cancelled or task.uncancel() > before:
+                raise
+            return None
+        else:
+            if request_id not in self._cancelled:
+                return result
+            task.uncancel()  # it finished although it was told to stop
+            return None
+        finally:
+            del self[request_id]
+            if self._cancelled:
+                self._cancelled -= {request_id}
+
+    def cancel(self, request_id: Any) -> None:
+        """The client no longer wants this one; an unknown one is fine."""
+        task = self.get(request_id) if is_request_id(request_id) else None
+        if task is not None and request_id not in self._cancelled:
+            self._cancelled |= {request_id}
+            task.cancel()
+
+    def cancel_all(self) -> None:
+        """Stop every one; none of them is answered."""
+        for request_id in tuple(self):
+            self.cancel(request_id)
+
 
 logger = logging.getLogger(__name__)
 
@@ -47,19 +111,19 @@ TOOLS_FRESH_FOR = 300_000
 CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": False}, "logging": {}}
 
 
-class Session:
+class ServerSession:
     """What one connection needs to remember: the version it opened with, its log level, its running calls."""
 
-    def __init__(self, server: ToolServer) -> None:
+    def __init__(self, server: ToolProvider) -> None:
         self._server = server
-        self._running = Running()
+        self._running = RunningRequests()
         self._log_level: LogLevel = "info"
         self._ended = asyncio.Event()
         self.version: str | None = None
         """The version agreed on by `initialize`; None while the client has not opened that way."""
 
     async def respond(self, message: Message, notify: Notify) -> Message | None:
-        """The answer to one message; None where there is none to give.
+        """The answer to one message; None for a notification.
 
         `notify` is called, from the event loop, with what is to be said before the answer.
         """
@@ -79,7 +143,7 @@ class Session:
             return refuse(request_id, refusal)
         except Exception:
             logger.exception("%s failed", message["method"])
-            return refuse(request_id, Refusal(INTERNAL_ERROR, "The server failed; its log says why."))
+            return refuse(request_id, Refusal(INTERNAL_ERROR, "The server failed; see its log."))
 
     def end(self) -> None:
         """The client is leaving: what it listens to ends; running calls may still be answered."""
@@ -203,20 +267,20 @@ def _is_response(message: Message) -> bool:
 
 _INVALID = Refusal(INVALID_REQUEST, "Not a JSON-RPC request with a method and an unused id.")
 
-_Handler = Callable[[Session, Request, Notify], Awaitable[Answer]]
+_Handler = Callable[[ServerSession, Request, Notify], Awaitable[Answer]]
 _BOTH: Mapping[str, _Handler] = {
-    "tools/list": Session._list_tools,
-    "tools/call": Session._call_tool,
-    "shutdown": Session._shut_down,
+    "tools/list": ServerSession._list_tools,
+    "tools/call": ServerSession._call_tool,
+    "shutdown": ServerSession._shut_down,
 }
 _LEGACY: Mapping[str, _Handler] = {
     **_BOTH,
-    "initialize": Session._initialize,
-    "ping": Session._ping,
-    "logging/setLevel": Session._set_log_level,
+    "initialize": ServerSession._initialize,
+    "ping": ServerSession._ping,
+    "logging/setLevel": ServerSession._set_log_level,
 }
 _MODERN: Mapping[str, _Handler] = {
     **_BOTH,
-    "server/discover": Session._discover,
-    "subscriptions/listen": Session._listen,
+    "server/discover": ServerSession._discover,
+    "subscriptions/listen": ServerSession._listen,
 }

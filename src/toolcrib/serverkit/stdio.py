@@ -12,11 +12,12 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
 
+from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.server import ToolServer
-from toolcrib.serverkit.wire import Conversation, Wire
+from toolcrib.serverkit.wire import LineProtocol, MessageHandler
 
 FLUSH_GRACE = 0.2
 """Seconds that the last answers have to reach a client that is slow to read them."""
@@ -38,10 +39,10 @@ def run(server: ToolServer) -> NoReturn:
     os._exit(code)
 
 
-async def serve_session(session: Conversation, incoming: int, outgoing: int) -> None:
+async def serve_session(session: MessageHandler, incoming: int, outgoing: int) -> None:
     """Answer what comes on one descriptor on the other, until the input ends or nobody reads any more."""
     output = await _open_output(outgoing)
-    wire = Wire(session, output.write)
+    wire = LineProtocol(session, output.write)
     loop = asyncio.get_running_loop()
     reader, _ = await loop.connect_read_pipe(lambda: wire, os.fdopen(_pollable(incoming), "rb", 0))
     output.on_full, output.on_ready = reader.pause_reading, reader.resume_reading
@@ -152,3 +153,17 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     except ImportError:
         return asyncio.new_event_loop()
     return uvloop.new_event_loop()
+
+
+def serve(create: Callable[[Sequence[str]], ToolServer], usage: str) -> NoReturn:
+    """Make the server from the command line and serve it over stdio; wrong use ends with 2."""
+    arguments = sys.argv[1:]
+    if "--help" in arguments or "-h" in arguments:
+        sys.stdout.write(f"{usage.strip()}\n")
+        raise SystemExit(0)
+    try:
+        server = create(arguments)
+    except ToolcribError as error:
+        sys.stderr.write("\n".join(filter(None, (f"error: {error.message}", error.hint))) + "\n")
+        raise SystemExit(error.exit_code) from None
+    run(server)

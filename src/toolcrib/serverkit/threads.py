@@ -54,5 +54,5 @@ async def in_thread(function: Callable[..., R], /, *arguments: Any, **named: Any
     try:
         threading.Thread(target=work, name=getattr(function, "__name__", "call"), daemon=True).start()
     except RuntimeError as error:
-        raise NoThread("The system allows no further thread.", hint="Try again later.") from error
+        raise NoThread("The system cannot start another thread.", hint="Try again later.") from error
     return await future

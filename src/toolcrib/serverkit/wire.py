@@ -30,7 +30,7 @@ CANCEL_GRACE = 0.1
 BOM = b"\xef\xbb\xbf"
 
 
-class Conversation(Protocol):
+class MessageHandler(Protocol):
     """Who answers: a session of a tool server, or anything that answers as one does."""
 
     @property
@@ -38,7 +38,7 @@ class Conversation(Protocol):
         """The version the client opened with; None while it has not."""
 
     async def respond(self, message: Message, notify: Callable[[Message], None]) -> Message | None:
-        """The answer to one message; None where there is none to give."""
+        """The answer to one message; None for a notification."""
 
     def end(self) -> None:
         """The client is leaving; running calls may still be answered."""
@@ -47,10 +47,10 @@ class Conversation(Protocol):
         """Stop every running call."""
 
 
-class Wire(asyncio.Protocol):
+class LineProtocol(asyncio.Protocol):
     """Cuts the input into messages and has each answered in a task of its own."""
 
-    def __init__(self, session: Conversation, write: Callable[[bytes], None]) -> None:
+    def __init__(self, session: MessageHandler, write: Callable[[bytes], None]) -> None:
         self._session = session
         self._write = write
         self._chunks: list[bytes] = []
@@ -105,7 +105,7 @@ class Wire(asyncio.Protocol):
         try:
             message = from_json(line.removeprefix(BOM))
         except ValueError as error:
-            self._complain(PARSE_ERROR, f"That is no JSON: {error}")
+            self._complain(PARSE_ERROR, f"Not valid JSON: {error}")
             return
         if isinstance(message, dict):
             if message.get("method") == "exit" and "id" not in message:
@@ -115,7 +115,7 @@ class Wire(asyncio.Protocol):
         elif isinstance(message, list) and message and self._session.version == BATCHING_VERSION:
             self._start(self._answer_batch(message))
         else:
-            self._complain(INVALID_REQUEST, "A message is one JSON object.")
+            self._complain(INVALID_REQUEST, "A message must be one JSON object.")
 
     def _leave(self) -> None:
         """The client says that it is done, as one of a language server does; not part of MCP."""

@@ -1,1 +1,1 @@
-"""The MCP servers we connect to: pool, supervisors, sessions, transports."""
+"""The MCP servers of a host: pool, supervisors, sessions, transports, installers."""

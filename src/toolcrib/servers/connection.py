@@ -1,4 +1,4 @@
-"""One life of a server: from a start, over being ready, to the reason of its end."""
+"""One connection to a server, from its start to the reason of its end."""
 
 from __future__ import annotations
 
@@ -12,72 +12,72 @@ from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.health import watch_health
 from toolcrib.servers.ports import OpenSession, SupervisorContext
-from toolcrib.servers.processes.descriptors import shortage_of
+from toolcrib.servers.processes.child import shortage_of
 from toolcrib.servers.processes.orphans import signal_group
-from toolcrib.servers.refresh import ListRefresher
 from toolcrib.servers.sessions.negotiation import Era
-from toolcrib.servers.sessions.session import Session
-from toolcrib.servers.starts import Start
+from toolcrib.servers.sessions.session import Session, slow_start_hint
+from toolcrib.servers.starts import StartSlot
+from toolcrib.servers.tool_list import ListRefresher
 from toolcrib.tasks import being_cancelled
 
 logger = logging.getLogger(__name__)
 
 
-class Witness(Protocol):
-    """The supervisor, as seen from the life it watches."""
+class ConnectionListener(Protocol):
+    """The supervisor, as its connection sees it."""
 
     def began(self, session: Session, definitions: list[Any]) -> None:
-        """The server is ready, with these tools."""
+        """The server is ready and has these tools."""
 
     def ending(self, error: ToolcribError) -> None:
-        """It is over; what is left of the server is being cleared away."""
+        """The connection is lost; the server is being cleaned up."""
 
     def relisted(self, definitions: list[Any]) -> None:
         """The server's tools changed."""
 
-    def rated(self, complaint: str | None) -> None:
-        """Health speaks; None is well."""
+    def report_health(self, complaint: str | None) -> None:
+        """The result of a health check; None if healthy."""
 
     def counted_junk(self, count: int) -> None:
-        """So many lines on stdout were no messages."""
+        """The number of stdout lines that were not messages."""
 
 
-class _DiedOnProbe(Exception):
-    """The process ended when it was asked which eras it speaks."""
+class _ExitedOnProbe(Exception):
+    """The process ended when probed for its protocol era."""
 
 
-class Life:
-    """Everything between one start and one end. `run` is the task that owns the connection."""
+class Connection:
+    """`run` is the task that owns the connection."""
 
     def __init__(
         self,
         entry: ServerEntry,
         connector: OpenSession,
         context: SupervisorContext,
-        witness: Witness,
+        listener: ConnectionListener,
         refresher: ListRefresher | None = None,
     ) -> None:
         self._entry = entry
         self._connector = connector
         self._with = context
-        self._witness = witness
+        self._listener = listener
         self._refresher = refresher or ListRefresher()
-        self._slot: Start | None = None
+        self._slot: StartSlot | None = None
         self._group: int | None = None
 
     async def run(self, era: Era | None) -> ToolcribError:
-        """Live; returns why it ended. Cancelling ends the server too."""
+        """Connect and stay connected; returns why it ended. Cancelling ends the server too."""
         try:
             async with AsyncExitStack() as stack:
                 session, definitions = await self._started(stack, era)
-                self._witness.began(session, definitions)
+                self._listener.began(session, definitions)
                 error = await self._until_over(session)
-                self._witness.ending(error)
+                self._listener.ending(error)
                 return error
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:
-            # What a transport raises while it is closed may stand in place of the cancellation.
+            # An error raised while a transport closes may replace the cancellation.
             if being_cancelled():
                 raise asyncio.CancelledError from error
             return self._reason(error)
@@ -89,19 +89,19 @@ class Life:
         if shortage is not None:
             return shortage
         if isinstance(error, asyncio.CancelledError):
-            return StartFailed(f"{self._entry.name} failed: its connection was cancelled from within.")
+            return StartFailed(f"{self._entry.name} failed: its connection was cancelled internally.")
         logger.error("server %s failed in an unexpected way", self._entry.name, exc_info=error)
         return StartFailed(f"{self._entry.name} failed: {type(error).__name__}: {error}")
 
     async def _started(self, stack: AsyncExitStack, era: Era | None) -> tuple[Session, list[Any]]:
-        """A session and its tools; a server that dies on the probe is started again without it.
+        """A session and its tools; a server that exits on the probe is started again without it.
 
-        For that it waits its turn anew: most that die so are broken, and others should not wait for it twice.
+        The second start waits for a new slot: most such servers are broken and should not delay others again.
         """
         if era is None:
             try:
                 return await self._start(stack, None)
-            except _DiedOnProbe:
+            except _ExitedOnProbe:
                 era = "legacy"
         return await self._start(stack, era)
 
@@ -115,7 +115,7 @@ class Life:
             except TimeoutError:
                 raise StartFailed(
                     f"{name} was not ready within {patience:g} s.",
-                    hint=f"See `toolcrib logs {name}`; raise timeouts.start if it is merely slow.",
+                    hint=slow_start_hint(name),
                 ) from None
 
     async def _connect(self, stack: AsyncExitStack, era: Era | None) -> Session:
@@ -124,7 +124,7 @@ class Life:
         except ConnectionLost:
             if era is not None:
                 raise
-            raise _DiedOnProbe from None
+            raise _ExitedOnProbe from None
 
     def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
         return self._connector(
@@ -132,7 +132,7 @@ class Life:
         )
 
     def kill(self) -> None:
-        """End the server's processes at once, when its transport does not."""
+        """Kill the server's processes, if its transport does not end them."""
         if self._group is not None:
             signal_group(self._group, signal.SIGKILL)
 
@@ -143,8 +143,8 @@ class Life:
 
     def _counted_junk(self, count: int) -> None:
         if self._slot is not None:
-            self._slot.raves()
-        self._witness.counted_junk(count)
+            self._slot.wrote_junk()
+        self._listener.counted_junk(count)
 
     def _noticed(self, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/tools/list_changed":
@@ -152,18 +152,18 @@ class Life:
         self._with.listener.noticed(self._entry.name, method, params)
 
     async def _until_over(self, session: Session) -> ToolcribError:
-        """Wait for the connection's end, or for health to end it."""
+        """Wait until the connection is lost or a health check ends it."""
         health = watch_health(
-            session, self._entry, self._with.clock, self._with.liveness_interval, self._witness.rated
+            session, self._entry, self._with.clock, self._with.liveness_interval, self._listener.report_health
         )
-        refresh = self._refresher.run(session, self._witness.relisted, self._witness.rated)
+        refresh = self._refresher.run(session, self._listener.relisted, self._listener.report_health)
         return await first_of(session.lost, asyncio.ensure_future(health), asyncio.ensure_future(refresh))
 
 
 async def first_of(
     given: asyncio.Future[ToolcribError], *tasks: asyncio.Future[ToolcribError]
 ) -> ToolcribError:
-    """The first result; the tasks that are not done by then are cancelled, `given` is left alone."""
+    """The first result; unfinished tasks are cancelled, `given` is not."""
     try:
         await asyncio.wait({given, *tasks}, return_when=asyncio.FIRST_COMPLETED)
         return next(future for future in (given, *tasks) if future.done()).result()

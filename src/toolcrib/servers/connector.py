@@ -1,4 +1,4 @@
-"""From a config entry to a live session: fill in references, check the keys, open the transport."""
+"""Opens a session for a config entry: expands references, checks the keys, opens the transport."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from typing import Any
 
 from toolcrib.config.environment import entry_environment
 from toolcrib.config.expansion import Expanded, expand
-from toolcrib.config.reading import Section, Unfit
+from toolcrib.config.sections import InvalidValue, Section
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.serverkit.own_places import PLACES_VARIABLE, own_places
-from toolcrib.servers.link import MAX_MESSAGE_BYTES, LinkContext
 from toolcrib.servers.ports import OpenSession
 from toolcrib.servers.processes.guard import ProcessGuard
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.session import OnNotice, OpenLink, Session, connect
-from toolcrib.servers.transport import Transport
+from toolcrib.servers.transport import MAX_MESSAGE_BYTES, LinkContext, Transport
 from toolcrib.servers.transport import find_transport as transport_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Connector:
-    """What is needed to open any server of a host."""
+    """Settings and services to open any server of a host."""
 
     guard: ProcessGuard
     environ: Mapping[str, str]
@@ -38,13 +37,12 @@ class Connector:
     installs: Path
     max_message_bytes: int = MAX_MESSAGE_BYTES
     learn_secrets: Callable[[frozenset[str]], None] = lambda values: None
-    """Called with the secret values an entry uses, for whoever writes things down."""
+    """Called with the secret values an entry uses, so that logs can mask them."""
     handlers: Handlers = field(default_factory=Handlers)
     auth: Callable[[str, str], Any] = lambda server, url: None
-    """The `httpx2.Auth` of a server at this address, where somebody signed in; may wait for a keyring."""
+    """The `httpx2.Auth` of a server at this address, if the user signed in; may wait for a keyring."""
 
     def opener(self, entry: ServerEntry) -> OpenSession:
-        """Opens this server."""
         return partial(self.open_session, entry)
 
     @asynccontextmanager
@@ -57,7 +55,7 @@ class Connector:
         on_junk: Callable[[int], None] = lambda count: None,
         on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> AsyncIterator[Session]:
-        """A session with the server for as long as the block lasts."""
+        """A session with the server while the block runs."""
         open_link = await self.resolve(entry, on_junk=on_junk, on_spawn=on_spawn)
         async with connect(
             entry.name,
@@ -76,7 +74,7 @@ class Connector:
         on_junk: Callable[[int], None] = lambda count: None,
         on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> OpenLink:
-        """What opens the server's link; raises `ConfigError` when the entry cannot be used as it stands."""
+        """A function that opens the server's link; raises `ConfigError` for an unusable entry."""
         transport, spec, secrets, auth = await asyncio.to_thread(self._prepare, entry)
         self.learn_secrets(secrets)
 
@@ -88,7 +86,7 @@ class Connector:
         return partial(_open_link, transport, spec, context)
 
     def _prepare(self, entry: ServerEntry) -> tuple[Transport, Section, frozenset[str], Any]:
-        """Runs in a thread: a keyring takes its time, and so does the first import of a transport."""
+        """Runs in a thread: a keyring or the first import of a transport can be slow."""
         raw = expand(entry.raw, self.environ, self.secret)
         transport = find_transport(entry)
         spec = parse_spec(transport, entry.name, raw)
@@ -109,7 +107,7 @@ class Connector:
 
 
 def _own_places(entry: ServerEntry) -> dict[str, str]:
-    """What a bundled server that runs as a process has to know of this host: which files are not for it."""
+    """For a bundled server in its own process: the host's files, which it must not touch."""
     words = (entry.raw.get("module"), *(entry.raw.get("args") or ()))
     if not any(str(word).startswith("toolcrib.bundled") for word in words):
         return {}
@@ -117,7 +115,7 @@ def _own_places(entry: ServerEntry) -> dict[str, str]:
 
 
 def find_transport(entry: ServerEntry) -> Transport:
-    """The module that opens servers of this type."""
+    """The transport of this entry; raises `ConfigError`."""
     try:
         return transport_of(entry.type)
     except NotFound as error:
@@ -125,13 +123,13 @@ def find_transport(entry: ServerEntry) -> Transport:
 
 
 def parse_spec(transport: Transport, server: str, raw: Expanded) -> Section:
-    """The transport's part of the entry; raises `ConfigError` that names the key."""
+    """The transport's keys of the entry; raises `ConfigError` naming the wrong one."""
     try:
         return transport.Spec.read(raw)
-    except Unfit as error:
+    except InvalidValue as error:
         key = ".".join(map(str, error.path))
         raise ConfigError(
-            f"{server}: {key} {error.said}.", hint=f"Correct {key!r} in the entry of {server}."
+            f"{server}: {key} {error.problem}.", hint=f"Fix {key!r} in the entry of {server}."
         ) from None
 
 

@@ -1,14 +1,16 @@
-"""Looks after a connected server while nothing else does: a sign of life when idle, and a limit on memory."""
+"""Health checks of a connected server: a ping when idle, memory limits, and slow answers."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 
 from toolcrib.clock import Clock
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.processes.termination import memory_of_group
+from toolcrib.servers.sessions.request import OnProgress
 from toolcrib.servers.sessions.session import Session
 
 CHECK_TIMEOUT = 10.0
@@ -17,9 +19,13 @@ MISSES_ALLOWED = 3
 
 
 async def watch_health(
-    session: Session, entry: ServerEntry, clock: Clock, interval: float, rate: Callable[[str | None], None]
+    session: Session,
+    entry: ServerEntry,
+    clock: Clock,
+    interval: float,
+    report: Callable[[str | None], None],
 ) -> ToolcribError:
-    """Check at intervals; returns the reason once the server has to be ended."""
+    """Check at intervals; returns the reason once the server must be ended."""
     misses = 0
     while True:
         await clock.sleep(interval if misses == 0 else min(RECHECK_INTERVAL, interval))
@@ -29,12 +35,16 @@ async def watch_health(
         trouble = None if session.busy else await _trouble(session)
         misses = misses + 1 if trouble is not None else 0
         if trouble is not None and misses >= MISSES_ALLOWED:
-            return _verdict(entry.name, trouble)
-        rate(complaint or (f"No sign of life for {misses} checks." if misses else None))
+            return _failure(entry.name, trouble)
+        report(complaint or _missed(misses))
+
+
+def _missed(checks: int) -> str | None:
+    return f"Missed {checks} health check{'' if checks == 1 else 's'}." if checks else None
 
 
 async def _trouble(session: Session) -> ToolcribError | None:
-    """Why there is no sign of life, or None when there is one. What is worse than silence is raised."""
+    """Why the check failed, or None; worse errors are raised."""
     try:
         await session.check(timeout=CHECK_TIMEOUT)
     except (CallTimeout, RemoteUnreachable) as error:
@@ -42,11 +52,11 @@ async def _trouble(session: Session) -> ToolcribError | None:
     return None
 
 
-def _verdict(server: str, trouble: ToolcribError) -> ToolcribError:
-    """A remote host that is down is no crash; whatever is merely silent is taken for one."""
+def _failure(server: str, trouble: ToolcribError) -> ToolcribError:
+    """An unreachable remote host is not a crash; any other silence is."""
     if isinstance(trouble, RemoteUnreachable):
         return trouble
-    return ConnectionLost(f"{server} gave no sign of life {MISSES_ALLOWED} times in a row.")
+    return ConnectionLost(f"{server} missed {MISSES_ALLOWED} health checks in a row.")
 
 
 async def _memory_complaint(session: Session, entry: ServerEntry) -> str | ToolcribError | None:
@@ -59,5 +69,51 @@ async def _memory_complaint(session: Session, entry: ServerEntry) -> str | Toolc
             hint="Raise memory.limit in its entry if it needs that much.",
         )
     if entry.memory_warning and used > entry.memory_warning:
-        return f"It uses {used} MB of memory."
+        return f"Uses {used} MB of memory."
     return None
+
+
+KEPT = 10
+MANY = 3
+LONG = 5.0
+
+
+class SilenceTimer:
+    """How long a call that reports progress has been silent."""
+
+    def __init__(self, monotonic: Callable[[], float], on_progress: OnProgress) -> None:
+        self._monotonic = monotonic
+        self._heard = monotonic()
+        self._forward = on_progress
+
+    @property
+    def seconds(self) -> float:
+        """Since the start, or since the last progress report."""
+        return self._monotonic() - self._heard
+
+    def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Pass on a progress report."""
+        self._heard = self._monotonic()
+        self._forward(progress, total, message)
+
+
+class ResponseTimes:
+    """Whether the last answers of one connection were slow."""
+
+    def __init__(self, entry: ServerEntry) -> None:
+        self._slow_expected = entry.call_timeout > ServerEntry.call_timeout
+        self._long: deque[bool] = deque(maxlen=KEPT)
+
+    def took(self, seconds: float) -> bool:
+        """Record how long a call took; returns whether `complaint` may have changed."""
+        news = seconds > LONG or True in self._long
+        self._long.append(seconds > LONG)
+        return news
+
+    @property
+    def complaint(self) -> str | None:
+        """Why the server counts as slow; None if it does not."""
+        slow = sum(self._long)
+        if self._slow_expected or len(self._long) < KEPT or slow < MANY:
+            return None
+        return f"{slow} of the last {KEPT} answers took over {LONG:g} s."

@@ -1,7 +1,7 @@
-"""Where an installed server lies and how it is launched.
+"""Finds an installed server and its start command.
 
 An installer puts a server into `<installs>/<server>/current/` and writes `launch.json` there: the command and
-arguments, by absolute path. Starting reads that file and nothing else; it never fetches.
+arguments, with absolute paths. Starting a server only reads that file; it never downloads.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.config.kinds import named_texts, text, texts
-from toolcrib.config.reading import Section
+from toolcrib.config.sections import Section, named_texts, text, texts
 from toolcrib.errors import ConfigError
-from toolcrib.servers.link import LinkContext
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
 LAUNCH_FILE = "launch.json"
@@ -24,7 +23,7 @@ CURRENT = "current"
 
 @dataclass(frozen=True, kw_only=True)
 class InstalledSpec(Section):
-    """The keys that every installed type has."""
+    """The keys of every installable type."""
 
     command: str | None = text(None)
     args: tuple[str, ...] = texts()
@@ -33,25 +32,25 @@ class InstalledSpec(Section):
 
 
 def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
-    """The command the installer noted, with the entry's arguments behind; None when nothing is installed."""
+    """The installed start command with the entry's arguments; None if nothing is installed."""
     if context.installs is None:
         return None
-    noted = _read(server_folder(context.installs, context.server) / CURRENT / LAUNCH_FILE, context.server)
-    return None if noted is None else joined(spec, noted)
+    installed = _read(server_folder(context.installs, context.server) / CURRENT / LAUNCH_FILE, context.server)
+    return None if installed is None else joined(spec, installed)
 
 
-def joined(spec: InstalledSpec, noted: stdio.Spec) -> stdio.Spec:
-    """What the installer noted, with the entry's own arguments, variables and folder."""
+def joined(spec: InstalledSpec, installed: stdio.Spec) -> stdio.Spec:
+    """The installed start command with the entry's arguments, variables and folder."""
     return stdio.Spec(
-        command=noted.command,
-        args=noted.args + spec.args,
-        env={**noted.env, **spec.env},
-        cwd=spec.cwd or noted.cwd,
+        command=installed.command,
+        args=installed.args + spec.args,
+        env={**installed.env, **spec.env},
+        cwd=spec.cwd or installed.cwd,
     )
 
 
 def server_folder(installs: Path, name: str) -> Path:
-    """Where a server's versions lie; any name gives one plain folder of its own."""
+    """The folder of a server's versions; unique for any name."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
     if plain != name:
         plain = f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
@@ -59,10 +58,9 @@ def server_folder(installs: Path, name: str) -> Path:
 
 
 def not_installed(server: str, what: str) -> ConfigError:
-    """The error for a server whose package is not in place."""
     return ConfigError(
         f"{what} is not installed for {server}.",
-        hint=f"Install it with: toolcrib install {server}; or give the entry a `command` that starts it.",
+        hint=f"Run `toolcrib install {server}`, or set `command` in its entry.",
     )
 
 
@@ -73,5 +71,5 @@ def _read(file: Path, server: str) -> stdio.Spec | None:
         return None
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"The installation of {server} is damaged: {error}", hint=f"Install {server} again."
+            f"The installation of {server} is damaged: {error}", hint=f"Reinstall {server}."
         ) from None

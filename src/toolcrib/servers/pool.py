@@ -1,4 +1,4 @@
-"""All servers of a host: one supervisor each, started in parallel, changed one by one, closed together."""
+"""All servers of a host: one supervisor each, started and closed in parallel."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 from toolcrib.errors import ConfigError, NotTrusted, UnknownServer
 from toolcrib.schema.servers import RestartPolicy, ServerEntry, ServerState, ServerStatus
-from toolcrib.servers.listed import DefinitionCheck
-from toolcrib.servers.ports import OpenSession, SupervisorContext, ToolCache, overheard, quietly
+from toolcrib.servers.ports import OpenSession, SupervisorContext, ToolCache, notices_only, without_listener
+from toolcrib.servers.sessions.caller_context import RelayedClient, relayed_client
 from toolcrib.servers.sessions.peer import OnProgress
-from toolcrib.servers.sessions.relayed_client import behalf
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor
+from toolcrib.servers.tool_list import DefinitionCheck
 from toolcrib.servers.transport import traits_of
 from toolcrib.suggestions import did_you_mean
 
 TWIN = "older era"
-"""Stands for the session of the connection that all clients of the older era share."""
+"""The session key of the connection shared by all clients of the older protocol era."""
 
 
 class Pool:
-    """The supervisors by server name. Implements what the tool source needs to call a tool."""
+    """The supervisors by server name; calls tools for the MCP tool source."""
 
     def __init__(
         self,
@@ -46,19 +46,17 @@ class Pool:
         self._isolated: dict[tuple[str, str], Supervisor] = {}
 
     def names(self) -> list[str]:
-        """Every configured server, in the order of the file."""
+        """All configured servers, in the order of the file."""
         return [*self._supervisors, *self._broken]
 
     def statuses(self) -> list[ServerStatus]:
-        """How every server is doing."""
         return [*(supervisor.status for supervisor in self._supervisors.values()), *self._broken.values()]
 
     def status(self, name: str) -> ServerStatus:
-        """How one server is doing."""
         return self._broken.get(name) or self[name].status
 
     def fingerprint(self, name: str) -> str:
-        """Of the entry the server runs under."""
+        """The fingerprint of the entry that the server runs with."""
         return self._fingerprints.get(name, "")
 
     def __getitem__(self, name: str) -> Supervisor:
@@ -75,9 +73,9 @@ class Pool:
     async def start_first(
         self, entries: Iterable[ServerEntry], fingerprints: dict[str, str], *, switched_on: bool
     ) -> None:
-        """Start the one that is likely to be up first, and wait for its process; `apply` brings the others.
+        """Start the server most likely to be ready first and wait for its process; `apply` starts the others.
 
-        Whatever the host has to do before it can be called, it does while that process loads its program.
+        The host does its remaining start-up work while that process loads its program.
         """
         wanted = {entry.name: entry for entry in entries if entry.enabled and not self._distrust(entry)}
         self._fingerprints = self._marks(wanted, fingerprints, switched_on)
@@ -96,7 +94,7 @@ class Pool:
         *,
         switched_on: bool = True,
     ) -> tuple[str, ...]:
-        """Bring the pool in line with the configuration; only what changed is touched. Returns its names."""
+        """Apply a configuration; only changed servers are touched. Returns their names."""
         wanted = {entry.name: entry for entry in entries}
         marks = self._marks(wanted, fingerprints, switched_on)
         changed = [name for name in self._supervisors if self._fingerprints.get(name) != marks.get(name)]
@@ -107,7 +105,7 @@ class Pool:
             self._add(wanted[name], switched_on)
             await asyncio.sleep(0)
         self._supervisors = {name: self._supervisors[name] for name in {**wanted, **self._supervisors}}
-        # Each on its own: one that takes long to end keeps no other from being changed.
+        # In parallel: a server that ends slowly does not delay the others.
         await asyncio.gather(*(self._change(name, wanted.get(name), switched_on) for name in changed))
         self._supervisors = {name: self._supervisors[name] for name in wanted}
         return tuple(dict.fromkeys([*changed, *new, *newly_broken]))
@@ -115,17 +113,16 @@ class Pool:
     def _marks(
         self, wanted: dict[str, ServerEntry], fingerprints: dict[str, str], switched_on: bool
     ) -> dict[str, str]:
-        """By which it is seen whether something changed for a server."""
+        """A string for each server that differs if anything about it changed."""
         return {
             name: f"{fingerprints[name]}:{switched_on}{':held' if self._distrust(entry) else ''}"
             for name, entry in wanted.items()
         }
 
     def _by_prospect(self, names: list[str]) -> list[str]:
-        """Those that are known to have worked first: what is broken should keep nobody waiting.
+        """Servers known to have worked come first, so that broken ones delay no one.
 
-        The rest in any order, for their place in the file says nothing: so the few that are broken are seldom
-        in front, wherever they stand, and who has bad luck with one start need not have it with the next.
+        The rest is shuffled: a broken server near the top of the file is then seldom first.
         """
         known = [name for name in names if self._cache.load(name, self._fingerprints[name]) is not None]
         unknown = [name for name in names if name not in known]
@@ -143,31 +140,31 @@ class Pool:
         repeatable: bool = False,
         check: DefinitionCheck | None = None,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Call a tool of a server, on the session's own instance where the server is isolated."""
+        """Call a tool, on the session's own instance if the server is isolated."""
         supervisor = self._supervisors.get(server) or self[server]
         if timeout is None:
             timeout = supervisor.entry.call_timeout
         if session is not None and supervisor.entry.isolation == "session":
             supervisor = self._instance(supervisor, session)
-            if supervisor.listed.replaced:  # what it lists is not in the registry
+            if supervisor.listed.replaced:  # its list is not in the registry
                 supervisor.listed.check(tool, check)
-        elif self._needs_twin(supervisor):
+        elif (client := relayed_client.get()) is not None and self._needs_twin(supervisor, client):
             return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable, check)
         return supervisor.call(
             tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable, check=check
         )
 
     async def session(self, server: str) -> Session:
-        """The live session of a server, for what is not a tool call: resources, prompts, completion."""
+        """The live session of a server, for resources, prompts and completion."""
         return await self[server].ready()
 
     async def end_session(self, session: str) -> None:
-        """Close the instances that an agent session had to itself."""
+        """Close the isolated instances of an agent session."""
         mine = [key for key in self._isolated if key[1] == session]
         await asyncio.gather(*(self._isolated.pop(key).close() for key in mine))
 
     def starting(self) -> list[str]:
-        """The servers that are starting and offer no tools yet."""
+        """Servers that are starting and offer no tools yet."""
         return [
             name
             for name, supervisor in self._supervisors.items()
@@ -175,18 +172,18 @@ class Pool:
         ]
 
     async def until_listed(self) -> None:
-        """Wait until no server is starting without offering tools, if only those it had last time."""
+        """Wait until every starting server offers tools, possibly cached ones."""
         await asyncio.gather(*(self._supervisors[name].until_listed() for name in self.starting()))
 
     async def settle(self) -> None:
-        """Wait until no server is starting any more; each start has a deadline."""
+        """Wait until no server is starting; each start has a timeout."""
         await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values()))
 
     async def close(self) -> None:
-        """End every server, in parallel, within a bounded time."""
-        everyone = [*self._supervisors.values(), *self._isolated.values()]
+        """End all servers in parallel, within a bounded time."""
+        supervisors = [*self._supervisors.values(), *self._isolated.values()]
         self._supervisors, self._isolated = {}, {}
-        await asyncio.gather(*(supervisor.close() for supervisor in everyone))
+        await asyncio.gather(*(supervisor.close() for supervisor in supervisors))
 
     def _add(self, entry: ServerEntry, switched_on: bool) -> None:
         cached = self._cache.load(entry.name, self._fingerprints[entry.name])
@@ -194,12 +191,12 @@ class Pool:
         supervisor = Supervisor(entry, self._connector(entry), self._with, cached=cached, distrust=distrust)
         self._supervisors[entry.name] = supervisor
         if not entry.enabled or not switched_on:
-            supervisor.rest("" if entry.enabled else f"`toolcrib enable {entry.name}` turns it on.")
+            supervisor.rest("" if entry.enabled else f"Enable it with `toolcrib enable {entry.name}`.")
             return
         supervisor.open(asleep=(self._lazy or entry.lazy) and cached is not None)
 
     async def _change(self, name: str, entry: ServerEntry | None, switched_on: bool) -> None:
-        """End a server and put the changed one in its place; until then the old one stays visible."""
+        """End a server and start the changed one; the old one stays visible until then."""
         mine = [key for key in self._isolated if key[0] == name]
         instances = [self._supervisors[name], *(self._isolated.pop(key) for key in mine)]
         await asyncio.gather(*(instance.close() for instance in instances))
@@ -210,7 +207,7 @@ class Pool:
             self._add(entry, switched_on)
 
     def _note_broken(self, broken: dict[str, ConfigError]) -> list[str]:
-        """Entries that cannot be used have a status and nothing else; returns those that are news."""
+        """Give unusable entries a status; returns the names that are new."""
         before = self._broken
         self._broken = {name: _broken_status(name, error) for name, error in broken.items()}
         news = [name for name, status in self._broken.items() if before.get(name) != status]
@@ -218,19 +215,16 @@ class Pool:
             self._with.listener.changed(self._broken[name])
         return news
 
-    def _needs_twin(self, supervisor: Supervisor) -> bool:
-        """Whether a client of the older era calls a remote server that we speak the newer one with.
+    def _needs_twin(self, supervisor: Supervisor, client: RelayedClient) -> bool:
+        """Whether a client of the older era calls a remote server with which we use the newer era.
 
-        A server of both eras may ask such a client something only over a connection of the older era.
+        A server of both eras can ask such a client questions only over a connection of the older era.
         """
-        client = behalf.get()
-        if (
-            client is None
-            or not client.wants_legacy
-            or not traits_of(supervisor.entry.type).second_connection
-        ):
+        if not client.wants_legacy:
             return False
-        return supervisor.session is not None and supervisor.session.agreement.era == "modern"
+        session = supervisor.session
+        remote = traits_of(supervisor.entry.type).second_connection
+        return remote and session is not None and session.agreement.era == "modern"
 
     async def _call_twin(
         self,
@@ -249,19 +243,19 @@ class Pool:
         )
 
     async def _twin(self, shared: Supervisor) -> Supervisor:
-        """A second connection to the server, of the older era; the first one where there is no such."""
+        """A second connection of the older era, or the first one if the server does not offer it."""
         key = (shared.entry.name, TWIN)
         twin = self._isolated.get(key)
         if twin is None:
             entry = replace(shared.entry, era="legacy", restart=RestartPolicy(enabled=False))
-            twin = Supervisor(entry, self._connector(entry), overheard(self._with), cached=None)
+            twin = Supervisor(entry, self._connector(entry), notices_only(self._with), cached=None)
             self._isolated[key] = twin
             twin.open()
         await twin.settled()
         if twin.session is not None and twin.session.agreement.era == "legacy":
             return twin
         if twin.session is None and shared.session is not None:
-            twin.start()  # it may be there for the next call
+            twin.start()  # it may be ready for the next call
         return shared
 
     def _instance(self, shared: Supervisor, session: str) -> Supervisor:
@@ -269,7 +263,10 @@ class Pool:
         instance = self._isolated.get(key)
         if instance is None:
             instance = Supervisor(
-                shared.entry, self._connector(shared.entry), quietly(self._with), cached=shared.cached
+                shared.entry,
+                self._connector(shared.entry),
+                without_listener(self._with),
+                cached=shared.cached,
             )
             self._isolated[key] = instance
             instance.open()

@@ -1,4 +1,4 @@
-"""What a supervisor needs from its surroundings, and whom it tells."""
+"""Interfaces between a supervisor and the rest of the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolcrib.servers.starts import StartSlots
 
 
 class OpenSession(Protocol):
-    """Opens a server's session; built by the pool, which knows transports and settings."""
+    """Opens a server's session; made by `Connector.opener`."""
 
     def __call__(
         self,
@@ -25,93 +25,85 @@ class OpenSession(Protocol):
         on_junk: Callable[[int], None],
         on_spawn: Callable[[int], None],
     ) -> AbstractAsyncContextManager[Session]:
-        """A session for as long as the block lasts."""
+        """A session while the block runs."""
 
 
-class Audience(Protocol):
-    """Receives what happens to a server."""
+class ServerListener(Protocol):
+    """Receives the events of a server."""
 
     def changed(self, status: ServerStatus) -> None:
-        """The state is another one."""
+        """The status changed."""
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
-        """A tool list arrived (stale: from an earlier run); returns how many of its tools are good."""
+        """A tool list arrived (stale: from an earlier run); returns the number of valid tools."""
 
     def staled(self, server: str) -> None:
-        """The tools are still offered, but the server is away."""
+        """The tools are still offered, but the server is down."""
 
     def withdrawn(self, server: str) -> None:
-        """The tools are no longer to be had."""
+        """The tools are no longer offered."""
 
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
         """The server sent a notification."""
 
 
 class ToolCache(Protocol):
-    """Where tool lists are kept from one run to the next."""
+    """Stores tool lists between runs."""
 
     def load(self, server: str, fingerprint: str) -> CachedTools | None:
-        """The last list of a server, if its entry is still the same."""
+        """The last list of a server, if its entry is unchanged."""
 
     def last(self, server: str) -> CachedTools | None:
-        """The last list of a server, under whatever entry it was listed."""
+        """The last list of a server, even if its entry changed."""
 
-    def save(self, tools: CachedTools) -> None:
-        """Keep a fresh list."""
+    def save(self, tools: CachedTools) -> None: ...
 
-    def forget(self, server: str) -> None:
-        """Drop what is kept of a server."""
+    def forget(self, server: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisorContext:
-    """What every supervisor of a host works with."""
+    """Settings and services shared by all supervisors of a host."""
 
     clock: Clock
     slots: StartSlots
-    listener: Audience
+    listener: ServerListener
     call_wait: float = 5.0
-    """Seconds a call waits for a server that is restarting."""
+    """Seconds a call waits for a restarting server."""
     liveness_interval: float = 30.0
 
 
-class _Nobody:
-    """An audience that does not care."""
+class _NullListener:
+    """Ignores every event."""
 
-    def changed(self, status: ServerStatus) -> None:
-        """Nobody asked."""
+    def changed(self, status: ServerStatus) -> None: ...
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
-        """Nobody asked."""
         return len(definitions)
 
-    def staled(self, server: str) -> None:
-        """Nobody asked."""
+    def staled(self, server: str) -> None: ...
 
-    def withdrawn(self, server: str) -> None:
-        """Nobody asked."""
+    def withdrawn(self, server: str) -> None: ...
 
-    def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
-        """Nobody asked."""
+    def noticed(self, server: str, method: str, params: dict[str, Any]) -> None: ...
 
 
-class _Overheard(_Nobody):
-    """An audience that hears only what the server says of its own accord."""
+class _NoticeListener(_NullListener):
+    """Passes on notifications only."""
 
-    def __init__(self, listener: Audience) -> None:
-        self._audience = listener
+    def __init__(self, listener: ServerListener) -> None:
+        self._listener = listener
 
     def noticed(self, server: str, method: str, params: dict[str, Any]) -> None:
-        """Logs and the like; what changed, the other connection tells too."""
-        if not method.endswith("/list_changed"):
-            self._audience.noticed(server, method, params)
+        if not method.endswith("/list_changed"):  # the first connection reports changes too
+            self._listener.noticed(server, method, params)
 
 
-def overheard(context: SupervisorContext) -> SupervisorContext:
-    """The same, for a second connection to a server whose state and tools are known by the first."""
-    return replace(context, listener=_Overheard(context.listener))
+def notices_only(context: SupervisorContext) -> SupervisorContext:
+    """For a second connection to a server, whose state and tools the first one reports."""
+    return replace(context, listener=_NoticeListener(context.listener))
 
 
-def quietly(context: SupervisorContext) -> SupervisorContext:
-    """The same, for an instance that only one session uses: its tools are those of the shared one."""
-    return replace(context, listener=_Nobody())
+def without_listener(context: SupervisorContext) -> SupervisorContext:
+    """For an instance used by one session only: its tools are those of the shared instance."""
+    return replace(context, listener=_NullListener())

@@ -1,34 +1,90 @@
-"""How many servers start at once: few enough that the first is soon usable, more while the machine is idle.
+"""Limits how many servers start at once, so that the first is ready soon and idle processors are used.
 
-A start counts as long as it is using a processor. It no longer counts, and the next one begins, when its
-process was found sleeping twice, when it writes rubbish, when it has been at it for long, or, once a server
-is up, when a processor has nothing to do. So servers that hang, or wait for a network, keep nobody from
-starting, and busy ones are not slowed down by too many others.
+A start holds its slot while its process uses a processor. It gives the slot up when the process was asleep at
+two checks in a row, writes output that is not protocol, takes too long, or, once a server is ready, when a
+processor is idle. So a server that hangs or waits for the network does not delay the others.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-
-from toolcrib.servers.processes.cpu import Workload, processor_to_spare
+from pathlib import Path
 
 PATIENCE = 0.5
 BUSY_FACTOR = 4
-"""More patience with a start that is seen to be at work: another one beside it would slow it down."""
+"""A busy start may take longer: another one beside it would slow it down."""
 TICK = 0.005
-LOOKS_ASLEEP = 2
-"""One look may fall into a short wait for a file."""
+CHECKS_ASLEEP = 2
+"""A single check may hit a short wait for a file."""
 HEAD_START = 0.02
-"""The host's other work waits this long at most for the very first process; a few milliseconds are usual."""
-BREATH = 0.005
-"""Between the first server that is up and the next start: whoever waits for a tool may call it right now."""
+"""The longest that the host's other work waits for the first process; a few milliseconds are usual."""
+FIRST_CALL_PAUSE = 0.005
+"""Pause after the first server is ready, so that a waiting caller can use it at once."""
+MAX_PROCESSES = 16
+"""Processes checked for each start; a launcher has a few."""
+_PROC = Path("/proc")
+_RUNNING = re.compile(rb"^procs_running (\d+)$", re.MULTILINE)
+_AT_WORK = (b"R", b"D")
 
 
-class Start:
-    """One start that counts; tell it which process it `uses` as soon as there is one."""
+class Workload:
+    """The processor use of a process and its children."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._ticks: int | None = None
+
+    def at_work(self) -> bool | None:
+        """Whether any of them runs or has run since the last check; None if unknown."""
+        ticks, running, found = 0, False, 0
+        waiting = [self._pid]
+        while waiting and found < MAX_PROCESSES:
+            pid = waiting.pop()
+            seen = _usage(pid)
+            if seen is None:
+                continue
+            found += 1
+            running = running or seen[0]
+            ticks += seen[1]
+            waiting += _children(pid)
+        if not found:
+            return None
+        before, self._ticks = self._ticks, ticks
+        return running or ticks != before
+
+
+def processor_is_idle() -> bool:
+    """Whether a processor is idle, not counting this process; False if unknown."""
+    try:
+        found = _RUNNING.search((_PROC / "stat").read_bytes())
+    except OSError:
+        return False
+    return found is not None and int(found[1]) - 1 < len(os.sched_getaffinity(0))
+
+
+def _usage(pid: int) -> tuple[bool, int] | None:
+    """Whether its main thread runs, and the processor time of all threads; None if the process is gone."""
+    try:
+        fields = (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        return fields[0] in _AT_WORK, int(fields[11]) + int(fields[12])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in (_PROC / f"{pid}/task/{pid}/children").read_bytes().split()]
+    except (OSError, ValueError):
+        return []
+
+
+class StartSlot:
+    """One start; call `uses` as soon as its process exists."""
 
     def __init__(self, now: float, patience: float, on_process: Callable[[], None]) -> None:
         self._began = now
@@ -36,78 +92,77 @@ class Start:
         self._on_process = on_process
         self._workload: Workload | None = None
         self._asleep = 0
-        self._raves = False
+        self._junk = False
 
     def uses(self, pid: int) -> None:
-        """The start goes on in this process."""
         self._workload, self._asleep = Workload(pid), 0
         self._on_process()
 
-    def raves(self) -> None:
-        """It writes what is no message: however busy it is, it need not come to anything."""
-        self._raves = True
+    def wrote_junk(self) -> None:
+        """It writes output that is not protocol, so it may never be ready."""
+        self._junk = True
 
-    def is_no_reason_to_wait(self, now: float) -> bool:
-        """Look at its process: asleep now and at the looks before, raving, or at it for too long."""
+    def should_release(self, now: float) -> bool:
+        """Whether its process is asleep, writes junk or takes too long."""
         working = self._workload.at_work() if self._workload is not None else None
         self._asleep = self._asleep + 1 if working is False else 0
         patience = self._patience * (BUSY_FACTOR if working else 1)
-        return self._asleep >= LOOKS_ASLEEP or self._raves or now - self._began >= patience
+        return self._asleep >= CHECKS_ASLEEP or self._junk or now - self._began >= patience
 
 
 class StartSlots:
-    """A number of starts that count at once; the rest waits in order."""
+    """A limited number of slots; further starts wait in order."""
 
     def __init__(
-        self, count: int, patience: float = PATIENCE, to_spare: Callable[[], bool] = processor_to_spare
+        self, count: int, patience: float = PATIENCE, is_idle: Callable[[], bool] = processor_is_idle
     ) -> None:
         self._free = count
         self._patience = patience
-        self._to_spare = to_spare
-        self._one_is_up = False
+        self._is_idle = is_idle
+        self._one_is_ready = False
         self._head_start_given = False
-        self._news = asyncio.Event()
+        self._progress = asyncio.Event()
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._counted: dict[Start, None] = {}
+        self._counted: dict[StartSlot, None] = {}
         self._ticker: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def taken(self) -> AsyncIterator[Start]:
-        """Wait for a turn, then count while the block runs, or until nothing is gained by it."""
+    async def taken(self) -> AsyncIterator[StartSlot]:
+        """Wait for a slot and hold it while the block runs, or until `StartSlot.should_release`."""
         await self._turn()
-        start = Start(asyncio.get_running_loop().time(), self._patience, self._has_process)
+        start = StartSlot(asyncio.get_running_loop().time(), self._patience, self._has_process)
         self._counted[start] = None
         try:
             yield start
-            self._is_up(start)
+            self._on_ready(start)
         finally:
             self._uncount(start)
-            self._news.set()
+            self._progress.set()
 
     async def first_process(self) -> None:
-        """Wait until any start has had its process, the one now under way is over, or for a moment at most.
+        """Wait until any start has its process or is over, at most `HEAD_START` seconds and only once.
 
-        What the host has to do for the other servers would slow the very first one down; it can be done while
-        that one's process loads its program. A server that has no process is waited for no more than once.
+        The host's work for the other servers would slow down the first; it can be done while that process
+        loads its program.
         """
         if self._head_start_given:
             return
-        self._news.clear()
+        self._progress.clear()
         try:
             async with asyncio.timeout(HEAD_START):
-                await self._news.wait()
+                await self._progress.wait()
         except TimeoutError:
             self._head_start_given = True
 
     def _has_process(self) -> None:
         self._head_start_given = True
-        self._news.set()
+        self._progress.set()
 
-    def _is_up(self, start: Start) -> None:
-        first, self._one_is_up = not self._one_is_up, True
+    def _on_ready(self, start: StartSlot) -> None:
+        first, self._one_is_ready = not self._one_is_ready, True
         if first and start in self._counted:
             del self._counted[start]
-            asyncio.get_running_loop().call_later(BREATH, self._give_back)
+            asyncio.get_running_loop().call_later(FIRST_CALL_PAUSE, self._give_back)
 
     async def _turn(self) -> None:
         if self._free and not self._waiting:
@@ -123,7 +178,7 @@ class StartSlots:
                 self._give_back()
             raise
 
-    def _uncount(self, start: Start) -> None:
+    def _uncount(self, start: StartSlot) -> None:
         if start in self._counted:
             del self._counted[start]
             self._give_back()
@@ -143,13 +198,13 @@ class StartSlots:
     def _tick(self) -> None:
         self._ticker = None
         now = asyncio.get_running_loop().time()
-        # Before anything can be called, nobody gets in the way of who is first: even on a processor of its
-        # own, a second start was measured to slow the first by a quarter.
-        spare = self._one_is_up and self._to_spare()
+        # Not before the first server is ready: even on its own processor, a second start was measured to slow
+        # the first by a quarter.
+        spare = self._one_is_ready and self._is_idle()
         for start in list(self._counted):
-            if start.is_no_reason_to_wait(now):
+            if start.should_release(now):
                 self._uncount(start)
             elif spare:
-                spare = False  # one more at a time: what it takes shows at the next look
+                spare = False  # one at a time: its effect shows at the next check
                 self._uncount(start)
         self._keep_ticking()

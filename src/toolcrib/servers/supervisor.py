@@ -1,7 +1,6 @@
-"""Keeps one server alive: starts it, watches it, tries again after a failure or says why it does not.
+"""Keeps one server running: starts it, checks it, and restarts it after a failure or reports why not.
 
-One task owns the connection for its whole life; calls may come from any task. Nothing that happens to this
-server reaches another one.
+One task owns the connection; calls may come from any task. A failure never affects another server.
 """
 
 from __future__ import annotations
@@ -22,34 +21,32 @@ from toolcrib.errors import (
     ToolcribError,
 )
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
-from toolcrib.servers.budget import RestartBudget
-from toolcrib.servers.connection import Life
-from toolcrib.servers.latency import Pace, Stopwatch
-from toolcrib.servers.listed import DefinitionCheck, Listed
+from toolcrib.servers.connection import Connection
+from toolcrib.servers.health import ResponseTimes, SilenceTimer
 from toolcrib.servers.ports import OpenSession, SupervisorContext
-from toolcrib.servers.refusals import HOPELESS as HOPELESS
-from toolcrib.servers.refusals import not_ready
+from toolcrib.servers.restarts import HOPELESS as HOPELESS
+from toolcrib.servers.restarts import RestartBudget, not_ready
 from toolcrib.servers.sessions.negotiation import Era, era_of
 from toolcrib.servers.sessions.peer import OnProgress
-from toolcrib.servers.sessions.session import Session
+from toolcrib.servers.sessions.session import CALL, Session
+from toolcrib.servers.tool_list import DefinitionCheck, ToolList
 from toolcrib.tasks import end_within, first_of
 
 logger = logging.getLogger(__name__)
 
 OFFER_AFTER = 0.5
-"""Seconds after which a server that is still starting is listed with the tools it had last time. Most are
-ready sooner, and are spared the second listing."""
+"""Seconds after which a starting server offers its cached tools; most are ready sooner."""
 CLOSE_DEADLINE = 8.0
-"""Seconds a server has to end; a process takes seven at most, see `processes/ending.py`."""
+"""Seconds a server has to end; a process needs at most seven, see `processes/termination.py`."""
 INSIST_DEADLINE = 1.0
-"""Seconds it has once it is cancelled a second time; afterwards it is killed and waited for no longer."""
+"""Seconds after a second cancellation; then its processes are killed."""
 OWNER_DEADLINE = CLOSE_DEADLINE + INSIST_DEADLINE + 1.0
 NUDGE_PAUSE = 5.0
-"""A call may hurry a retry, but not more often than this."""
+"""Seconds between retries that a call may trigger."""
 
 
 class Supervisor:
-    """The owner of one server's connection; a server that nobody agreed to is known and never started."""
+    """Owns one server's connection; an untrusted server has a status and is never started."""
 
     def __init__(
         self,
@@ -61,7 +58,7 @@ class Supervisor:
         distrust: NotTrusted | None = None,
     ) -> None:
         self.entry = entry
-        self._distrust = distrust
+        self._untrusted = distrust
         self.error: ToolcribError | None = None
         self.status = ServerStatus(
             name=entry.name, type=entry.type, enabled=entry.enabled, state=ServerState.DISABLED
@@ -72,43 +69,43 @@ class Supervisor:
         self.cached = cached
         self._era: Era | None = entry.era or (era_of(cached.protocol) if cached is not None else None)
         self._session: Session | None = None
-        self.listed = Listed()
+        self.listed = ToolList()
         self._offered = False
         self._wanted = asyncio.Event()
         self._hurry = asyncio.Event()
         self._changed = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
-        self._life: Life | None = None
-        self._living: asyncio.Task[ToolcribError] | None = None
+        self._connection: Connection | None = None
+        self._connecting: asyncio.Task[ToolcribError] | None = None
         self._abandoned = asyncio.Event()
         self._last_start = float("-inf")
         self._ready_since: float | None = None
         self._was_ready = False
         self._health: str | None = None
-        self._pace = Pace(entry)
+        self._times = ResponseTimes(entry)
 
     @property
     def session(self) -> Session | None:
-        """The live session, if there is one right now."""
+        """The live session, if any."""
         session = self._session
         return None if session is None or session.lost.done() else session
 
     @property
     def crashes(self) -> int:
-        """Failures within the window of its restart policy."""
+        """Failures within the restart policy's window."""
         return self._budget.crashes
 
     def open(self, *, asleep: bool = False) -> None:
-        """Begin to look after the server. `asleep` waits for the first call, offering the cached tools."""
-        if self._distrust is not None:
-            self._set(ServerState.NEEDS_TRUST, reason=self._distrust.message, hint=self._distrust.hint)
+        """Start supervising. `asleep` starts the server with the first call and offers its cached tools."""
+        if self._untrusted is not None:
+            self._set(ServerState.NEEDS_TRUST, reason=self._untrusted.message, hint=self._untrusted.hint)
             return
-        self._owner = asyncio.create_task(self._own(), name=f"server {self.entry.name}")
+        self._owner = asyncio.create_task(self._supervise(), name=f"server {self.entry.name}")
         if asleep and self.cached is not None:
             self._offer(list(self.cached.definitions), stale=True)
             self._set(
                 ServerState.READY,
-                reason="asleep: starts with the first call",
+                reason="Asleep: starts with the first call.",
                 era=self.cached.protocol,
                 version=self.cached.version,
                 stale_tools=True,
@@ -120,37 +117,39 @@ class Supervisor:
             asyncio.get_running_loop().call_later(OFFER_AFTER, self._offer_cached)
 
     def rest(self, hint: str = "") -> None:
-        """Look after the server without starting it: it is off."""
-        self._owner = asyncio.create_task(self._own(), name=f"server {self.entry.name}")
+        """Supervise without starting: the server is off."""
+        self._owner = asyncio.create_task(self._supervise(), name=f"server {self.entry.name}")
         self._set(ServerState.DISABLED, hint=hint)
 
     async def close(self) -> None:
-        """End the server and stop looking after it."""
+        """End the server and stop supervising it."""
         if self._owner is not None:
             await end_within(self._owner, OWNER_DEADLINE)
 
     def start(self) -> None:
-        """Start now, with a clean slate; a server that is up stays as it is."""
+        """Start now and forget earlier failures; a running server is unchanged."""
         if self._session is not None:
             return
-        if self._distrust is not None:
-            raise self._distrust
+        if self._untrusted is not None:
+            raise self._untrusted
         self._budget.reset()
         self._set(ServerState.STARTING)
         self._wanted.set()
         self._hurry.set()
 
-    async def stop(self, reason: str = "stopped by hand") -> None:
-        """End the server and leave it off until `start`."""
+    async def stop(self, reason: str = "Stopped by the user.") -> None:
+        """End the server; it stays off until `start`."""
         self._wanted.clear()
         self._hurry.set()
-        await self._end_life()
+        await self._disconnect()
         self._withdraw()
-        self._set(ServerState.DISABLED, reason=reason, hint=f"`toolcrib start {self.entry.name}` starts it.")
+        self._set(
+            ServerState.DISABLED, reason=reason, hint=f"Start it with `toolcrib start {self.entry.name}`."
+        )
 
     async def restart(self) -> None:
-        """End the server, if it runs, and start it again with a clean slate."""
-        await self._end_life()
+        """End the server, if running, and start it, forgetting earlier failures."""
+        await self._disconnect()
         self.start()
 
     async def call(
@@ -163,9 +162,9 @@ class Supervisor:
         repeatable: bool = False,
         check: DefinitionCheck | None = None,
     ) -> dict[str, Any]:
-        """Call a tool; waits briefly for a restarting server, and repeats only what may be repeated.
+        """Call a tool; waits briefly for a restarting server, and retries only if `repeatable`.
 
-        `check` sees the tool's definition in the newest list before a call that had to wait is sent.
+        `check` gets the tool's current definition before a call that had to wait is sent.
         """
         session = self._session
         if check is not None and self.listed.refresher.due and session is not None:
@@ -173,36 +172,37 @@ class Supervisor:
         if session is None or session.lost.done():
             session = await self.ready()
             self.listed.check(tool, check)
+        params = {"name": tool, "arguments": arguments}
         monotonic = self._with.clock.monotonic
         began = monotonic()
-        watch = None if on_progress is None else Stopwatch(monotonic, on_progress)
-        heard = None if watch is None else watch.told
+        watch = None if on_progress is None else SilenceTimer(monotonic, on_progress)
+        reported = None if watch is None else watch.on_progress
         try:
-            answer = await session.call_tool(tool, arguments, timeout=timeout, on_progress=heard, check=check)
+            answer = await session.ask(CALL, params, timeout=timeout, on_progress=reported, check=check)
         except CallTimeout:
-            if self._pace.took(monotonic() - began if watch is None else watch.seconds):
-                self._judge()
+            if self._times.took(monotonic() - began if watch is None else watch.seconds):
+                self._update_health()
             raise
         except AuthRequired as error:
-            session.lose(error)  # every other call would meet the same refusal
+            session.lose(error)  # every other call would fail in the same way
             raise
         except ConnectionLost as error:
             if not repeatable and not isinstance(error, NotDelivered):
                 raise
         else:
-            if self._pace.took(monotonic() - began if watch is None else watch.seconds):
-                self._judge()
+            if self._times.took(monotonic() - began if watch is None else watch.seconds):
+                self._update_health()
             return answer
         session = await self.ready(after=session)
         self.listed.check(tool, check)
-        return await session.call_tool(tool, arguments, timeout=timeout, on_progress=on_progress, check=check)
+        return await session.ask(CALL, params, timeout=timeout, on_progress=on_progress, check=check)
 
     async def ready(self, *, after: Session | None = None) -> Session:
         """The live session. Waits for a start, and briefly for a restart; raises `ServerNotReady`.
 
-        `after` is one that has just failed its caller: it may not yet be known to be lost.
+        `after` is a session that has just failed and may not be marked as lost yet.
         """
-        self._rouse()
+        self._wake()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._patience()) as deadline:
                 while self.session in (None, after) and self.status.state not in HOPELESS:
@@ -214,79 +214,81 @@ class Supervisor:
         return session
 
     def _patience(self) -> float:
-        """A first start may take its own deadline and some more for its turn; a restart only `call_wait`."""
+        """A first start gets its full timeout plus `call_wait`; a restart only `call_wait`."""
         starts_first = not self._was_ready and self.status.state in (ServerState.STARTING, ServerState.READY)
         return self._with.call_wait + (self.entry.start_timeout if starts_first else 0)
 
     def _shorten(self, deadline: asyncio.Timeout) -> None:
-        """A first start that failed is waited for no longer than a restart."""
+        """Once a first start failed, wait no longer than for a restart."""
         soon = asyncio.get_running_loop().time() + self._with.call_wait
         if self.status.state is ServerState.BACKOFF and soon < (deadline.when() or 0):
             deadline.reschedule(soon)
 
     async def settled(self) -> ServerStatus:
-        """The status once the server is ready, or waiting longer makes little sense."""
+        """Wait until the server is no longer starting."""
         while self.status.state is ServerState.STARTING:
             await self._changed.wait()
         return self.status
 
     async def until_listed(self) -> None:
-        """Wait until the server offers tools, or is not starting any more."""
+        """Wait until the server offers tools or is no longer starting."""
         while self.status.state is ServerState.STARTING and not self.status.tools:
             await self._changed.wait()
 
     # The owner task.
 
-    async def _own(self) -> None:
+    async def _supervise(self) -> None:
         while True:
             await self._wanted.wait()
-            error = await self._live()
+            error = await self._connect_once()
             if error is not None:
                 await self._after(error)
 
-    async def _live(self) -> ToolcribError | None:
-        """From one start to one end; None when the end was asked for."""
+    async def _connect_once(self) -> ToolcribError | None:
+        """Connect once; returns why it ended, or None if that was requested."""
         self._last_start = self._with.clock.monotonic()
         self._ready_since = None
-        if self.status.state is not ServerState.STARTING:  # mostly, whoever asked for it has said so
+        if self.status.state is not ServerState.STARTING:  # usually set by the caller already
             self._set(ServerState.STARTING)
-        self.listed = Listed()
-        self._life = Life(self.entry, self._connector, self._with, self, self.listed.refresher)
-        self._living = asyncio.create_task(self._life.run(self._era), name=f"life of {self.entry.name}")
+        self.listed = ToolList()
+        self._connection = Connection(self.entry, self._connector, self._with, self, self.listed.refresher)
+        self._connecting = asyncio.create_task(
+            self._connection.run(self._era), name=f"connection to {self.entry.name}"
+        )
         self._abandoned.clear()
         try:
-            return await self._outcome(self._living)
+            return await self._outcome(self._connecting)
         except asyncio.CancelledError:
-            await self._end_life()
+            await self._disconnect()
             raise
         finally:
             self._session = None
 
-    async def _outcome(self, living: asyncio.Task[ToolcribError]) -> ToolcribError | None:
-        """How it ended; None when that was asked for, or when it would not end and was abandoned."""
+    async def _outcome(self, connecting: asyncio.Task[ToolcribError]) -> ToolcribError | None:
+        """Why it ended; None if requested, or if it did not end and was abandoned."""
         abandoned = asyncio.ensure_future(self._abandoned.wait())
         try:
-            await asyncio.wait({living, abandoned}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({connecting, abandoned}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             abandoned.cancel()
-        return None if not living.done() or living.cancelled() else living.result()
+        return None if not connecting.done() or connecting.cancelled() else connecting.result()
 
     async def _after(self, error: ToolcribError) -> None:
         now = self._with.clock.monotonic()
         ready_for = now - self._ready_since if self._ready_since is not None else 0.0
-        verdict = self._budget.after(error, now=now, ready_for=ready_for)
+        decision = self._budget.after(error, now=now, ready_for=ready_for)
         self.error = error
         moment = self._with.clock.now().isoformat(timespec="seconds")
         self.status = replace(self.status, last_failure=f"{moment} {error.message}")
         logger.info("server ended", extra={"server": self.entry.name, "reason": error.message})
-        if verdict.delay is None:
+        if decision.delay is None:
             self._wanted.clear()
             self._withdraw()
-            self._set(verdict.state, reason=error.message, hint=error.hint)
+            self._set(decision.state, reason=error.message, hint=error.hint)
             return
         self._hurry.clear()
-        pause = asyncio.ensure_future(self._with.clock.sleep(verdict.delay))
-        retry_at = self._with.clock.now() + timedelta(seconds=verdict.delay)
+        pause = asyncio.ensure_future(self._with.clock.sleep(decision.delay))
+        retry_at = self._with.clock.now() + timedelta(seconds=decision.delay)
         self._set(
             ServerState.BACKOFF,
             reason=error.message,
@@ -297,23 +299,22 @@ class Supervisor:
         )
         await first_of(pause, asyncio.ensure_future(self._hurry.wait()))
 
-    async def _end_life(self) -> None:
-        """End the server within a bounded time: one that does not end is killed and waited for no longer."""
-        life, living = self._life, self._living
-        if life is None or living is None or living.done():
+    async def _disconnect(self) -> None:
+        """End the server within a bounded time, killing it if necessary."""
+        connection, connecting = self._connection, self._connecting
+        if connection is None or connecting is None or connecting.done():
             return
-        ended = await end_within(living, CLOSE_DEADLINE, INSIST_DEADLINE)
+        ended = await end_within(connecting, CLOSE_DEADLINE, INSIST_DEADLINE)
         self._session = None
         if ended:
             return
-        life.kill()
+        connection.kill()
         logger.error("server did not end and was abandoned", extra={"server": self.entry.name})
         self._abandoned.set()
 
-    # What the life tells.
+    # Events of the connection.
 
     def began(self, session: Session, definitions: list[Any]) -> None:
-        """The server is ready."""
         agreement = session.agreement
         version = agreement.server_info.get("version")
         self._session = session
@@ -321,7 +322,7 @@ class Supervisor:
         self.error = None
         self._ready_since = self._with.clock.monotonic()
         self._was_ready = True
-        self._health, self._pace = None, Pace(self.entry)
+        self._health, self._times = None, ResponseTimes(self.entry)
         self.status = replace(
             self.status, era=agreement.version, version=version if isinstance(version, str) else None
         )
@@ -334,33 +335,30 @@ class Supervisor:
         )
 
     def ending(self, error: ToolcribError) -> None:
-        """It is over; nobody should be sent there while the rest is cleared away."""
+        """The connection is lost; new calls wait while the server is cleaned up."""
         self._session = None
         self._with.listener.staled(self.entry.name)
         self._set(ServerState.BACKOFF, reason=error.message, hint=error.hint, stale_tools=self._offered)
 
     def relisted(self, definitions: list[Any]) -> None:
-        """The server's tools changed."""
         self._offer(definitions)
         self._with.listener.changed(self.status)
 
-    def rated(self, complaint: str | None) -> None:
-        """Health speaks; None is well."""
+    def report_health(self, complaint: str | None) -> None:
         self._health = complaint
-        self._judge()
+        self._update_health()
 
-    def _judge(self) -> None:
-        complaint = self._health or self._pace.complaint
+    def _update_health(self) -> None:
+        complaint = self._health or self._times.complaint
         if self._session is None or self.status.reason == (complaint or ""):
             return
         state = ServerState.READY if complaint is None else ServerState.DEGRADED
         self._set(state, reason=complaint or "", pid=self.status.pid)
 
     def counted_junk(self, count: int) -> None:
-        """So many lines on stdout were no messages."""
         self.status = replace(self.status, junk_lines=count)
 
-    # Small things.
+    # Status and tools.
 
     def _offer(self, definitions: list[Any], *, stale: bool = False) -> None:
         self._offered = True
@@ -370,7 +368,7 @@ class Supervisor:
         self.status = replace(self.status, tools=count)
 
     def _offer_cached(self) -> None:
-        """Offer the tools it had last time while it is still starting; calls of them wait for it."""
+        """Offer the cached tools while the server starts; calls wait for it."""
         ended = self._owner is None or self._owner.done()
         if self.cached is None or ended or self._offered or self.status.state is not ServerState.STARTING:
             return
@@ -383,8 +381,8 @@ class Supervisor:
             self._with.listener.withdrawn(self.entry.name)
         self.status = replace(self.status, tools=0, stale_tools=False)
 
-    def _rouse(self) -> None:
-        """A call needs the server: wake it from sleep, hurry a retry."""
+    def _wake(self) -> None:
+        """A call needs the server: start it if asleep, retry now if it is backing off."""
         if self.status.state in HOPELESS:
             return
         self._wanted.set()

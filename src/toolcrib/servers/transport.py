@@ -1,49 +1,52 @@
-"""What a transport module offers, and how the rest of the program learns what is special about a type.
+"""The contract of a transport module: it opens a two-way channel of JSON-RPC messages (a link).
 
-No other module compares the names of types: it asks `traits_of(type)`. A new transport is one new file.
+No other module compares type names: `traits_of(type)` describes a type. A new transport is one new file in
+`servers/transports`. Leaving a link's context closes it and ends everything behind it within a bounded time.
 """
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from toolcrib import plugins
-from toolcrib.errors import NotFound
+from toolcrib.errors import NotFound, ToolcribError
 
 if TYPE_CHECKING:
-    from toolcrib.config.reading import Section
-    from toolcrib.servers.link import Inbox, Link, LinkContext
+    from toolcrib.config.sections import Section
 
 TRANSPORTS = "toolcrib.servers.transports"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traits:
-    """What is special about servers of one type."""
+    """The properties of a server type."""
 
     title: str = ""
-    """How it is named to users; its type when empty."""
+    """Shown to users; the type if empty."""
     spawns: bool = False
-    """Opening it starts a process on this machine."""
+    """Starts a process on this machine."""
     remote: bool = False
-    """It is reached at an address, with `url` and `headers`."""
+    """Has a `url` and `headers`."""
     in_process: bool = False
-    """Its code runs inside Toolcrib."""
+    """Runs inside the Toolcrib process."""
     installable: bool = False
-    """An installer can put it in place; its module offers `start(spec, installed)`."""
+    """Has an installer; the module offers `start(spec, installed)`."""
     exportable: bool = False
-    """Other programs can start it by a plain command, which the module's `resolve(spec, context)` returns."""
+    """Other programs can start it with the command that the module's `resolve(spec, context)` returns."""
     first_word: str = "command"
-    """The key that the first word fills in `toolcrib add NAME --type TYPE -- WORD`."""
+    """The key set by the first word in `toolcrib add NAME --type TYPE -- WORD`."""
     index: str = ""
-    """The package index in which its `package` is found: `npm` or `pypi`."""
+    """The index of its `package`: `npm` or `pypi`."""
     probe: int | None = None
-    """Its turn when an address is tried without a known type, lowest first; None when it is not tried."""
+    """Its place in the order in which types are tried for an address; None if not tried."""
     second_connection: bool = False
-    """A server of both protocol eras asks an older client only over a connection of the older era."""
+    """A server that speaks both protocol eras can ask an older client only over an older connection."""
 
 
 class Transport(Protocol):
@@ -51,10 +54,10 @@ class Transport(Protocol):
 
     TRAITS: Traits
     Spec: type[Section]
-    """Its part of a config entry."""
+    """Its keys of a config entry."""
 
     def open(self, spec: Any, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:
-        """A link to the server for as long as the block lasts."""
+        """A link to the server while the block runs."""
 
 
 def find_transport(kind: str) -> Transport:
@@ -64,7 +67,7 @@ def find_transport(kind: str) -> Transport:
 
 @cache
 def traits_of(kind: str | None) -> Traits:
-    """The traits of a type; those of an unknown type, or of a module that declares none, are all unset."""
+    """The traits of a type; the defaults for an unknown type."""
     try:
         transport = find_transport(kind or "")
     except NotFound:
@@ -73,11 +76,75 @@ def traits_of(kind: str | None) -> Traits:
 
 
 def remote_types() -> tuple[str, ...]:
-    """The types that are reached at an address, sorted."""
+    """The types with an address, sorted."""
     return tuple(kind for kind in plugins.names(TRANSPORTS) if traits_of(kind).remote)
 
 
 def probed_types() -> tuple[str, ...]:
-    """The types that an address is tried with, in order."""
+    """The types to try for an address, in order."""
     turns = {kind: traits_of(kind).probe for kind in plugins.names(TRANSPORTS)}
     return tuple(kind for _, kind in sorted((turn, kind) for kind, turn in turns.items() if turn is not None))
+
+
+Message = dict[str, Any]
+"""One JSON-RPC message, unchanged from the wire."""
+
+MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+"""The largest accepted message; base64 screenshots and file dumps are far smaller."""
+
+
+class Link(Protocol):
+    @property
+    def pid(self) -> int | None:
+        """The process behind the link, if it is ours."""
+
+    async def send(self, message: Message) -> None:
+        """Send a message; raises `ToolcribError` if it cannot be delivered, which need not end the link.
+
+        Request-response transports (HTTP, in process) return when the exchange is over: the reply has then
+        reached the inbox, and cancelling the sender closes the exchange.
+        """
+
+
+class PromptLink(Link, Protocol):
+    """A link that can often send without waiting, which needs no timeout."""
+
+    def post(self, message: Message) -> bool:
+        """Send at once; returns False, sending nothing, if that would mean waiting."""
+
+
+class Inbox(Protocol):
+    """Receives messages from a link; the methods must not block."""
+
+    def receive(self, message: Message) -> None: ...
+
+    def lost(self, error: ToolcribError) -> None:
+        """The link is lost, with the reason. Called at most once, never after the context was left."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkContext:
+    """Settings and callbacks for a transport."""
+
+    server: str
+    log_path: Path | None = None
+    """The log file for a process's stderr (rotated)."""
+    installs: Path | None = None
+    """The folder of installed servers."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables for a process, besides those of its entry."""
+    on_log: Callable[[str], None] = lambda line: None
+    """Called with a diagnostic line of a remote or in-process transport."""
+    on_junk: Callable[[int], None] = lambda count: None
+    """Called with the number of lines so far that were not messages."""
+    masked: frozenset[str] = frozenset()
+    """Secret values to mask in logs."""
+    marker: str = field(default_factory=lambda: secrets.token_hex(12))
+    """An environment value by which a process and its descendants are found."""
+    on_spawn: Callable[[int], None] = lambda group: None
+    """Called with the process group as soon as it exists."""
+    on_exit: Callable[[int], None] = lambda group: None
+    """Called when the process group has ended."""
+    auth: Any = None
+    """An `httpx2.Auth` for a remote server that needs a sign-in."""
+    max_message_bytes: int = MAX_MESSAGE_BYTES

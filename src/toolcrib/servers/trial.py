@@ -1,4 +1,4 @@
-"""Tries a server step by step — resolve, spawn or connect, handshake, list — and times each step."""
+"""Tests a server step by step (resolve, spawn or connect, handshake, list) and times each step."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from toolcrib.config.address_secrets import without_secrets
+from toolcrib.config.secret_detection import without_secrets
 from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
-from toolcrib.servers.sessions.session import Session, connect, converse, new_peer
+from toolcrib.servers.sessions.session import Session, connect, converse, new_peer, slow_start_hint
 from toolcrib.servers.transport import traits_of
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """One step and how it went."""
-
+class StepResult:
     name: str
     ok: bool
     ms: float
@@ -31,37 +29,34 @@ class Step:
 
 
 @dataclass
-class Trial:
-    """What a trial found out."""
-
-    steps: list[Step] = field(default_factory=list)
+class TrialResult:
+    steps: list[StepResult] = field(default_factory=list)
     definitions: list[Any] = field(default_factory=list)
     error: ToolcribError | None = None
 
     @property
     def ok(self) -> bool:
-        """True when every step went well."""
         return self.error is None
 
 
 async def try_server(
-    connector: Connector, entry: ServerEntry, on_step: Callable[[Step], None] = lambda step: None
-) -> Trial:
-    """Go through the steps; the first that fails ends the trial. Nothing of the server is left afterwards."""
-    trial = Trial()
+    connector: Connector, entry: ServerEntry, on_step: Callable[[StepResult], None] = lambda step: None
+) -> TrialResult:
+    """Run the steps until one fails; the server is closed afterwards."""
+    trial = TrialResult()
     try:
-        await _steps(connector, entry, _Stopwatch(trial, entry, on_step))
+        await _steps(connector, entry, _StepRunner(trial, entry, on_step))
     except ToolcribError as error:
         trial.error = error
     return trial
 
 
-async def _steps(connector: Connector, entry: ServerEntry, step: _Stopwatch) -> None:
+async def _steps(connector: Connector, entry: ServerEntry, step: _StepRunner) -> None:
     async with AsyncExitStack() as stack:
-        open_link = await step.take("resolve", connector.resolve(entry), lambda _: _what(entry))
+        open_link = await step.run("resolve", connector.resolve(entry), lambda _: _target(entry))
         peer = new_peer(entry.name, connector.handlers)
         opening = "spawn" if traits_of(entry.type).spawns else "connect"
-        link = await step.take(
+        link = await step.run(
             opening,
             stack.enter_async_context(open_link(peer)),
             lambda link: f"process {link.pid}" if link.pid else "",
@@ -70,21 +65,21 @@ async def _steps(connector: Connector, entry: ServerEntry, step: _Stopwatch) -> 
         again = connect(
             entry.name, open_link, handlers=connector.handlers, era="legacy", timeout=entry.start_timeout
         )
-        session = await step.take("handshake", _shake_hands(stack, conversation, again), _who)
-        definitions = await step.take(
+        session = await step.run("handshake", _handshake(stack, conversation, again), _server_name)
+        definitions = await step.run(
             "list",
             session.list_tools(timeout=entry.start_timeout),
-            _how_many,
+            _tool_count,
         )
         step.trial.definitions = definitions
 
 
-async def _shake_hands(
+async def _handshake(
     stack: AsyncExitStack,
     conversation: AbstractAsyncContextManager[Session],
     again: AbstractAsyncContextManager[Session],
 ) -> Session:
-    """As a supervisor does: a server that dies on the probe is started again without it."""
+    """Like a supervisor, restarts a server that exits on the probe without it."""
     try:
         return await stack.enter_async_context(conversation)
     except ConnectionLost:
@@ -92,34 +87,36 @@ async def _shake_hands(
     return await stack.enter_async_context(again)
 
 
-class _Stopwatch:
-    """Takes steps under the start deadline and writes them down."""
+class _StepRunner:
+    """Runs steps with the start timeout and records them."""
 
-    def __init__(self, trial: Trial, entry: ServerEntry, on_step: Callable[[Step], None]) -> None:
+    def __init__(self, trial: TrialResult, entry: ServerEntry, on_step: Callable[[StepResult], None]) -> None:
         self.trial = trial
         self._entry = entry
         self._on_step = on_step
 
-    async def take(self, name: str, work: Awaitable[Result], detail: Callable[[Result], str]) -> Result:
-        """Do one step; its failure is written down and raised."""
+    async def run(self, name: str, work: Awaitable[Result], detail: Callable[[Result], str]) -> Result:
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._entry.start_timeout):
                 result = await work
         except TimeoutError:
             error = StartFailed(
-                f"No answer within {self._entry.start_timeout:g} s.",
-                hint=f"See `toolcrib logs {self._entry.name}`; raise timeouts.start if it is merely slow.",
+                f"No answer within {self._entry.start_timeout:g} s.", hint=slow_start_hint(self._entry.name)
             )
-            self._write(Step(name=name, ok=False, ms=_since(began), detail=error.message, hint=error.hint))
+            self._record_failure(name, began, error)
             raise error from None
         except ToolcribError as error:
-            self._write(Step(name=name, ok=False, ms=_since(began), detail=error.message, hint=error.hint))
+            self._record_failure(name, began, error)
             raise
-        self._write(Step(name=name, ok=True, ms=_since(began), detail=detail(result)))
+        self._record(StepResult(name=name, ok=True, ms=_since(began), detail=detail(result)))
         return result
 
-    def _write(self, step: Step) -> None:
+    def _record_failure(self, name: str, began: float, error: ToolcribError) -> None:
+        detail, hint = error.message, error.hint
+        self._record(StepResult(name=name, ok=False, ms=_since(began), detail=detail, hint=hint))
+
+    def _record(self, step: StepResult) -> None:
         self.trial.steps.append(step)
         self._on_step(step)
 
@@ -128,8 +125,8 @@ def _since(began: float) -> float:
     return round((time.perf_counter() - began) * 1000, 1)
 
 
-def _what(entry: ServerEntry) -> str:
-    """What will be run or reached, as the entry has it: variables and secrets are not filled in here."""
+def _target(entry: ServerEntry) -> str:
+    """The command or address as written in the entry, without variables and secrets filled in."""
     raw = entry.raw
     if isinstance(raw.get("command"), str):
         arguments = raw.get("args")
@@ -140,11 +137,11 @@ def _what(entry: ServerEntry) -> str:
     return entry.type
 
 
-def _how_many(tools: list[Any]) -> str:
+def _tool_count(tools: list[Any]) -> str:
     return f"{len(tools)} tool{'' if len(tools) == 1 else 's'}"
 
 
-def _who(session: Session) -> str:
+def _server_name(session: Session) -> str:
     info = session.agreement.server_info
     name = " ".join(str(info[key]) for key in ("name", "version") if info.get(key))
     return f"{name or 'unnamed'}, protocol {session.agreement.version}"

@@ -1,6 +1,7 @@
-"""Keeps a person's rules, and the questions that wait for an answer, across restarts.
+"""Stores the user's rules and unanswered questions across restarts.
 
-Rules are at hand and written behind; a question and its answer are on the disk before anybody goes on.
+Rules are kept in memory and written in the background; questions and answers are on disk before the call
+continues.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.approvals.ports import BrokenRule, Waiting
-from toolcrib.approvals.question import Answer, Question, read_lift
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, WaitingQuestion, read_lift
 from toolcrib.approvals.rule_match import check_examples
+from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.database import Database, transact
-from toolcrib.store.moments import from_stored, to_stored
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class ApprovalRules:
-    """The rules; made by `open`."""
+    """Created by `open`."""
 
     def __init__(
         self,
@@ -40,13 +41,14 @@ class ApprovalRules:
         self._database = database
         self._rules = rules
         self._off = off
-        self._in_force = self._those_in_force()
+        self.active: Sequence[Rule] = self._find_active()
+        """The rules that apply, in the order in which they were made."""
         self._broken = broken
         self._clock = clock
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
-        """Read all of them; one that is broken is not in force, and told of."""
+        """Read all rules; a broken one is logged and not active."""
         rows = await database.run(
             lambda connection: connection.execute(
                 "SELECT id, rule, off FROM approval_rules ORDER BY made_at, id"
@@ -59,29 +61,24 @@ class ApprovalRules:
             try:
                 rules[rule_id] = _read(stored)
             except UsageError as error:
-                logger.warning("a rule is not in force", extra={"rule": rule_id, "reason": error.message})
+                logger.warning("a rule is not active", extra={"rule": rule_id, "reason": error.message})
                 broken[rule_id] = BrokenRule(id=rule_id, rule=stored, reason=error.message)
         return cls(database, rules, broken, clock, off)
 
-    def all(self) -> Sequence[Rule]:
-        """Those in force, in the order in which they were made."""
-        return self._in_force
-
     def listed(self) -> Sequence[tuple[Rule, bool]]:
-        """Those in force and those that are switched off, in the order in which they were made."""
+        """Active and disabled rules, each with whether it is active."""
         return tuple((rule, rule.id not in self._off) for rule in self._rules.values())
 
     def switch(self, rule_id: str, on: bool) -> bool:
-        """Put one into force or out of it."""
         if rule_id not in self._rules:
             return False
         (self._off.discard if on else self._off.add)(rule_id)
-        self._in_force = self._those_in_force()
+        self.active = self._find_active()
         self._submit("UPDATE approval_rules SET off = ? WHERE id = ?", (int(not on), rule_id))
         return True
 
     def replace(self, rule_id: str, rule: Rule) -> bool:
-        """Put another in the place of one; it stands where that one stood, and is in force."""
+        """Replace a rule in its position; the new one is active."""
         if rule_id not in self._rules and rule_id not in self._broken:
             return False
         self._broken.pop(rule_id, None)
@@ -89,36 +86,33 @@ class ApprovalRules:
         self._rules = dict((rule.id, rule) if known == rule_id else (known, one) for known, one in others)
         self._rules.setdefault(rule.id, rule)
         self._off -= {rule_id, rule.id}
-        self._in_force = self._those_in_force()
+        self.active = self._find_active()
         self._submit("DELETE FROM approval_rules WHERE id = ? AND id <> ?", (rule.id, rule_id))
         statement = "UPDATE approval_rules SET id = ?, rule = ?, off = 0 WHERE id = ?"
         self._submit(statement, (rule.id, json.dumps(rule.as_json()), rule_id))
         return True
 
-    def _those_in_force(self) -> tuple[Rule, ...]:
+    def _find_active(self) -> tuple[Rule, ...]:
         return tuple(rule for rule in self._rules.values() if rule.id not in self._off)
 
     def broken(self) -> Sequence[BrokenRule]:
-        """Those that were left out, and why."""
         return tuple(self._broken.values())
 
     def add(self, rule: Rule) -> None:
-        """Remember one."""
         self._broken.pop(rule.id, None)
         self._rules[rule.id] = rule
         self._off.discard(rule.id)
-        self._in_force = self._those_in_force()
+        self.active = self._find_active()
         row = (rule.id, json.dumps(rule.as_json()), to_stored(self._clock.now()))
         statement = "INSERT OR REPLACE INTO approval_rules (id, rule, made_at) VALUES (?, ?, ?)"
         self._submit(statement, row)
 
     def remove(self, rule_id: str) -> bool:
-        """Forget one."""
         known = self._rules.pop(rule_id, None), self._broken.pop(rule_id, None)
         if known == (None, None):
             return False
         self._off.discard(rule_id)
-        self._in_force = self._those_in_force()
+        self.active = self._find_active()
         self._submit("DELETE FROM approval_rules WHERE id = ?", (rule_id,))
         return True
 
@@ -129,14 +123,14 @@ class ApprovalRules:
 
 
 class ApprovalRequests:
-    """The questions that wait."""
+    """Unanswered questions."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
-    async def put(self, question: Question) -> None:
-        """Keep a question; the same call asks only once, under the first question's id."""
+    async def put(self, question: CallQuestion) -> None:
+        """Store a question; the same call asks only once."""
         moment = to_stored(self._clock.now())
         row = (question.id, question.digest, json.dumps(question.as_json(), default=str), moment)
         statement = (
@@ -149,8 +143,7 @@ class ApprovalRequests:
             )
         )
 
-    async def answer(self, question_id: str, answer: Answer) -> bool:
-        """Note an answer to a question that waits."""
+    async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
         said = json.dumps(
             {
                 "allow": answer.allow,
@@ -168,31 +161,30 @@ class ApprovalRequests:
             )
         )
 
-    async def take(self, digest: str) -> Answer | None:
-        """The oldest answer to such a question; it is used up by this."""
+    async def take(self, digest: str) -> ApprovalAnswer | None:
+        """The oldest answer for this digest, which is then removed."""
         stored = await self._database.run(
             lambda connection: transact(connection, lambda within: _take(within, digest))
         )
         if stored is None:
             return None
         said = json.loads(stored)
-        return Answer(**{**said, "lift": read_lift(said.get("lift"))})
+        return ApprovalAnswer(**{**said, "lift": read_lift(said.get("lift"))})
 
-    async def waiting(self) -> list[Waiting]:
-        """All that wait, the oldest first."""
+    async def waiting(self) -> list[WaitingQuestion]:
         rows = await self._database.run(
             lambda connection: connection.execute(
                 "SELECT question, asked_at FROM approval_requests WHERE answer IS NULL ORDER BY asked_at, id"
             ).fetchall()
         )
         return [
-            Waiting(question=json.loads(question), asked_at=from_stored(asked_at))
+            WaitingQuestion(question=json.loads(question), asked_at=from_stored(asked_at))
             for question, asked_at in rows
         ]
 
 
 def _read(stored: str) -> Rule:
-    """The rule, once its examples prove that it means what it should; raises `UsageError`."""
+    """The rule, checked against its examples; raises `UsageError`."""
     from pydantic import ValidationError
 
     from toolcrib.approvals.rule import read_rule

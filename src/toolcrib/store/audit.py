@@ -1,7 +1,7 @@
-"""Writes down every call, many at a time, without anyone waiting; what was recorded is on disk 50 ms later.
+"""Records every call in batches without blocking callers; records are on disk within 50 ms.
 
-Trouble with the disk never reaches a caller: it is counted here, kept for another try while there is room,
-and shown by `doctor`. Nothing is lost in silence.
+Disk errors never reach a caller: they are counted, records are kept for a retry as long as memory allows, and
+`doctor` reports them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any, Self, TypeVar
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import CallRecord, Outcome
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.database import BEHIND_BUSY_SECONDS, Database, is_lock, may_pass, transact
-from toolcrib.store.moments import from_stored, to_stored
 from toolcrib.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
@@ -32,28 +32,28 @@ T = TypeVar("T")
 FLUSH_AFTER = 0.05
 RETRY_AFTER = 1.0
 CAPACITY = 50_000
-"""Records held in memory while the database cannot be written; further ones are lost, and counted."""
+"""Records held in memory while the database cannot be written; further ones are lost and counted."""
 BATCH = 5000
-"""Records written at once; so many are written without waiting for others."""
+"""Records written at once; a full batch is written immediately."""
 CLOSE_SECONDS = 10.0
-"""How long the end waits for another process that holds the database."""
+"""How long closing waits for another process that locks the database."""
 GIVE_UP_SECONDS = 5.0
-"""How much longer it waits for a try that is under way."""
+"""How much longer it waits for a running attempt."""
 JUMP = timedelta(days=30)
-"""A longer time without records may be a wrong clock: nothing is deleted until it was right for as long."""
+"""A longer gap without records may be a wrong clock: nothing is deleted until the same time has passed."""
 PRUNE_EVERY = 6 * 3600.0
 _PRUNED_AT_ONCE = 5000
 
 COLUMNS = "time, tool, server, principal, session, outcome, ms, bytes, arguments, error, call_id, extra"
 _ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ROWS_AT_ONCE = 128
-"""Rows of one statement, or half of that, a quarter and so on: so few statements that SQLite has each ready.
-Each takes and gives the interpreter's lock; a row at a time made the writer and the event loop wait for each
-other, which cost a call more than the writing itself."""
+"""Rows of one statement, or half of that, a quarter and so on, so that SQLite caches each statement. Single
+rows made the writer and the event loop compete for the interpreter's lock, which cost a call more than
+the writing."""
 
 
 class AuditLog:
-    """The record of calls; used as `async with AuditLog(database) as audit`."""
+    """Used as `async with AuditLog(database) as audit`."""
 
     def __init__(
         self,
@@ -77,9 +77,9 @@ class AuditLog:
         self._timer: asyncio.TimerHandle | None = None
         self._pruning: asyncio.Task[None] | None = None
         self.errors = 0
-        """Writes that failed."""
+        """Failed writes."""
         self.lost = 0
-        """Records that were given up."""
+        """Lost records."""
         self.last_error: str | None = None
         self._blocked = False
         self._blocked_by_lock = False
@@ -87,12 +87,12 @@ class AuditLog:
 
     @property
     def waiting(self) -> int:
-        """Records that are not on disk because the last try to write them failed."""
+        """Records that are not on disk because the last attempt failed."""
         return len(self._pending) if self._blocked else 0
 
     @property
     def trouble(self) -> str | None:
-        """What happened to the database while it was open, if anything did."""
+        """What happened to the database file while it was open, if anything."""
         return self._database.incident
 
     async def __aenter__(self) -> Self:
@@ -111,7 +111,7 @@ class AuditLog:
         self._pending = []
 
     def record(self, record: CallRecord) -> None:
-        """Take one record; it is written a moment later, together with others."""
+        """Add a record, to be written with others soon."""
         if len(self._pending) >= self._capacity:
             self._give_up(1)
             return
@@ -133,7 +133,7 @@ class AuditLog:
             left -= self._batch
 
     async def _flush_at_the_end(self) -> None:
-        """As often as it takes while another process holds the database; once where it is the disk."""
+        """Retries while another process locks the database; tries once if it is the disk."""
         clock = asyncio.get_running_loop().time
         until = clock() + CLOSE_SECONDS
         await self.flush()
@@ -169,19 +169,19 @@ class AuditLog:
         return [record_of(row) for row in rows]
 
     async def look(self, at: Callable[[sqlite3.Connection], T]) -> T:
-        """Look at the record in some other way, once all that was recorded so far is in it."""
+        """Run a query once everything recorded so far is written."""
         await self.flush()
         return await self._database.run(at)
 
     async def prune(self) -> int:
-        """Delete what is older than the log is kept; returns how many records went."""
+        """Delete expired records; returns their number."""
         now = self._clock.now()
         if await self._database.run(partial(_is_after_jump, to_stored(now - JUMP), to_stored(now))):
             return 0
         oldest = to_stored(now - timedelta(days=self._days))
         gone = 0
         while deleted := await self._database.run(partial(_delete_before, oldest)):
-            # In portions, so that new records come in between.
+            # In portions, so that new records can be written in between.
             gone += deleted
         return gone
 
@@ -216,7 +216,7 @@ class AuditLog:
         self, loop: asyncio.AbstractEventLoop, batch: list[CallRecord], written: Future[None]
     ) -> None:
         error = sqlite3.OperationalError("closed") if written.cancelled() else written.exception()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the losses were counted at the end
+        with contextlib.suppress(RuntimeError):  # the loop is closed: losses were counted
             loop.call_soon_threadsafe(self._written, batch, error)
 
     def _written(self, batch: list[CallRecord], error: BaseException | None) -> None:
@@ -227,7 +227,7 @@ class AuditLog:
         if error is not None:
             self._note(error)
         if self._blocked:
-            self._pending = batch + self._pending  # in their order
+            self._pending = batch + self._pending  # in order
         elif error is not None:
             self._give_up(len(batch))
         if error is not None and self._pending:
@@ -244,7 +244,7 @@ class AuditLog:
     def _give_up(self, count: int) -> None:
         if not count:
             return
-        if not self.lost or count > 1:  # not once for each of thousands
+        if not self.lost or count > 1:  # not for each of thousands
             logger.error("%d audit records were lost: %s", count, self.last_error)
         self.lost += count
 
@@ -254,7 +254,7 @@ def _insert(batch: list[CallRecord], connection: sqlite3.Connection) -> None:
     try:
         transact(connection, partial(_insert_rows, rows))
     except UnicodeEncodeError:
-        # Half a surrogate pair can come out of JSON; so rarely that it is not looked for before.
+        # JSON may contain a lone surrogate; too rare to check in advance.
         storable = [tuple(_storable(value) for value in row) for row in rows]
         transact(connection, partial(_insert_rows, storable))
 
@@ -276,7 +276,7 @@ def _insert_statement(rows: int) -> str:
 
 
 def _is_after_jump(before: int, now: int, connection: sqlite3.Connection) -> bool:
-    """Whether the records that are newer than `before` follow a gap, as they do when the clock jumped."""
+    """Whether the records newer than `before` follow a gap, as after a jump of the clock."""
     statement = "SELECT max(time) FROM calls WHERE time < ?"
     (last,) = connection.execute(statement, (before,)).fetchone()
     if last is None:
@@ -308,12 +308,12 @@ def _to_row(record: CallRecord) -> tuple[Any, ...]:
 
 
 def _storable(value: Any) -> Any:
-    """Text that UTF-8 can carry; anything else as it is."""
+    """Text as valid UTF-8; other values unchanged."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def record_of(row: tuple[Any, ...]) -> CallRecord:
-    """A row of the table, its columns in the order of `COLUMNS`."""
+    """A row of the table, in the order of `COLUMNS`."""
     time, tool, server, principal, session, outcome, ms, size, arguments, error, call_id, extra = row
     return CallRecord(
         time=from_stored(time),

@@ -1,57 +1,54 @@
-"""Looks things up in the record of calls: by words, page by page, counted, and by the rule that decided.
+"""Searches the record of calls: by text, page by page, counts, by rule, and by hour.
 
-Each function is work for `AuditLog.look`: it reads and writes nothing.
+Functions for `AuditLog.look`; they write nothing.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.audit import COLUMNS, record_of
-from toolcrib.store.moments import from_stored, to_stored
+from toolcrib.store.columns import from_stored, to_stored
 
 _COLUMNS = f"id, {COLUMNS}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallFilter:
-    """Which calls; each part must fit, and of the values of a part one. Patterns have `*` and `?`."""
+    """Which calls: all filters must match, each by one of its values. Patterns have `*` and `?`."""
 
     tools: Sequence[str] = ()
     servers: Sequence[str] = ()
     principals: Sequence[str] = ()
-    """A principal's name, or the first word of it: `gateway` means `gateway:editor` too."""
+    """A principal's name, or its first part: `gateway` also matches `gateway:editor`."""
     sessions: Sequence[str] = ()
-    """The beginnings of sessions."""
+    """Prefixes of sessions."""
     outcomes: Sequence[Outcome] = ()
     rules: Sequence[str] = ()
     texts: Sequence[str] = ()
-    """Each stands somewhere in the tool's name, the arguments or the error."""
+    """Each occurs in the tool's name, the arguments or the error."""
     asked: bool = False
-    """Only calls that a person was asked about."""
+    """Only calls that the user was asked about."""
     since: datetime | None = None
     until: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundCall:
-    """A call of the record; `id` is where it stands."""
-
     id: int
     record: CallRecord
 
 
 Place = tuple[int, int]
-"""When a call came in, as it is stored, and its id: where it stands in the order of the record."""
+"""A call's stored time and its id: its position in the record."""
 
 
 def place_of(found: FoundCall) -> Place:
-    """Where a call stands."""
     return to_stored(found.record.time), found.id
 
 
@@ -63,7 +60,7 @@ def find(
     before: Place | None = None,
     after: Place | None = None,
 ) -> list[FoundCall]:
-    """The latest such calls, newest first, before or after a place."""
+    """The latest matching calls, newest first, before or after a position."""
     where, values = _where(wanted)
     if before is not None:
         where, values = [*where, "(time, id) < (?, ?)"], [*values, *before]
@@ -74,14 +71,13 @@ def find(
 
 
 def find_one(connection: sqlite3.Connection, call_id: str) -> FoundCall | None:
-    """The call of this id; one that was lately is found quickly."""
+    """The call of this id; recent ones are found quickly."""
     statement = f"SELECT {_COLUMNS} FROM calls WHERE call_id = ? ORDER BY time DESC LIMIT 1"  # noqa: S608
     row = connection.execute(statement, (call_id,)).fetchone()
     return None if row is None else _found(row)
 
 
 def count(connection: sqlite3.Connection, wanted: CallFilter) -> int:
-    """How many such calls there are."""
     where, values = _where(wanted)
     statement = f"SELECT count(*) FROM calls {_clause(where)}"  # noqa: S608
     found: int = connection.execute(statement, values).fetchone()[0]
@@ -90,7 +86,7 @@ def count(connection: sqlite3.Connection, wanted: CallFilter) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Sums:
-    """Calls since a moment: all, those that a person was asked about, and those that did not end well."""
+    """Calls since a time: all, those the user was asked about, and those that failed."""
 
     total: int
     asked: int
@@ -99,10 +95,9 @@ class Sums:
 
 
 def sums(connection: sqlite3.Connection, since: datetime) -> Sums:
-    """How many calls there were since then, and how they went."""
     moment = to_stored(since)
     total = connection.execute("SELECT count(*) FROM calls WHERE time >= ?", (moment,)).fetchone()[0]
-    # From one end to the other: most of it is wanted, and going by an index would take three times as long.
+    # A full scan: an index would take three times as long for this many rows.
     not_well = (
         f"SELECT outcome, count(*), sum({_SAID_NO}) FROM calls NOT INDEXED"  # noqa: S608
         " WHERE time >= ? AND outcome <> 'ok' GROUP BY outcome"
@@ -118,14 +113,14 @@ def sums(connection: sqlite3.Connection, since: datetime) -> Sums:
 
 
 def uses_of_rules(connection: sqlite3.Connection, rules: Sequence[str]) -> dict[str, tuple[int, datetime]]:
-    """How often each of these decided, and when last; those that never did are left out."""
+    """How often each rule decided, and when last; unused rules are left out."""
     statement = f"SELECT count(*), max(time) FROM calls WHERE {_RULE}"  # noqa: S608
     found = ((rule, *connection.execute(statement, (rule,)).fetchone()) for rule in rules)
     return {rule: (number, from_stored(last)) for rule, number, last in found if number}
 
 
 ASKED = "asked"
-"""What stands in the place of a rule where a person said yes."""
+"""Stands for a rule if the user allowed the call."""
 _RULE = "extra IS NOT NULL AND json_extract(extra, '$.rule') = ?"
 _SAID_NO = "outcome = 'denied' AND extra IS NOT NULL AND json_extract(extra, '$.asked') IS NOT NULL"
 _ASKED = f"((extra IS NOT NULL AND json_extract(extra, '$.rule') = '{ASKED}') OR ({_SAID_NO}))"
@@ -172,3 +167,44 @@ def _escaped(text: str) -> str:
 def _found(row: tuple[Any, ...]) -> FoundCall:
     number, *rest = row
     return FoundCall(id=number, record=record_of(tuple(rest)))
+
+
+HOURS = 24
+_HOUR = 3_600_000_000
+"""Microseconds, as times are stored."""
+_COUNTED = """
+SELECT server, (? - time) / ?, COUNT(*), SUM(outcome NOT IN ('ok', 'cancelled', 'denied'))
+FROM calls WHERE time > ? AND time <= ? AND server IS NOT NULL GROUP BY 1, 2
+"""
+_TYPICAL = """
+SELECT server, ms FROM (
+    SELECT server, ms,
+        ROW_NUMBER() OVER (PARTITION BY server ORDER BY ms) AS place,
+        COUNT(*) OVER (PARTITION BY server) AS many
+    FROM calls WHERE time > ? AND time <= ? AND server IS NOT NULL AND outcome IN ('ok', 'tool_error')
+) WHERE place = (many + 1) / 2
+"""
+
+
+@dataclass
+class ServerHours:
+    """The last hours of one server, oldest first: calls and failures."""
+
+    calls: list[int] = field(default_factory=lambda: [0] * HOURS)
+    failed: list[int] = field(default_factory=lambda: [0] * HOURS)
+    typical_ms: float | None = None
+    """The median."""
+
+
+def call_hours(connection: sqlite3.Connection, now: datetime) -> dict[str, ServerHours]:
+    """The servers that were called in the last day."""
+    until, since = to_stored(now), to_stored(now - timedelta(hours=HOURS))
+    found: dict[str, ServerHours] = {}
+    for server, ago, calls, failed in connection.execute(_COUNTED, (until, _HOUR, since, until)):
+        hours = found.setdefault(server, ServerHours())
+        place = HOURS - 1 - min(ago, HOURS - 1)
+        hours.calls[place] += calls
+        hours.failed[place] += failed
+    for server, ms in connection.execute(_TYPICAL, (since, until)):
+        found.setdefault(server, ServerHours()).typical_ms = ms
+    return found

@@ -1,16 +1,20 @@
-"""Chats as rows of the database: the statements, and what is made of what they give."""
+"""Chats as rows of the database: statements, rows, and search.
+
+A search matches titles and messages that contain all words, or parts of words.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from toolcrib.agent.chat import ChatInfo
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.database import transact
-from toolcrib.store.moments import from_stored, to_stored
 
 _INFO = """
     SELECT id, title, model, created, updated, parent,
@@ -25,12 +29,10 @@ EntryRow = tuple[str, int, int, str, str]
 
 
 def read_infos(connection: sqlite3.Connection, clause: str, values: Sequence[Any]) -> list[ChatInfo]:
-    """The chats that a clause of SQL leaves."""
     return [_read_info(row) for row in connection.execute(f"{_INFO} {clause}", values)]
 
 
 def insert(info: ChatInfo, connection: sqlite3.Connection) -> None:
-    """Write a new chat."""
     connection.execute(
         "INSERT INTO chats (id, title, model, created, updated, parent, project, pinned, banned)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -49,8 +51,6 @@ def insert(info: ChatInfo, connection: sqlite3.Connection) -> None:
 
 
 def insert_with(info: ChatInfo, rows: Sequence[EntryRow], connection: sqlite3.Connection) -> None:
-    """Write a new chat and its first entries."""
-
     def write(within: sqlite3.Connection) -> None:
         insert(info, within)
         within.executemany(_APPEND, rows)
@@ -59,7 +59,7 @@ def insert_with(info: ChatInfo, rows: Sequence[EntryRow], connection: sqlite3.Co
 
 
 def update(info: ChatInfo, connection: sqlite3.Connection) -> None:
-    """Write what can change of a chat, save its entries."""
+    """Write everything that can change except entries."""
     connection.execute(
         "UPDATE chats SET title = ?, model = ?, project = ?, pinned = ?, banned = ?, deleted = ?"
         " WHERE id = ?",
@@ -76,7 +76,7 @@ def update(info: ChatInfo, connection: sqlite3.Connection) -> None:
 
 
 def update_use(info: ChatInfo, connection: sqlite3.Connection) -> None:
-    """Write what a chat is called, who answers in it, and for which folder."""
+    """Write title, model and folder."""
     connection.execute(
         "UPDATE chats SET title = ?, model = ?, project = ? WHERE id = ?",
         (info.title, info.model, info.project, info.id),
@@ -84,18 +84,17 @@ def update_use(info: ChatInfo, connection: sqlite3.Connection) -> None:
 
 
 def entry_rows(chat: str, connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
-    """The entries of a chat: when, of which kind, and what they hold."""
+    """The time, kind and body of each entry."""
     statement = "SELECT time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
     return connection.execute(statement, (chat,)).fetchall()
 
 
 def append(row: EntryRow, connection: sqlite3.Connection) -> None:
-    """Write one more entry."""
     transact(connection, lambda within: _append(row, within))
 
 
 def rewrite(row: EntryRow, mark: str, connection: sqlite3.Connection) -> None:
-    """Write an entry in the place of the one with this mark; append it when there is none."""
+    """Replace the entry with this mark; append it if missing."""
 
     def write(within: sqlite3.Connection) -> None:
         found = within.execute(
@@ -106,7 +105,7 @@ def rewrite(row: EntryRow, mark: str, connection: sqlite3.Connection) -> None:
         if found is None:
             _append(row, within)
             return
-        # Deleted and inserted rather than updated: only what is inserted can be found by its words.
+        # Deleted and inserted rather than updated: only inserted rows are indexed for search.
         within.execute("DELETE FROM chat_entries WHERE chat = ? AND position = ?", (row[0], found[0]))
         _append((row[0], found[0], *row[2:]), within)
 
@@ -117,7 +116,7 @@ def _append(row: EntryRow, within: sqlite3.Connection) -> None:
     try:
         within.execute(_APPEND, row)
     except sqlite3.IntegrityError:
-        # Somebody else went on with the chat meanwhile: both are kept, one after the other.
+        # Another process added to the chat meanwhile: both entries are kept.
         last = within.execute("SELECT max(position) FROM chat_entries WHERE chat = ?", row[:1]).fetchone()
         if last[0] is None:
             raise
@@ -126,8 +125,6 @@ def _append(row: EntryRow, within: sqlite3.Connection) -> None:
 
 
 def copy(info: ChatInfo, source: str, count: int, connection: sqlite3.Connection) -> None:
-    """Write a new chat with the first entries of another."""
-
     def write(within: sqlite3.Connection) -> None:
         insert(info, within)
         within.execute(
@@ -140,12 +137,10 @@ def copy(info: ChatInfo, source: str, count: int, connection: sqlite3.Connection
 
 
 def erase(chat: str, connection: sqlite3.Connection) -> None:
-    """Remove a chat for good."""
     connection.execute("DELETE FROM chats WHERE id = ?", (chat,))
 
 
 def erase_deleted(before: datetime, connection: sqlite3.Connection) -> None:
-    """Remove those for good that were deleted before this."""
     connection.execute("DELETE FROM chats WHERE deleted < ?", (to_stored(before),))
 
 
@@ -164,3 +159,79 @@ def _read_info(row: tuple[Any, ...]) -> ChatInfo:
         banned=tuple(json.loads(banned)),
         deleted=None if deleted is None else from_stored(deleted),
     )
+
+
+AROUND = 80
+"""Characters before and after a word in an excerpt."""
+_PLACES = "SELECT chat, position, text FROM chat_words"
+_PARTIAL = (
+    "SELECT chat, position, json_extract(body, '$.text') FROM chat_entries WHERE kind = 'partial'"
+    " ORDER BY position"
+)
+_SHORTEST = 3
+"""Characters; shorter words are not in the index and searched for in every message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatMatch:
+    info: ChatInfo
+    excerpt: str = ""
+    """The text around the words; empty if they are in the title."""
+    position: int | None = None
+    """The entry that contains them; None for the title."""
+
+
+def search(words: str, limit: int, connection: sqlite3.Connection) -> list[ChatMatch]:
+    wanted = words.split()
+    if not wanted:
+        return []
+    places = _said(wanted, connection)
+    found: list[ChatMatch] = []
+    for info in read_infos(connection, "WHERE deleted IS NULL ORDER BY updated DESC, id", ()):
+        title = info.title.casefold()
+        if all(word.casefold() in title for word in wanted):
+            found.append(ChatMatch(info=info))
+        elif info.id in places:
+            position, text = places[info.id]
+            found.append(ChatMatch(info=info, excerpt=_excerpt(text, wanted[0]), position=position))
+        if len(found) == limit:
+            break
+    return found
+
+
+def _said(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[int, str]]:
+    """By chat, the last message with all words."""
+    long = [word for word in words if len(word) >= _SHORTEST]
+    short = [word.casefold() for word in words if len(word) < _SHORTEST]
+    if long:
+        wanted = " AND ".join(_quoted(word) for word in long)
+        rows = connection.execute(f"{_PLACES} WHERE chat_words MATCH ? ORDER BY position", (wanted,))
+    else:
+        rows = connection.execute(f"{_PLACES} ORDER BY position")
+    found = {
+        chat: (position, text)
+        for chat, position, text in rows
+        if not short or all(word in text.casefold() for word in short)
+    }
+    return {**_interrupted(words, connection), **found}
+
+
+def _interrupted(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[int, str]]:
+    """By chat, the last interrupted answer with all words."""
+    wanted = [word.casefold() for word in words]
+    return {
+        chat: (position, text)
+        for chat, position, text in connection.execute(_PARTIAL)
+        if all(word in text.casefold() for word in wanted)
+    }
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _excerpt(text: str, word: str) -> str:
+    plain = " ".join(text.split())
+    at = max(0, plain.casefold().find(word.casefold()))
+    start, end = max(0, at - AROUND), at + len(word) + AROUND
+    return f"{'…' if start else ''}{plain[start:end]}{'…' if end < len(plain) else ''}"

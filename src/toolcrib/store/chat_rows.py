@@ -1,4 +1,4 @@
-"""Chats as a page shows them: entries with their place and time, and how each chat stands."""
+"""Chats for display: entries with position and time, and each chat's state."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from toolcrib.store.columns import from_stored
 from toolcrib.store.database import Database
-from toolcrib.store.moments import from_stored
 
 _MOST_KNOWN = 5000
-"""Standings that are remembered: they change only when an entry is added."""
+"""Cached states: they change only when an entry is added."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRow:
-    """One entry as it is kept."""
+    """A stored entry."""
 
     position: int
     time: datetime
@@ -29,24 +29,21 @@ class ChatRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatStanding:
-    """How a chat stands."""
-
     ending: str | None
-    """How its latest turn ended; None when there was none."""
+    """How its latest turn ended; None if there was none."""
     calls: int
     reason: str = ""
-    """Why it failed."""
 
 
 class ChatRows:
-    """Reads; the chats themselves are written by `Chats`."""
+    """Reads chats; `Chats` writes them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: OrderedDict[tuple[str, int], ChatStanding] = OrderedDict()
 
     async def read(self, chat: str) -> list[ChatRow]:
-        """All entries of a chat, by its whole id."""
+        """All entries of a chat, by its full id."""
         statement = "SELECT position, time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
         rows = await self._database.run(lambda within: within.execute(statement, (chat,)).fetchall())
         return [
@@ -55,7 +52,7 @@ class ChatRows:
         ]
 
     async def standings(self, chats: Sequence[tuple[str, int]]) -> dict[str, ChatStanding]:
-        """How these chats stand; each is given with its number of entries."""
+        """The states of these chats, each given with its number of entries."""
         unknown = [one for one in chats if one not in self._known]
         if unknown:
             found = await self._database.run(lambda within: [_standing(chat, within) for chat, _ in unknown])
@@ -67,11 +64,11 @@ class ChatRows:
 
 
 INTERRUPTED = "interrupted"
-"""How a turn ended that has no ending in the store: its process was killed."""
+"""The turn has no stored ending: its process was killed."""
 
 
 def _ending(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
-    """How the latest turn ended, from its last entries, the newest first."""
+    """How the latest turn ended, from its last entries, newest first."""
     if not rows:
         return None
     kind, body = rows[0]

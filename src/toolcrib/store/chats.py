@@ -1,6 +1,6 @@
-"""Keeps chats, entry by entry; what was appended is on disk a moment later, without anyone waiting.
+"""Stores chats entry by entry, in the background.
 
-A chat that is deleted can be had back for a while; only then it is gone for good.
+A deleted chat can be restored for a while before it is removed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import NotFound
 from toolcrib.store import chat_records
-from toolcrib.store.chat_search import ChatMatch, search
+from toolcrib.store.chat_records import ChatMatch, search
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.database import Database
-from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
@@ -34,15 +34,15 @@ KEPT_DELETED = timedelta(days=30)
 
 
 class Chats:
-    """The chats of a home. Where a chat is named, its id, the beginning of it, or `last` will do."""
+    """The chats of a home. A chat is named by its id, the beginning of its id, or `last`."""
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
         self._clock = clock or SystemClock()
         self.busy: set[str] = set()
-        """Those in which a turn is running."""
+        """Chats with a running turn."""
         self.errors = 0
-        """Writes that failed."""
+        """Failed writes."""
 
     async def create(
         self,
@@ -53,7 +53,7 @@ class Chats:
         pinned: Sequence[str] = (),
         banned: Sequence[str] = (),
     ) -> Chat:
-        """A new chat; it and its first entries are written together or not at all."""
+        """A new chat, written together with its first entries."""
         now = self._clock.now()
         info = ChatInfo(
             id=secrets.token_hex(6),
@@ -77,51 +77,49 @@ class Chats:
         return Chat(info, entries, [from_stored(time) for time, _, _ in rows])
 
     async def title(self, chat: str) -> str | None:
-        """What a chat is called; None when there is none, as with a session that is no chat."""
+        """A chat's title; None if there is no such chat."""
         with contextlib.suppress(NotFound):
             return (await self._find(chat)).title
         return None
 
     def append(self, chat: str, position: int, entry: Entry) -> None:
-        """Keep one more entry."""
         self._submit(partial(chat_records.append, _row(chat, position, self._clock.now(), entry)))
 
     def rewrite(self, chat: str, position: int, mark: str, entry: Entry) -> None:
-        """Replace the entry with this mark, which was written at this position or later; else append it."""
+        """Replace the entry with this mark, at this position or later; append it if missing."""
         now = self._clock.now()
 
         def write(connection: sqlite3.Connection) -> None:
-            # A long answer is turned into JSON here, in the thread of the database.
+            # Encoded here, in the database's thread, because answers can be long.
             chat_records.rewrite(_row(chat, position, now, entry), mark, connection)
 
         self._submit(write)
 
     def change(self, info: ChatInfo) -> None:
-        """Keep another title, model or folder; tools are chosen, and chats deleted, by name."""
+        """Store another title, model or folder."""
         self._submit(partial(chat_records.update_use, info))
 
     async def flush(self) -> None:
-        """Wait until all that was handed over is on disk."""
+        """Wait until everything is on disk."""
         await self._database.run(lambda connection: None)
 
     async def list(self, limit: int = 50, *, before: datetime | None = None) -> Sequence[ChatInfo]:
-        """The latest chats first; `before` for those that were last used earlier."""
+        """The latest chats first; `before` for those last used earlier."""
         until = 2**62 if before is None else to_stored(before)
         clause = "WHERE deleted IS NULL AND updated < ? ORDER BY updated DESC, id LIMIT ?"
         return await self._infos(clause, until, limit)
 
     async def search(self, words: str, limit: int = 50) -> Sequence[ChatMatch]:
-        """Chats in which all of these words were said, or stand in the title; the latest first."""
+        """Chats with all of these words in one message or in the title, latest first."""
         return await self._database.run(partial(search, words, limit))
 
     async def rename(self, chat: str, title: str) -> ChatInfo:
-        """Give a chat another title."""
         return await self._change(chat, title=" ".join(title.split()))
 
     async def choose_tools(
         self, chat: str, *, pinned: Sequence[str] | None = None, banned: Sequence[str] | None = None
     ) -> ChatInfo:
-        """Say which tools a chat always offers, and which it never uses; None leaves them as they are."""
+        """Set the tools that a chat always offers and never uses; None leaves them unchanged."""
         info = await self._find(chat)
         return await self._change(
             info.id,
@@ -130,7 +128,7 @@ class Chats:
         )
 
     async def fork(self, chat: str, entries: int | None = None) -> Chat:
-        """A new chat that begins as another did; `entries` is how many of it, all when left out."""
+        """A new chat with the first `entries` of another, all by default."""
         whole = await self.load(chat)
         count = len(whole.entries) if entries is None else min(max(0, entries), len(whole.entries))
         now = self._clock.now()
@@ -147,7 +145,7 @@ class Chats:
         return Chat(info, whole.entries[:count], whole.times[:count])
 
     async def _fork_title(self, title: str) -> str:
-        """One that no other chat has, so that a fork and its origin can be told apart."""
+        """A title that no other chat has."""
         if not title:
             return ""
         beginning = f"{_FORK.sub('', title)} (fork"
@@ -156,24 +154,24 @@ class Chats:
         return next(one for one in _fork_titles(title) if one not in taken)
 
     async def delete(self, chat: str) -> ChatInfo:
-        """Put a chat away; `restore` brings it back, until it is gone for good after some weeks."""
+        """Delete a chat; `restore` brings it back until it is removed after some weeks."""
         now = self._clock.now()
         await self._database.run(partial(chat_records.erase_deleted, now - KEPT_DELETED))
         return await self._change(chat, deleted=now)
 
     async def deleted(self, limit: int = 50) -> Sequence[ChatInfo]:
-        """Chats that can be brought back, the latest first."""
+        """Chats that can be restored, latest first."""
         return await self._infos("WHERE deleted IS NOT NULL ORDER BY deleted DESC, id LIMIT ?", limit)
 
     async def restore(self, chat: str) -> ChatInfo:
-        """Bring a chat back; raises `NotFound` when it is not among the deleted."""
+        """Raises `NotFound` if it is not deleted."""
         info = await self._find(chat, deleted=True)
         restored = replace(info, deleted=None)
         await self._database.run(partial(chat_records.update, restored))
         return restored
 
     async def erase(self, chat: str) -> None:
-        """Forget a chat for good, deleted or not; raises `NotFound`."""
+        """Remove a chat, deleted or not; raises `NotFound`."""
         try:
             info = await self._find(chat)
         except NotFound:
@@ -193,7 +191,7 @@ class Chats:
             latest = await self.list(1)
             if latest:
                 return latest[0]
-            raise NotFound("There is no chat yet.", hint="Begin one with: toolcrib chat")
+            raise NotFound("There is no chat yet.", hint="Start one with: toolcrib chat")
         there = "NOT NULL" if deleted else "NULL"
         found = await self._infos(
             f"WHERE substr(id, 1, ?) = ? AND deleted IS {there} LIMIT 2", len(chat), chat
@@ -217,7 +215,7 @@ _FORK = re.compile(r" \(fork(?: \d+)?\)$")
 
 
 def _fork_titles(title: str) -> Iterator[str]:
-    """What a fork of this chat may be called: `Tidy up (fork)`, `Tidy up (fork 2)` and so on."""
+    """Titles for a fork: `Tidy up (fork)`, `Tidy up (fork 2)` and so on."""
     plain = _FORK.sub("", title)
     yield f"{plain} (fork)"
     yield from (f"{plain} (fork {number})" for number in itertools.count(2))

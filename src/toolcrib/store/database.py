@@ -1,6 +1,6 @@
-"""One SQLite file, touched by one thread; others hand it work and never wait for the disk unless they ask to.
+"""One SQLite file, used by a single thread; others submit work and need not wait for the disk.
 
-Written ahead and synchronised at checkpoints only: a killed process loses nothing that was committed, a power
+Write-ahead logging, synchronised at checkpoints: a killed process loses nothing that was committed, a power
 cut at most the last moments. Several processes may share the file.
 """
 
@@ -27,25 +27,25 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 BUSY_SECONDS = 15.0
-"""How long we wait for another process that is writing."""
+"""How long to wait for another process that is writing."""
 BEHIND_BUSY_SECONDS = 1.0
-"""The same for what nobody waits for: it is tried again, and others can use the thread in between."""
+"""The same for background writes: they are retried, and others can use the thread in between."""
 RETRY_AFTER = 1.0
 MAX_KEPT = 10_000
 EMPTIED = -1
-"""Stands for the number of a file that holds nothing."""
+"""Stands for the inode of an empty file."""
 CLOSE_SECONDS = 20.0
 _LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PASSING = (*_LOCKS, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
 class Database:
-    """The open file; made by `open_database`. Whatever begins with an underscore runs in its thread."""
+    """Created by `open_database`. Private methods run in its thread."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
         self.path = path
         self.trouble: str | None = None
-        """Why writes are waiting right now."""
+        """Why writes are waiting now."""
         self.incident: str | None = None
         """What happened to the file while it was open."""
         self._connection = connection
@@ -56,21 +56,21 @@ class Database:
 
     @property
     def waiting(self) -> int:
-        """Writes that could not be made yet."""
+        """Writes that were not possible yet."""
         return len(self._kept)
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do work on the connection, after all that was handed over before, and wait for its result."""
+        """Run work on the connection, after everything submitted before, and return its result."""
         return await asyncio.wrap_future(self.submit(work))
 
     def submit(
         self, work: Callable[[sqlite3.Connection], T], *, busy_seconds: float = BUSY_SECONDS
     ) -> Future[T]:
-        """Hand work over without waiting; it waits that long for another process that is writing."""
+        """Submit work without waiting; it waits up to `busy_seconds` for another process that is writing."""
         return self._thread.submit(self._do, work, busy_seconds)
 
     def keep(self, work: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Write without waiting; what a lock or a full disk prevents is tried again, in order."""
+        """Write in the background; a lock or a full disk is retried, in order."""
         written: Future[T] = Future()
         self._thread.submit(self._take_up, work, written)
         return written
@@ -95,7 +95,7 @@ class Database:
             work, written = self._kept[0]
             try:
                 result = self._do(work, BEHIND_BUSY_SECONDS)
-            except Exception as error:  # noqa: BLE001 - it belongs to whoever handed the work over
+            except Exception as error:  # noqa: BLE001 - passed to the submitter
                 if may_pass(error):
                     self._try_again_later(str(error))
                     return
@@ -107,7 +107,7 @@ class Database:
 
     def _try_again_later(self, trouble: str) -> None:
         if self.trouble is None:
-            logger.error("The database cannot be written for now: %s", trouble)
+            logger.error("The database cannot be written at the moment: %s", trouble)
         self.trouble = trouble
         with contextlib.suppress(RuntimeError):  # the loop or the thread is closed
             self._loop.call_soon_threadsafe(self._loop.call_later, RETRY_AFTER, self._try_again)
@@ -117,7 +117,7 @@ class Database:
             self._thread.submit(self._write_kept)
 
     def _check_file(self) -> None:
-        """Notice that the file was deleted, emptied or replaced, and go on with one that is there."""
+        """Notice that the file was deleted, emptied or replaced, and continue with a valid one."""
         now = _identity(self.path)
         if now == self._file:
             return
@@ -130,12 +130,12 @@ class Database:
             spare.replace(self.path)
         self._connection = _connect(self.path)
         self._file = _identity(self.path)
-        what = "deleted; its content was written again" if now is None else "emptied or replaced"
+        what = "deleted; its content was restored" if now is None else "emptied or replaced"
         self.incident = f"The database {self.path} was {what} while it was in use."
         logger.error(self.incident)
 
     def _saved(self) -> Path | None:
-        """A copy of the deleted file, which is still there while we hold it open."""
+        """A copy of the deleted file, which still exists while it is open."""
         spare = self.path.with_name(f"{self.path.name}.saved")
         try:
             with contextlib.closing(sqlite3.connect(spare)) as copy:
@@ -154,9 +154,9 @@ class Database:
 
 @asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
-    """Open the file, made and brought up to date where need be; closed when the block is left.
+    """Open the file, created and migrated if necessary; closed when the block ends.
 
-    Raises `ConfigError` when it cannot be used.
+    Raises `ConfigError` if it cannot be used.
     """
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolcrib-store")
     try:
@@ -165,25 +165,25 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
         try:
             yield database
         finally:
-            # The thread works in order: what was handed over before is written first, even when the one who
-            # waits here is cancelled.
+            # The thread works in order: everything submitted before is written first, even if this wait is
+            # cancelled.
             closing = asyncio.wrap_future(thread.submit(database._close))
             await asyncio.shield(asyncio.wait({closing}, timeout=CLOSE_SECONDS))
             if not closing.done():
-                logger.error("The database was left before all was written: %s", database.trouble)
+                logger.error("The database was closed before everything was written: %s", database.trouble)
     finally:
         thread.shutdown(wait=False, cancel_futures=True)
 
 
 def may_pass(error: BaseException) -> bool:
-    """True for what another try may not meet: a lock, a full disk, a file that cannot be reached."""
+    """Whether a retry may succeed: a lock, a full disk, an unreachable file."""
     if not isinstance(error, sqlite3.OperationalError):
         return False
     return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _PASSING
 
 
 def is_lock(error: BaseException) -> bool:
-    """True when another process holds the file."""
+    """Whether another process locks the file."""
     return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _LOCKS
 
 
@@ -197,7 +197,7 @@ def _patience(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file it is; None when it is not there. An emptied one is no longer the same."""
+    """Identifies the file; None if missing. An emptied file is a different one."""
     try:
         status = path.stat()
     except OSError:
@@ -206,13 +206,13 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _remove(path: Path) -> None:
-    """The file and the two that SQLite keeps beside it: they belong to what is gone."""
+    """The file and SQLite's two files beside it."""
     for ending in ("", "-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    """Do work in one write transaction: all of it happens or nothing."""
+    """Run work in one write transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = work(connection)
@@ -245,7 +245,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _prepare_file(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite gives its side files the mode of the main one, so that one must be right first.
+    # SQLite gives its side files the mode of the main one, so it must be set first.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
@@ -262,7 +262,7 @@ def _configure(connection: sqlite3.Connection) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait by itself when two processes do so at once."""
+    """Switch to write-ahead logging; SQLite does not wait if two processes do so at once."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -278,10 +278,10 @@ def _unusable(path: Path, error: Exception) -> ConfigError:
     if is_lock(error):
         return ConfigError(
             f"The database {path} is locked by another process.",
-            hint="Wait until that process is done, or end it: a backup, another program that has it open.",
+            hint="Wait until that process has finished, or end it. It may be a backup or another program.",
         )
     return ConfigError(
         f"The database {path} cannot be used: {error}.",
-        hint="Check that the folder can be written to and the disk has room; "
-        "if the file is damaged, move it away and a new one is made.",
+        hint="Check that the folder is writable and the disk has space; "
+        "if the file is damaged, move it away and a new one will be created.",
     )

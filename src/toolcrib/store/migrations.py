@@ -1,6 +1,6 @@
-"""The shape of the database, as numbered steps; a file says in `user_version` how many of them it has seen.
+"""The database schema as numbered steps; `user_version` counts the steps applied to a file.
 
-A step that was released is never changed: what comes later is a new step at the end.
+A released step is never changed; changes are new steps at the end.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "ALTER TABLE approval_rules ADD COLUMN off INTEGER NOT NULL DEFAULT 0",
-        # Only calls that the gate had something to say of are in it: the others cost nothing more.
+        # Only contains calls that the gate decided about.
         "CREATE INDEX calls_by_rule ON calls (json_extract(extra, '$.rule'), time) WHERE extra IS NOT NULL",
         "CREATE INDEX turns_by_time ON chat_entries (time) WHERE kind = 'took'",
     ),
@@ -172,20 +172,20 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
-    """Bring a database up to date, step by step; several processes may try at once."""
+    """Apply missing steps; several processes may do so at once."""
     while (version := _version(connection)) < len(steps):
         _take(connection, version, steps[version])
     if version > len(steps):
         raise ConfigError(
             "The database was written by a newer Toolcrib.",
-            hint="Update Toolcrib, or move the database away to begin with an empty one.",
+            hint="Update Toolcrib, or move the database away to start with an empty one.",
         )
 
 
 def _take(connection: sqlite3.Connection, version: int, statements: tuple[str, ...]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Someone else may have taken the step while we waited for the lock.
+        # Another process may have applied the step meanwhile.
         if _version(connection) == version:
             for statement in statements:
                 connection.execute(statement)

@@ -1,7 +1,7 @@
-"""Who may use the page: a token that works once, and the key that a page gets for it.
+"""Access to the web page: a one-time token, and the key that a browser gets for it.
 
-Tokens live in memory and for minutes. Of a key only a hash is kept, across restarts; one that nobody uses for
-a month is worth nothing any more. All are at hand, so that a request is let in or refused without waiting.
+Tokens are kept in memory for minutes. Keys are stored as hashes and expire after a month without use. All are
+in memory, so that a request is checked without waiting.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.config.tokens import fits, hash_token
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.database import Database, transact
-from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
 TOKEN_LIFE = timedelta(minutes=10)
 UNUSED_LIFE = timedelta(days=30)
 NOTED_EVERY = timedelta(minutes=15)
-"""How exactly it is written down when a key was last used."""
+"""How precisely the last use of a key is stored."""
 MOST_TOKENS = 32
 MOST_KEYS = 256
 MARK = "tcpage_"
-"""So that those who look for leaked secrets recognise one."""
+"""Lets secret scanners recognise a key."""
 _NAME_LENGTH = 200
 _INSERT = "INSERT INTO page_keys (id, hash, name, made_at, used_at) VALUES (?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageKey:
-    """One page that was let in."""
+    """A signed-in browser."""
 
     id: str
     hash: str
@@ -47,7 +47,7 @@ class PageKey:
 
 
 class PageKeys:
-    """All of them; made by `open`. `address` is where the page is served, while it is."""
+    """Created by `open`. `address` is where the page is served, if it is."""
 
     def __init__(self, database: Database, keys: dict[str, PageKey], clock: Clock) -> None:
         self.address: str | None = None
@@ -59,7 +59,6 @@ class PageKeys:
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> PageKeys:
-        """Read those that are still good."""
         rows = await database.run(
             lambda connection: connection.execute(
                 "SELECT id, hash, name, made_at, used_at FROM page_keys"
@@ -72,7 +71,7 @@ class PageKeys:
         return cls(database, keys, clock)
 
     def invite(self) -> str:
-        """A token that lets one page in, once and soon."""
+        """A token that signs in one browser, once and soon."""
         now = self._clock.now()
         self._tokens = {token: until for token, until in self._tokens.items() if until > now}
         while len(self._tokens) >= MOST_TOKENS:
@@ -82,7 +81,7 @@ class PageKeys:
         return token
 
     async def admit(self, token: str, name: str) -> str | None:
-        """The key for a token, which is used up by this; None for one that is not good (any more)."""
+        """The key for a token, which is then invalid; None for an invalid one."""
         until = self._tokens.pop(token, None)
         now = self._clock.now()
         if until is None or until <= now:
@@ -100,10 +99,10 @@ class PageKeys:
         return f"{MARK}{identity}_{secret}"
 
     def holder(self, key: str) -> PageKey | None:
-        """Whose key this is, if it is good; it counts as used now."""
+        """The owner of a valid key, whose last use is updated."""
         identity, _, secret = key.removeprefix(MARK).partition("_")
         found = self._keys.get(identity)
-        # A hash is made for unknown ones too: what takes as long tells nobody which ids there are.
+        # Unknown ids are hashed too, so that timing does not reveal which ids exist.
         if not fits(secret, found.hash if found is not None else "") or found is None:
             return None
         now = self._clock.now()
@@ -116,15 +115,14 @@ class PageKeys:
         return found
 
     def is_good(self, identity: str) -> bool:
-        """True until the key of this id is revoked."""
+        """Whether the key of this id is not revoked."""
         return identity in self._keys
 
     def all(self) -> list[PageKey]:
-        """Those that are let in, the latest first."""
         return sorted(self._keys.values(), key=lambda key: key.made_at, reverse=True)
 
     def revoke(self, identity: str) -> bool:
-        """Let a page in no more; False when there is none of this id."""
+        """False if the id is unknown."""
         if self._keys.pop(identity, None) is None:
             return False
         self._submit("DELETE FROM page_keys WHERE id = ?", (identity,))
@@ -146,4 +144,4 @@ def _execute(statement: str, row: tuple[Any, ...], connection: sqlite3.Connectio
 def _take_in(written: Future[None]) -> None:
     error = written.exception()
     if error is not None:
-        logger.error("A change of the pages' keys cannot be written: %s", error)
+        logger.error("Keys of signed-in browsers cannot be written: %s", error)

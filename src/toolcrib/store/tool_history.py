@@ -1,6 +1,6 @@
-"""Remembers each tool's definition across restarts: when it was first seen, when and how it changed.
+"""Stores each tool's definition across restarts: when it was first seen, when and how it changed.
 
-All of it is read once and kept at hand, so that the registry never waits; changes are written behind.
+Read once and kept in memory, so that the registry never waits; changes are written in the background.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from typing import Any
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import DefinitionHistory, ToolDefinition
-from toolcrib.store.any_text import from_column, to_column
+from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
 from toolcrib.store.database import Database
-from toolcrib.store.moments import from_stored, to_stored
-from toolcrib.store.rows import Row, write_each
 from toolcrib.tools.definitions import digest
 
 logger = logging.getLogger(__name__)
@@ -31,26 +29,23 @@ _UPSERT = f"INSERT OR REPLACE INTO tool_history ({_COLUMNS}) VALUES (?, ?, ?, ?,
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is known of one tool's definition."""
-
     hash: str
     parts: Mapping[str, str]
     history: DefinitionHistory
 
 
 class ToolHistory:
-    """The histories by server and tool; made by `open`."""
+    """Created by `open`."""
 
     def __init__(self, database: Database, entries: dict[str, dict[str, _Entry]], clock: Clock) -> None:
         self._database = database
         self._entries = entries
         self._clock = clock
         self.errors = 0
-        """Writes that failed; what they held is known until the end of this process only."""
+        """Failed writes; their content is known only until this process ends."""
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock | None = None) -> ToolHistory:
-        """Read all histories."""
         rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
         entries: dict[str, dict[str, _Entry]] = {}
         for row in rows:
@@ -76,7 +71,6 @@ class ToolHistory:
         return histories
 
     def recall(self, server: str | None) -> Mapping[str, DefinitionHistory]:
-        """The histories of a server's tools as they are."""
         return {name: entry.history for name, entry in self._entries.get(server or "", {}).items()}
 
     def _next(self, entry: _Entry | None, definition: ToolDefinition, hash_: str) -> _Entry:

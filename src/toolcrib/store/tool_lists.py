@@ -1,4 +1,4 @@
-"""Keeps each server's last tool list, so that its tools can be offered before it runs."""
+"""Stores each server's last tool list, so that its tools can be offered before it runs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any
 
 from toolcrib.schema.servers import CachedTools
-from toolcrib.store.any_text import from_column, to_column
+from toolcrib.store.columns import from_column, from_stored, to_column, to_stored
 from toolcrib.store.database import Database
-from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
@@ -22,41 +21,38 @@ _UPSERT = f"INSERT OR REPLACE INTO tool_lists ({_COLUMNS}) VALUES (?, ?, ?, ?, ?
 
 
 class ToolLists:
-    """The lists by server, all at hand; made by `open`. Changes are written behind."""
+    """Created by `open`; kept in memory, written in the background."""
 
     def __init__(self, database: Database, lists: dict[str, CachedTools]) -> None:
         self._database = database
         self._lists = lists
         self.errors = 0
-        """Writes that failed; a list that was not written is asked for again next time."""
+        """Failed writes; a list that was not written is requested again next time."""
 
     @classmethod
     async def open(cls, database: Database) -> ToolLists:
-        """Read all lists; one that is damaged counts as none."""
+        """Read all lists; a damaged one is ignored."""
         rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
         lists = (_from_row(row) for row in rows)
         return cls(database, {tools.server: tools for tools in lists if tools is not None})
 
     def load_all(self) -> dict[str, CachedTools]:
-        """Every list there is, by server."""
         return dict(self._lists)
 
     def load(self, server: str, fingerprint: str) -> CachedTools | None:
-        """The last list of a server, if it was listed under the same entry."""
+        """The last list of a server, if listed under the same entry."""
         tools = self._lists.get(server)
         return tools if tools is not None and tools.fingerprint == fingerprint else None
 
     def last(self, server: str) -> CachedTools | None:
-        """The last list of a server, under whatever entry it was listed."""
+        """The last list of a server, under any entry."""
         return self._lists.get(server)
 
     def save(self, tools: CachedTools) -> None:
-        """Keep a fresh list in place of the last one."""
         self._lists[tools.server] = tools
         self._database.keep(partial(_write, tools)).add_done_callback(self._take_in)
 
     def forget(self, server: str) -> None:
-        """Drop the list of a server that is no longer there."""
         if self._lists.pop(server, None) is not None:
             self._database.keep(partial(_delete, server)).add_done_callback(self._take_in)
 
@@ -89,7 +85,7 @@ def _from_row(row: tuple[Any, ...]) -> CachedTools | None:
     try:
         listed = tuple(json.loads(definitions))
     except ValueError:
-        logger.warning("The kept tool list of %s is damaged", server)
+        logger.warning("The stored tool list of %s is damaged", server)
         return None
     return CachedTools(
         server=server,

@@ -1,7 +1,7 @@
-"""Keeps each tool's definition as a person approved it, so that one that changes later can be held and shown.
+"""Stores each tool's definition as the user approved it, so that later changes are detected.
 
-The first list of a server that is trusted is approved with it. A tool whose approval cannot be stored is
-held, because the next process would not know what was approved and could not see a change.
+The first list of a trusted server is approved with it. A tool whose approval cannot be stored is held,
+because the next process could not detect a change.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
-from toolcrib.store.any_text import from_column, to_column
+from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
 from toolcrib.store.database import Database
-from toolcrib.store.moments import from_stored, to_stored
-from toolcrib.store.rows import Row, write_each
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +35,7 @@ _UPSERT = (
 
 @dataclass(frozen=True)
 class Pin:
-    """A definition as it was approved."""
+    """An approved definition."""
 
     hash: str
     definition: Mapping[str, Any]
@@ -45,7 +43,7 @@ class Pin:
 
 
 class ToolPins:
-    """The approved definitions by server and tool, all at hand; made by `open`, written behind."""
+    """Created by `open`; kept in memory, written in the background."""
 
     def __init__(self, database: Database, pins: dict[str, dict[str, Pin]], clock: Clock) -> None:
         self._database = database
@@ -54,11 +52,10 @@ class ToolPins:
         self._unstored: dict[str, set[str]] = {}
         self._loop = asyncio.get_running_loop()
         self.on_unstored: Callable[[str], None] = lambda server: None
-        """Called with a server some of whose approvals could not be stored; `held` names its tools."""
+        """Called with a server if some of its approvals could not be stored."""
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ToolPins:
-        """Read all of them."""
         rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
         pins: dict[str, dict[str, Pin]] = {}
         for server, tool, hash_, definition, at in rows:
@@ -68,10 +65,7 @@ class ToolPins:
     def held(
         self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
     ) -> Mapping[str, str]:
-        """The tools that may not be called, each with the reason; `approve_new` approves new ones.
-
-        They are those that are not as they were approved, and those whose approval could not be stored.
-        """
+        """The tools that may not be called, each with the reason; `approve_new` approves new ones."""
         known = self._pins.setdefault(server, {})
         seen = tuple(seen)
         if approve_new:
@@ -85,7 +79,6 @@ class ToolPins:
         return {**unstored, **dict.fromkeys(changed, CHANGED)}
 
     def approve(self, server: str, definitions: Iterable[tuple[ToolDefinition, str]]) -> None:
-        """A person agrees to these as they are."""
         now = self._clock.now()
         rows: list[Row] = []
         known = self._pins.setdefault(server, {})
@@ -102,22 +95,19 @@ class ToolPins:
             written.add_done_callback(partial(self._take_in, server, rows))
 
     def approved(self, server: str, tool: str) -> Mapping[str, Any] | None:
-        """The definition as it was approved."""
         pin = self.pin(server, tool)
         return pin.definition if pin is not None else None
 
     def pin(self, server: str, tool: str) -> Pin | None:
-        """The same, with its hash and when that was."""
+        """The approved definition with its hash and time."""
         return self._pins.get(server, {}).get(tool)
 
     def forget(self, server: str) -> None:
-        """Nothing of that server is approved any more."""
         self._unstored.pop(server, None)
         if self._pins.pop(server, None) is not None:
             self._database.keep(partial(_delete, server)).add_done_callback(_log_failure)
 
     def _take_in(self, server: str, rows: list[Row], written: Future[list[Row]]) -> None:
-        """Runs in the database's thread."""
         error = written.exception()
         if error is not None:
             logger.error("Approved definitions cannot be written: %s", error)
@@ -127,7 +117,7 @@ class ToolPins:
             self._loop.call_soon_threadsafe(self._hold, server, names)
 
     def _hold(self, server: str, lost: Mapping[str, str]) -> None:
-        """Hold the tools whose approvals were lost, unless another approval came meanwhile."""
+        """Hold the tools whose approvals were lost, unless approved again meanwhile."""
         pins = self._pins.get(server, {})
         names = {name for name, hash_ in lost.items() if name in pins and pins[name].hash == hash_}
         self._unstored.setdefault(server, set()).update(names)
@@ -136,7 +126,7 @@ class ToolPins:
 
 
 def _written(definition: ToolDefinition) -> str | None:
-    """The definition as JSON; None when it cannot be written as such."""
+    """The definition as JSON; None if impossible."""
     try:
         return json.dumps(dict(definition.raw))
     except (ValueError, TypeError, RecursionError) as error:
@@ -145,7 +135,7 @@ def _written(definition: ToolDefinition) -> str | None:
 
 
 def _read(definition: str) -> Mapping[str, Any]:
-    """A definition that is damaged is unknown; its hash still tells a change."""
+    """A damaged definition is unknown; its hash still detects changes."""
     try:
         read = json.loads(definition)
     except ValueError:
@@ -160,4 +150,4 @@ def _delete(server: str, connection: sqlite3.Connection) -> None:
 def _log_failure(written: Future[None]) -> None:
     error = written.exception()
     if error is not None:
-        logger.error("Approved definitions cannot be forgotten: %s", error)
+        logger.error("Approved definitions cannot be deleted: %s", error)

@@ -1,6 +1,6 @@
-"""Remembers which launches a person has agreed to: the exact command, its folder, its environment's names.
+"""Stores which launches the user approved: the exact command, its folder, and its variables' names.
 
-Kept here and not in the config file, so that whoever can edit that file cannot agree for the person.
+Kept here and not in the config file, so that editing that file cannot approve a launch.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from functools import partial
 from typing import Any
 
 from toolcrib.clock import Clock
-from toolcrib.config.launch import launch_hash, launch_of
+from toolcrib.config.review import launch_hash, launch_of
 from toolcrib.errors import NotTrusted
 from toolcrib.schema.servers import ServerEntry
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.database import Database
-from toolcrib.store.moments import from_stored, to_stored
 
 logger = logging.getLogger(__name__)
 
 EVERYTHING = "TOOLCRIB_TRUST_CONFIG"
-"""Set to 1 where whoever writes the config file is also who starts the host: containers, tests."""
+"""Set to 1 if the author of the config file also starts the host: containers, tests."""
 _UPSERT = "INSERT OR REPLACE INTO trust (server, launch, agreed_at) VALUES (?, ?, ?)"
 
 
 class Trust:
-    """The launches by server, all at hand; made by `open`. Changes are written behind."""
+    """Created by `open`; kept in memory, written in the background."""
 
     def __init__(
         self, database: Database, launches: dict[str, Mapping[str, Any]], clock: Clock, *, everything: bool
@@ -48,42 +48,40 @@ class Trust:
         clock: Clock,
         everything: bool = False,
     ) -> Trust:
-        """Read what was agreed to. `ours` are entries that need nobody's word, unless there is another one;
-        `everything` counts as agreed to without being written down."""
+        """Read all approvals. `ours` are entries that need no approval unless changed; `everything` approves
+        all without storing it."""
         launches: dict[str, Mapping[str, Any]] = {server: launch_of(raw) for server, raw in ours.items()}
         launches |= await database.run(_read)
         return cls(database, launches, clock, everything=everything)
 
     def holds(self, entry: ServerEntry) -> bool:
-        """Whether a person has agreed to just what this entry would run."""
+        """Whether the user approved exactly what this entry would run."""
         if self._everything:
             return True
         agreed = self._launches.get(entry.name)
         return agreed is not None and launch_hash(agreed) == launch_hash(launch_of(entry.raw))
 
     def distrust(self, entry: ServerEntry) -> NotTrusted | None:
-        """Why an entry may not run; None when it may."""
+        """Why an entry may not run; None if it may."""
         if self.holds(entry):
             return None
         return NotTrusted(
-            f"What {entry.name} runs has changed since you agreed to it."
+            f"The launch of {entry.name} has changed since you approved it."
             if entry.name in self._launches
-            else f"Nobody has agreed yet to what {entry.name} would run.",
-            hint=f"`toolcrib trust {entry.name}` shows it and asks.",
+            else f"The launch of {entry.name} is not approved yet.",
+            hint=f"`toolcrib trust {entry.name}` shows what would run and asks for approval.",
         )
 
     def agreed(self, server: str) -> Mapping[str, Any] | None:
-        """What was agreed to last."""
         return self._launches.get(server)
 
     async def agreed_at(self, server: str) -> datetime | None:
-        """When that was; None where nobody had to."""
+        """When it was approved; None if no approval was needed."""
         statement = "SELECT agreed_at FROM trust WHERE server = ?"
         row = await self._database.run(lambda connection: connection.execute(statement, (server,)).fetchone())
         return None if row is None else from_stored(row[0])
 
     def accept(self, entry: ServerEntry) -> None:
-        """A person agrees."""
         launch = launch_of(entry.raw)
         self._launches[entry.name] = launch
         row = (entry.name, json.dumps(launch, default=str), to_stored(self._clock.now()))
@@ -91,7 +89,7 @@ class Trust:
 
 
 def _read(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:
-    """The launches by server. Addresses that were stored with their keys are stored again without them."""
+    """Approved launches by server; addresses that were stored with keys are stored again without them."""
     launches: dict[str, Mapping[str, Any]] = {}
     for server, text in connection.execute("SELECT server, launch FROM trust").fetchall():
         stored = json.loads(text)
@@ -113,4 +111,4 @@ def _write(row: tuple[Any, ...], connection: sqlite3.Connection) -> None:
 def _take_in(written: Future[None]) -> None:
     error = written.exception()
     if error is not None:
-        logger.error("What was agreed to cannot be written: %s", error)
+        logger.error("Approved launches cannot be written: %s", error)

@@ -1,1 +1,1 @@
-"""Traces and metrics for OpenTelemetry, where it is installed and asked for; never what a call says."""
+"""OpenTelemetry traces and metrics, if installed and enabled; never arguments or results."""

@@ -1,6 +1,6 @@
-"""Sends traces and metrics over OTLP/HTTP, in threads of the SDK; the SDK reads its own variables.
+"""Exports traces and metrics over OTLP/HTTP, in threads of the SDK, which reads its own variables.
 
-Where the program that uses us has set up OpenTelemetry itself, that is used and left as it is.
+If the embedding program has set up OpenTelemetry, its providers are used unchanged.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from toolcrib.telemetry.instruments import Instruments
 logger = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT = 3.0
-"""Seconds in which what is left must be sent; a collector that hangs keeps nobody from ending."""
+"""Seconds to send the rest at the end; a hanging collector does not block the exit."""
 
 
-class Exporting:
-    """The providers, from the start of a host to its end."""
+class Exporters:
+    """The providers of one host."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._closers: list[Callable[[], object]] = []
@@ -62,15 +62,15 @@ class Exporting:
         return ours
 
     async def close(self) -> None:
-        """Send the rest, both kinds at once, and stop."""
+        """Flush traces and metrics in parallel, and stop."""
         done = [threading.Event() for _ in self._closers]
         for closer, event in zip(self._closers, done, strict=True):
-            # Of their own and not waited for at the end of the program, unlike the loop's threads.
+            # Daemon threads: unlike the loop's threads, these do not block the exit.
             threading.Thread(target=_close, args=(closer, event), daemon=True).start()
         deadline = asyncio.get_running_loop().time() + CLOSE_TIMEOUT
         while not all(event.is_set() for event in done):
             if asyncio.get_running_loop().time() > deadline:
-                logger.warning("telemetry was not sent to the end", extra={"seconds": CLOSE_TIMEOUT})
+                logger.warning("some telemetry was not sent", extra={"seconds": CLOSE_TIMEOUT})
                 return
             await asyncio.sleep(0.01)
 

@@ -1,7 +1,7 @@
-"""A span and a few numbers for each call, and the states of servers, under OpenTelemetry's own names.
+"""A span and metrics for each call, and the states of servers, with OpenTelemetry's semantic conventions.
 
-The conventions for MCP are still in development there: https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/.
-Arguments, results and the texts of errors stay out of it.
+Those for MCP are still in development: https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/.
+Arguments, results and error messages are never included.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from toolcrib.telemetry.propagation import Trace, carried
 METHOD: Final = "tools/call"
 OPERATION: Final = "execute_tool"
 MAX_TOOLS = 1000
-"""Tools that metrics tell apart; others are counted together: a server may name new ones for ever."""
+"""The most tools with their own metrics; the rest share one, as a server may invent names without end."""
 OTHER_TOOLS = "_OTHER"
 SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
-"""The bounds that the conventions ask for."""
+"""The bucket boundaries of the conventions."""
 
 Attributes = dict[str, str]
 _propagator = TraceContextTextMapPropagator()
 
 
 class Instruments:
-    """What the door and the host tell of."""
+    """The metrics and spans of a host."""
 
     def __init__(self, tracer: Tracer, meter: Meter) -> None:
         self._tracer = tracer
         self.duration = meter.create_histogram(
             "mcp.client.operation.duration",
             unit="s",
-            description="How long calls of tools take.",
+            description="Duration of tool calls.",
             explicit_bucket_boundaries_advisory=SECONDS,
         )
         self.in_flight = meter.create_up_down_counter(
-            "toolcrib.calls.in_flight", unit="{call}", description="Calls under way."
+            "toolcrib.calls.in_flight", unit="{call}", description="Calls in progress."
         )
         self._state = meter.create_gauge(
-            "toolcrib.server.state", description="1 for the state that a server is in, 0 for those it was in."
+            "toolcrib.server.state", description="1 for the current state of a server, 0 for earlier states."
         )
         self._restarts = meter.create_counter(
             "toolcrib.server.restarts", unit="{restart}", description="Restarts after a failure."
@@ -56,11 +56,10 @@ class Instruments:
         self._servers: dict[str, ServerStatus] = {}
 
     def began(self, tool: Tool, principal: Principal) -> CallSpan:
-        """A call of this tool is under way."""
+        """Start the span of a call."""
         return CallSpan(self, self._tracer, tool, principal)
 
     def server_changed(self, status: ServerStatus) -> None:
-        """A server is in this state now."""
         before = self._servers.get(status.name)
         self._servers[status.name] = status
         if before is not None and before.state != status.state:
@@ -71,13 +70,12 @@ class Instruments:
             self._restarts.add(more, {"toolcrib.server": status.name})
 
     def server_removed(self, name: str) -> None:
-        """A server is no longer there."""
         status = self._servers.pop(name, None)
         if status is not None:
             self._state.set(0, _state(status))
 
     def metric_name(self, tool: Tool) -> str:
-        """What metrics call a tool."""
+        """The tool's name in metrics."""
         if tool.name not in self._known:
             if len(self._known) >= MAX_TOOLS:
                 return OTHER_TOOLS
@@ -86,7 +84,7 @@ class Instruments:
 
 
 class CallSpan:
-    """One call: from the client's trace where it named one, to the server with ours."""
+    """The span of one call: a child of the client's trace if given, and the parent for the server."""
 
     __slots__ = ("_attached", "_carrying", "_instruments", "_labels", "_span", "_tool")
 
@@ -97,15 +95,14 @@ class CallSpan:
         given = carried.get()
         parent = _parent(given)
         kind = SpanKind.CLIENT if tool.origin == "mcp" else SpanKind.INTERNAL
-        attributes = {**self._labels, "gen_ai.tool.name": tool.name, **_asker(principal)}
-        word = METHOD if tool.origin == "mcp" else OPERATION
-        self._span = tracer.start_span(f"{word} {tool.name}", parent, kind, attributes)
+        attributes = {**self._labels, "gen_ai.tool.name": tool.name, **_principal(principal)}
+        name = METHOD if tool.origin == "mcp" else OPERATION
+        self._span = tracer.start_span(f"{name} {tool.name}", parent, kind, attributes)
         self._attached = context.attach(trace.set_span_in_context(self._span, parent))
         self._carrying: Token[Trace | None] = carried.set(_own_trace(self._span, given))
         instruments.in_flight.add(1, self._labels)
 
     def ended(self, outcome: Outcome, ms: float, error: ToolcribError | None) -> None:
-        """How the call ended."""
         carried.reset(self._carrying)
         context.detach(self._attached)
         labels = {**self._labels, "gen_ai.tool.name": self._instruments.metric_name(self._tool)}
@@ -113,7 +110,7 @@ class CallSpan:
         if kind is not None:
             labels["error.type"] = kind
             self._span.set_attribute("error.type", kind)
-            # Without a description: the text of an error may quote arguments or results.
+            # No description: an error message may quote arguments or results.
             self._span.set_status(StatusCode.ERROR)
         if isinstance(error, PeerError):
             self._span.set_attribute("rpc.response.status_code", str(error.code))
@@ -131,18 +128,18 @@ def _labels(tool: Tool) -> Attributes:
     return labels
 
 
-def _asker(principal: Principal) -> Attributes:
+def _principal(principal: Principal) -> Attributes:
     session = {} if principal.session is None else {"mcp.session.id": principal.session}
     return {"toolcrib.principal": principal.name, **session}
 
 
 def _parent(given: Trace | None) -> Context | None:
-    """The client's span; without one, whatever is current."""
+    """The client's span; None for the current one."""
     return None if given is None else _propagator.extract(given, context=context.get_current())
 
 
 def _own_trace(span: Span, given: Trace | None) -> Trace | None:
-    """What the server is told: our span and the client's baggage; without a span, what the client said."""
+    """The trace for the server: our span and the client's baggage; without a span, the client's trace."""
     if not span.get_span_context().is_valid:
         return given
     carrier: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Turns telemetry on when the environment asks for it and the packages are there; else nothing is loaded."""
+"""Enables telemetry if the environment asks for it and the packages are installed; else imports nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INSTALL = "pip install 'toolcrib[otel]'"
 
 
 def wanted(environ: Mapping[str, str]) -> bool:
-    """True when the usual variables name a place to send to, or an exporter."""
+    """Whether the standard variables set an endpoint or exporter."""
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     named = any(environ.get(name, "").strip() for name in ENDPOINTS)
@@ -33,7 +33,7 @@ def wanted(environ: Mapping[str, str]) -> bool:
 
 
 def obstacle(environ: Mapping[str, str]) -> str | None:
-    """Why nothing can be sent although it is wanted; None when it can."""
+    """Why telemetry cannot be sent; None if it can."""
     if environ.get(PROTOCOL, "http/protobuf").strip() not in ("", "http/protobuf"):
         return f"{PROTOCOL} must be http/protobuf."
     parts = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
@@ -44,7 +44,7 @@ def obstacle(environ: Mapping[str, str]) -> str | None:
 
 @asynccontextmanager
 async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Instruments | None]:
-    """What to measure with while the block runs, or None; at the end the rest is sent, within a bound."""
+    """The instruments while the block runs, or None; flushed at the end, within a time limit."""
     if not wanted(environ):
         yield None
         return
@@ -53,13 +53,13 @@ async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Instrument
         logger.warning("no telemetry: %s", reason)
         yield None
         return
-    from toolcrib.telemetry.exporters import Exporting
+    from toolcrib.telemetry.exporters import Exporters
 
-    exporting = await asyncio.to_thread(Exporting, environ)
+    exporters = await asyncio.to_thread(Exporters, environ)
     try:
-        yield exporting.instruments
+        yield exporters.instruments
     finally:
-        await exporting.close()
+        await exporters.close()
 
 
 def _is_installed(module: str) -> bool:

@@ -1,1 +1,1 @@
-"""Fakes that users may use too: a scripted server that misbehaves on demand, and a clock that tests turn."""
+"""Test doubles for our tests and yours: a scripted model, a misbehaving server, and a manual clock."""

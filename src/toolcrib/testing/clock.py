@@ -1,4 +1,4 @@
-"""A clock that stands still until a test turns it."""
+"""A clock that only moves when a test turns it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class TurnedClock:
-    """Implements `toolcrib.clock.Clock`; `turn` moves time and wakes the sleepers that are due."""
+    """Implements `toolcrib.clock.Clock`; `turn` moves time and wakes due sleepers."""
 
     def __init__(self, now: datetime | None = None) -> None:
         self._now = now or datetime(2026, 1, 1, tzinfo=UTC)
@@ -17,22 +17,18 @@ class TurnedClock:
         self._count = 0
 
     def monotonic(self) -> float:
-        """Seconds turned so far."""
         return self._monotonic
 
     def now(self) -> datetime:
-        """The time of day."""
         return self._now
 
     def sleep(self, seconds: float) -> asyncio.Future[None]:
-        """Wait until the clock has been turned that far."""
         self._count += 1
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._monotonic + seconds, self._count, future))
         return future
 
     def turn(self, seconds: float) -> None:
-        """Let time pass."""
         self._monotonic += seconds
         self._now += timedelta(seconds=seconds)
         while self._sleepers and self._sleepers[0][0] <= self._monotonic:
@@ -41,11 +37,11 @@ class TurnedClock:
                 future.set_result(None)
 
     def jump(self, seconds: float) -> None:
-        """Change the time of day alone, as somebody setting the clock or a time server does."""
+        """Change only the time of day, as a time server might."""
         self._now += timedelta(seconds=seconds)
 
     @property
     def next_wake(self) -> float | None:
-        """Seconds until the next sleeper is due, or None when nobody sleeps."""
+        """Seconds until the next sleeper is due; None if there is none."""
         waiting = [when for when, _, future in self._sleepers if not future.done()]
         return min(waiting) - self._monotonic if waiting else None

@@ -46,7 +46,7 @@ FAULTS = {
 }
 
 
-class Server:
+class FaultyServer:
     """Answers one line at a time; calls that take long run in threads."""
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -310,7 +310,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=1.0)
     parser.add_argument("--marker", default="")
     parser.add_argument("--fault", action="append", default=[], choices=sorted(FAULTS))
-    Server(parser.parse_args()).run()
+    FaultyServer(parser.parse_args()).run()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""Puts one validation error into words: which field, what is wrong, and what the schema says of it."""
+"""Says which argument is wrong, how, and what the schema expects.
+
+Listing errors makes the validator enter every branch of every `anyOf` again, which grows exponentially with
+the depth of recursive schemas; a yes or no is cheap. So alternatives are checked behind a double `not`.
+"""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,19 +21,16 @@ _ARTICLES = {"object": "an object", "array": "a list", "integer": "a whole numbe
 _MAX_LISTED = 12
 _MAX_HINT = 400
 _MAX_COMPARED = 200
-"""Names of a schema that a wrong one is compared with."""
+"""Property names that a wrong name is compared with."""
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """A sentence for the message and one for the hint."""
-
     message: str
     hint: str = ""
 
 
 def describe(error: jsonschema_rs.ValidationError, schema: Mapping[str, Any]) -> Complaint:
-    """What is wrong with one field."""
     path = list(error.instance_path)
     kind = error.kind
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Required):
@@ -46,16 +47,16 @@ def describe(error: jsonschema_rs.ValidationError, schema: Mapping[str, Any]) ->
 
 
 def _is_hidden(error: jsonschema_rs.ValidationError, field: Any) -> bool:
-    """Whether this `not` is none of the schema's own but hides its alternatives, as `explaining` makes it."""
+    """Whether this `not` was added by `_with_alternatives_hidden` rather than written in the schema."""
     is_not = isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Not)
     return is_not and not (isinstance(field, Mapping) and "not" in field)
 
 
 def _alternatives(field: Any) -> str:
     if isinstance(field, Mapping) and "oneOf" in field and "anyOf" not in field:
-        return "must have exactly one of the forms that are allowed here"
+        return "must match exactly one of the allowed forms"
     if isinstance(field, Mapping) and "anyOf" in field:
-        return "has none of the forms that are allowed here"
+        return "matches none of the allowed forms"
     return "does not fit the schema"
 
 
@@ -69,7 +70,7 @@ def _unknown(names: Sequence[str], path: Sequence[str | int], parent: Any) -> Co
     shown = ", ".join(_cut(_spell([*path, name]), 60) for name in names[:_MAX_LISTED])
     close = [match for name in names[:3] for match in difflib.get_close_matches(name[:100], known, n=1)]
     hint = f"Did you mean {', '.join(dict.fromkeys(close))}?" if close else ""
-    allowed = f"Known arguments: {', '.join(known[:40])}." if known else "It takes no arguments."
+    allowed = f"Known arguments: {', '.join(known[:40])}." if known else "No arguments are allowed."
     where = "" if not path else f" in {_spell(path)}"
     return Complaint(f"unknown argument{where}: {shown}", f"{hint} {allowed}".strip())
 
@@ -85,12 +86,12 @@ def _trouble(error: jsonschema_rs.ValidationError) -> str:
         return f"must be {_cut(json.dumps(kind.expected_value, ensure_ascii=False), 100)}"
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Pattern):
         return f"does not match the pattern {_cut(kind.pattern, 100)}"
-    # The library's own words; values in them are masked.
+    # The library's own message; values in it are masked.
     return _cut(error.message.removeprefix("the value "), 200)
 
 
 def _subschema(error: jsonschema_rs.ValidationError, schema: Mapping[str, Any]) -> Any:
-    """The part of the schema that holds the keyword which failed."""
+    """The part of the schema that holds the failed keyword."""
     node: Any = schema
     for part in error.schema_path[:-1]:
         if isinstance(node, Mapping) and isinstance(node.get("$ref"), str) and part not in node:
@@ -150,7 +151,7 @@ def _place(path: Sequence[str | int]) -> str:
 
 
 def _spell(path: Sequence[str | int]) -> str:
-    """`items[2].name`, as one would write it."""
+    """Writes a path as `items[2].name`."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -179,3 +180,107 @@ def _type_of(value: Any) -> str:
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_MAX_COMPLAINTS = 5
+_MANY_VALUES = 500
+"""Above this many values only the first error is computed: the validator creates all of them at once."""
+_DEEP = 6
+"""Deepest arguments for which the errors of a recursive schema are listed."""
+_ALTERNATIVES = ("anyOf", "oneOf")
+_REPEATS = ("allOf", "if", "then", "else", "patternProperties", "dependentSchemas")
+"""Keywords that may check a value several times, which multiplies with each level of a recursive schema."""
+_NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_NO_SCHEMAS = ("enum", "const", "default", "examples", "example", "required")
+_NEVER_COUNTS = (
+    jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
+    jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+)
+"""Not the arguments' fault: a pattern hit the regex engine's limits."""
+
+Compile = Callable[[dict[str, Any]], jsonschema_rs.Validator]
+
+
+class Explainer:
+    """Explains errors against one schema; `compile` makes a validator from a schema."""
+
+    def __init__(self, schema: Mapping[str, Any], compile: Compile, *, recursive: bool) -> None:  # noqa: A002
+        self._schema = schema
+        self._compile = compile
+        self._recursive = recursive
+        wrapped = (*_ALTERNATIVES, *_REPEATS) if recursive else _ALTERNATIVES
+        self._validator = _compiled(compile, _with_alternatives_hidden(dict(schema), wrapped))
+
+    def complaints(self, arguments: Mapping[str, Any]) -> list[Complaint]:
+        """What is wrong; empty if nothing is the arguments' fault."""
+        values, depth = _extent(arguments)
+        if self._validator is None or (self._recursive and depth > _DEEP):
+            return self._wrong_arguments(arguments)
+        errors = self._errors(self._validator, arguments, only_first=values > _MANY_VALUES)
+        counting = [error for error in errors if not isinstance(error.kind, _NEVER_COUNTS)]
+        return [describe(error, self._schema) for error in counting[:_MAX_COMPLAINTS]]
+
+    def _errors(
+        self, validator: jsonschema_rs.Validator, arguments: Mapping[str, Any], *, only_first: bool
+    ) -> list[jsonschema_rs.ValidationError]:
+        if not only_first:
+            return list(validator.iter_errors(arguments))
+        try:
+            validator.validate(arguments)
+        except jsonschema_rs.ValidationError as error:
+            return [error]
+        return []
+
+    def _wrong_arguments(self, arguments: Mapping[str, Any]) -> list[Complaint]:
+        """Checks each argument alone and names those that do not fit."""
+        kept = ("$schema", "$defs", "definitions", "properties")
+        each = _compiled(self._compile, {key: self._schema[key] for key in kept if key in self._schema})
+        wrong = [name for name in arguments if each and not each.is_valid({name: arguments[name]})]
+        named = [Complaint(f'"{name[:100]}" does not fit the schema') for name in wrong[:_MAX_COMPLAINTS]]
+        return named or [Complaint("the arguments do not fit the schema")]
+
+
+def _compiled(compile_: Compile, schema: dict[str, Any]) -> jsonschema_rs.Validator | None:
+    try:
+        return compile_(schema)
+    except ValueError:  # a reference into a part that was moved
+        return None
+
+
+def _with_alternatives_hidden(node: Any, wrapped: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_with_alternatives_hidden(item, wrapped) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    hidden = {key: node[key] for key in wrapped if key in node}
+    shown = {key: _inside(key, value, wrapped) for key, value in node.items() if key not in hidden}
+    if not hidden:
+        return shown
+    behind = {"not": {"not": hidden}}
+    if "not" not in shown:
+        return shown | behind
+    return shown | {"allOf": [*shown.get("allOf", []), behind]}
+
+
+def _inside(key: str, value: Any, wrapped: tuple[str, ...]) -> Any:
+    if key in _NO_SCHEMAS:
+        return value
+    if key in _NAMED_SCHEMAS and isinstance(value, Mapping):
+        return {name: _with_alternatives_hidden(schema, wrapped) for name, schema in value.items()}
+    return _with_alternatives_hidden(value, wrapped)
+
+
+def _extent(value: Any) -> tuple[int, int]:
+    """Number of values and depth, counted only as far as needed."""
+    level, values, depth = [value], 1, 0
+    while level and values <= _MANY_VALUES:
+        depth += 1
+        parents = [parent for parent in level if isinstance(parent, Mapping | list | tuple)]
+        values += sum(map(len, parents))
+        if values <= _MANY_VALUES:
+            level = [child for parent in parents for child in _children(parent)]
+    return values, depth
+
+
+def _children(value: Mapping[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterable[Any]:
+    return value.values() if isinstance(value, Mapping) else value

@@ -1,8 +1,7 @@
-"""The one door: every tool call of every surface goes through `Caller.call`, and every outcome is recorded.
+"""Every tool call of every surface goes through `Caller.call`, and every outcome is recorded.
 
-resolve → validate → gate → compare → source → cap → record. The gate sees only calls that could run, the
-source only calls that may, of a tool that is still the one that was decided on. The door adds some twenty
-microseconds, so nothing is built here that nobody asked for.
+resolve → validate → gate → compare → source → cap → record. The gate sees only valid calls, the source only
+allowed calls of a tool that has not changed since the decision. This path costs some twenty microseconds.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ from toolcrib.schema.tools import (
     ToolResult,
 )
 from toolcrib.tools.counts import Counts, Tally
-from toolcrib.tools.limits import cap
-from toolcrib.tools.masking import Masker
+from toolcrib.tools.limits import cap, result_size
+from toolcrib.tools.masker import Masker
 from toolcrib.tools.outcomes import outcome_of, refusal
 from toolcrib.tools.ports import (
+    CallGate,
     CallSettings,
+    CallTelemetry,
     CallWatch,
-    Gate,
     OnDecided,
     OnProgress,
     Recorder,
-    Telemetry,
     ToolSource,
 )
 from toolcrib.tools.registry import Registry
@@ -66,24 +65,24 @@ async def _never(name: str) -> bool:
 
 
 class Caller:
-    """Runs tools. `settings` may be replaced while calls are under way."""
+    """Runs tools. `settings` may be replaced while calls are running."""
 
     def __init__(
         self,
         registry: Registry,
         sources: Iterable[ToolSource],
-        gate: Gate,
+        gate: CallGate,
         recorder: Recorder,
         bus: Bus[Event],
         settings: CallSettings,
         *,
         masker: Masker | None = None,
-        telemetry: Telemetry | None = None,
+        telemetry: CallTelemetry | None = None,
         arrive: Callable[[str], Awaitable[bool]] = _never,
     ) -> None:
         self.settings = settings
         self.counts = Counts()
-        """How often each tool was called, and how long that took."""
+        """Number and duration of calls for each tool."""
         self._registry = registry
         self._sources = _by_origin(sources)
         self._gate = gate
@@ -92,14 +91,14 @@ class Caller:
         self._masker = masker or Masker()
         self._telemetry = telemetry
         self.arrive = arrive
-        """Waits for the server of an unknown tool, if one is starting; False when none is."""
+        """Waits for the server of an unknown tool if it is starting; False if none is."""
         self._checker = ArgumentChecker()
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
-        self._under_way: dict[str, _Visit] = {}
+        self._under_way: dict[str, _CallState] = {}
 
     def under_way(self) -> list[CallUnderWay]:
-        """The calls that have not ended, the oldest first."""
-        return [visit.shown(self._masker) for visit in self._under_way.values()]
+        """The running calls, oldest first."""
+        return [state.shown(self._masker) for state in self._under_way.values()]
 
     async def call(
         self,
@@ -111,95 +110,98 @@ class Caller:
         on_progress: OnProgress | None = None,
         on_decided: OnDecided | None = None,
     ) -> ToolResult:
-        """Run a tool and return its raw MCP result; one that failed by its own account has `isError`.
+        """Run a tool and return its raw MCP result; a failure reported by the tool has `isError`.
 
-        Raises a `ToolcribError` when the call could not be made or got no answer. Cancelling the caller
-        cancels the call.
+        Raises a `ToolcribError` if the call was not made or got no answer. Cancelling the caller cancels the
+        call.
         """
-        visit = _Visit(next(self._ids), name, arguments, principal)
-        self._under_way[visit.id] = visit
+        state = _CallState(next(self._ids), name, arguments, principal)
+        self._under_way[state.id] = state
         try:
             try:
-                visit.tool = tool = self._registry.resolve(name)
+                state.tool = tool = self._registry.resolve(name)
             except (UnknownTool, ServerNotReady):
                 if not await self.arrive(name):
                     raise
-                visit.tool = tool = self._registry.resolve(name)
+                state.tool = tool = self._registry.resolve(name)
             snapshot = self._registry.snapshot
-            visit.tally = self.counts.began(tool)
+            state.tally = self.counts.began(tool)
             if self._telemetry is not None:
-                visit.watch = self._telemetry.began(tool, principal)
+                state.watch = self._telemetry.began(tool, principal)
             given = arguments if type(arguments) is dict else _as_object(name, arguments)
-            visit.arguments = given
+            state.arguments = given
             self._checker.check(tool, given)
             source = self._sources[tool.origin]
             if timeout is None:
                 timeout = source.default_timeout(tool)
-            call = ToolCall(visit.id, tool, given, principal, timeout)
-            # Written down before the tool runs: a tool may change what it was given.
-            visit.text = self._masker.arguments(given)
+            call = ToolCall(state.id, tool, given, principal, timeout)
+            # Written before the tool runs: a tool may change its arguments.
+            state.text = self._masker.arguments(given)
             decision = await self._gate.check(call)
             if on_decided is not None:
                 on_decided(decision)
             if decision.reason:
-                visit.extra = {"rule": decision.rule, "reason": decision.reason, **decision.noted}
+                state.extra = {"rule": decision.rule, "reason": decision.reason, **decision.noted}
             if not decision.allowed:
                 raise refusal(tool, decision)
-            if self._registry.snapshot is not snapshot:  # tools changed while a person was asked
+            if self._registry.snapshot is not snapshot:  # tools changed while the user was asked
                 self._registry.check_unchanged(tool)
-            visit.began = time.perf_counter()
-            result, visit.size = cap(await source.call(call, on_progress), self.settings.max_result_bytes)
+            state.began = time.perf_counter()
+            result = await source.call(call, on_progress)
+            state.size = result_size(result)
+            if state.size > self.settings.max_result_bytes:
+                result, state.size = cap(result, self.settings.max_result_bytes)
             outcome: Outcome = "tool_error" if result.get("isError") else "ok"
         except asyncio.CancelledError:
-            self._record(visit, "cancelled")
+            self._record(state, "cancelled")
             raise
         except ToolcribError as error:
-            self._record(visit, outcome_of(error), error)
+            self._record(state, outcome_of(error), error)
             raise
         except Exception as error:
-            # A source that breaks its promise must neither go unrecorded nor look like a fault of the door.
+            # A source must not raise other errors; if it does, the call is still recorded.
             logger.exception("%s failed unexpectedly", name)
             failure = CallFailed(f"{name} failed unexpectedly: {type(error).__name__}: {error}")
-            self._record(visit, "failed", failure)
+            self._record(state, "failed", failure)
             raise failure from error
-        self._record(visit, outcome)
+        self._record(state, outcome)
         return result
 
     def refuse(self, name: str, arguments: Any, principal: Principal, error: ToolcribError) -> None:
-        """Record a call that a surface turned away before it came here."""
-        visit = _Visit(next(self._ids), name, arguments, principal)
-        self._under_way[visit.id] = visit
-        self._record(visit, outcome_of(error), error)
+        """Record a call that a surface rejected before it reached `call`."""
+        state = _CallState(next(self._ids), name, arguments, principal)
+        self._under_way[state.id] = state
+        self._record(state, outcome_of(error), error)
 
-    def _record(self, visit: _Visit, outcome: Outcome, error: ToolcribError | None = None) -> None:
-        tool = visit.tool
-        del self._under_way[visit.id]
-        ms = 0.0 if visit.began is None else (time.perf_counter() - visit.began) * 1000
-        if visit.tally is not None:
-            visit.tally.ended(outcome, ms)
-        if visit.watch is not None:
-            visit.watch.ended(outcome, ms, error)
-        record = CallRecord(  # in the order of its fields: by their names it would take twice as long
-            visit.time,
-            visit.name[:200] if tool is None else tool.name,
+    def _record(self, state: _CallState, outcome: Outcome, error: ToolcribError | None = None) -> None:
+        tool = state.tool
+        del self._under_way[state.id]
+        ms = 0.0 if state.began is None else (time.perf_counter() - state.began) * 1000
+        if state.tally is not None:
+            state.tally.ended(outcome, ms)
+        if state.watch is not None:
+            state.watch.ended(outcome, ms, error)
+        record = CallRecord(  # positional: keyword arguments would take twice as long
+            state.time,
+            state.name[:200] if tool is None else tool.name,
             None if tool is None else tool.server,
-            visit.principal.name,
+            state.principal.name,
             outcome,
             ms,
-            visit.size,
-            self._masker.arguments(visit.arguments) if visit.text is None else visit.text,
+            state.size,
+            self._masker.arguments(state.arguments) if state.text is None else state.text,
             None if error is None else self._masker.text(f"{error.kind}: {error.message}", _MAX_ERROR),
-            visit.principal.session,
-            visit.id,
-            visit.extra,
+            state.principal.session,
+            state.id,
+            state.extra,
         )
         self._recorder.record(record)
         if self._bus.hears(CallFinished):
             self._bus.publish(CallFinished(record))
 
 
-class _Visit:
-    """One call's way through the door, as far as it got; what it may never get to stands in the class."""
+class _CallState:
+    """One call's progress; attributes that it may never reach have defaults in the class."""
 
     tool: Tool | None = None
     tally: Tally | None = None
@@ -208,7 +210,7 @@ class _Visit:
     extra: Mapping[str, Any] = _NOTHING
     size = 0
     began: float | None = None
-    """When its tool was started; waiting for an approval comes before and is not counted as its time."""
+    """Start of the tool itself; waiting for an approval is not counted."""
 
     def __init__(self, id_: str, name: str, arguments: Any, principal: Principal) -> None:
         self.id = id_

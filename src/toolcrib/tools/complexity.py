@@ -1,4 +1,4 @@
-"""Recognises schemas that would take for ever to follow, before anyone follows them."""
+"""Recognises schemas whose references would take too long to follow."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_UNFOLDED = 10_000
-"""Schema nodes with all references followed; the largest of 3,700 real tools has 8,400, half have six."""
+"""Schema nodes with all references followed; of 3,700 real tools the largest has 8,400, the median six."""
 MAX_DEPTH = 200
 
 
 def is_reasonable(schema: Mapping[str, Any]) -> bool:
-    """True when following all references of a schema once stays within bounds.
+    """Whether following all references of a schema once stays within bounds.
 
-    Twenty definitions, each of which names the next one twice, unfold to a million; a loop counts once,
-    because following it again uses up a level of the value.
+    Twenty definitions that each name the next one twice unfold to a million nodes. A loop counts once.
     """
     try:
         return _Unfolding(schema).size(schema, 0) <= MAX_UNFOLDED
@@ -23,7 +22,7 @@ def is_reasonable(schema: Mapping[str, Any]) -> bool:
 
 
 def is_recursive(schema: Mapping[str, Any]) -> bool:
-    """True when a reasonable schema refers to itself somewhere."""
+    """Whether a reasonable schema refers to itself."""
     unfolding = _Unfolding(schema)
     unfolding.size(schema, 0)
     return unfolding.loops
@@ -63,7 +62,7 @@ class _Unfolding:
 
 
 def follow(root: Mapping[str, Any], reference: str) -> Any:
-    """What a local reference such as `#/$defs/Point` or `#anchor` points to; None for any other."""
+    """The target of a local reference such as `#/$defs/Point` or `#anchor`; None for other references."""
     if reference == "#":
         return root
     if not reference.startswith("#/"):

@@ -1,8 +1,8 @@
-"""Counts calls and how long they take, for each tool and server, in a few hundred bytes a tool.
+"""Counts calls and their durations for each tool and server, in a few hundred bytes a tool.
 
-Always on, so it costs a call less than a microsecond. A tool's times are those of its latest thousand or two
-calls, in steps of a fifth, so that an hour ago does not hide what happens now. The number of tools that are
-told apart is bounded: beyond it the longest known idle one is added to its server's others.
+Always on, at less than a microsecond a call. Durations cover a tool's latest one to two thousand calls, in
+steps of 20 %. The number of tools is bounded: beyond it, the oldest idle tool is merged into its server's
+rest.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from toolcrib.schema.tools import Outcome, Tool
 
 MAX_TOOLS = 2000
 WINDOW = 1000
-"""Calls after which a tool's times make room for newer ones."""
+"""Calls after which the older half of a tool's durations is dropped."""
 STEP = 1.2
 BOUNDS = tuple(0.05 * STEP**number for number in range(90))
-"""Upper bounds in milliseconds, from a twentieth to more than nine minutes."""
+"""Upper bounds in milliseconds, from 0.05 to more than nine minutes."""
 _NO_FAILURE = frozenset({"ok", "cancelled"})
 _UNTIMED = frozenset({"invalid", "denied", "cancelled"})
-"""Outcomes whose time says nothing about the tool: it was not reached, or not waited for."""
+"""Outcomes whose duration says nothing about the tool."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """What is known of a tool's calls, or of a server's; times in milliseconds, None where there are none."""
+    """Calls of a tool or a server; durations in milliseconds, None if there were none."""
 
     total: int = 0
-    """Calls that have ended, however they did."""
+    """Calls that have ended, whatever their outcome."""
     errors: int = 0
-    """Those that ended neither well nor because the caller gave up."""
+    """Calls that neither succeeded nor were cancelled."""
     in_flight: int = 0
     p50_ms: float | None = None
     p95_ms: float | None = None
@@ -42,13 +42,13 @@ class Counted:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCounted(Counted):
-    """A server's calls, and those of each of its tools that was called, by public name."""
+    """A server's calls, in total and for each tool by public name."""
 
     tools: dict[str, Counted] = field(default_factory=dict)
 
 
 class Tally:
-    """The calls of one tool; `Counts.began` gives it to a call, which says how it ended."""
+    """The calls of one tool; `Counts.began` returns it, and `ended` completes a call."""
 
     __slots__ = ("_filled", "_longest", "_times", "errors", "in_flight", "server", "total")
 
@@ -62,7 +62,6 @@ class Tally:
         self._filled = 0
 
     def ended(self, outcome: Outcome, ms: float) -> None:
-        """One call fewer is under way."""
         self.in_flight -= 1
         self.total += 1
         if outcome != "ok":
@@ -79,30 +78,26 @@ class Tally:
             self._longest = (ms, self._longest[1])
 
     def times(self) -> list[int]:
-        """How many of the latest calls took how long, in the steps of `BOUNDS`."""
+        """Number of the latest calls in each step of `BOUNDS`."""
         return [newer + older for newer, older in zip(*self._times, strict=True)]
 
     @property
     def longest(self) -> float:
-        """The longest of the latest calls, in milliseconds."""
         return max(self._longest)
 
     def absorb(self, other: Tally) -> None:
-        """Add another's numbers, but not its times."""
+        """Add another tally's totals, without its durations."""
         self.total += other.total
         self.errors += other.errors
 
 
 class Counts:
-    """All tallies of a host."""
-
     def __init__(self, max_tools: int = MAX_TOOLS) -> None:
         self._max_tools = max_tools
         self._tallies: dict[str, Tally] = {}
         self._others: dict[str | None, Tally] = {}
 
     def began(self, tool: Tool) -> Tally:
-        """A call of this tool is under way."""
         tally = self._tallies.get(tool.name)
         if tally is None or tally.server != tool.server:
             tally = self._add(tool)
@@ -111,23 +106,21 @@ class Counts:
 
     @property
     def in_flight(self) -> int:
-        """Calls under way, of all tools."""
         return sum(tally.in_flight for tally in self._tallies.values())
 
     def total(self, tool: str) -> int:
-        """Calls of one tool that have ended since the host began, by its public name."""
+        """Calls of one tool, by public name, that have ended since the host started."""
         tally = self._tallies.get(tool)
         return 0 if tally is None else tally.total
 
     def of(self, server: str | None) -> ServerCounted:
-        """The calls of one server since the host began; None for native tools."""
+        """The calls of one server since the host started; None for native tools."""
         tools = dict(sorted((name, tally) for name, tally in self._tallies.items() if tally.server == server))
         others = [self._others[server]] if server in self._others else []
         whole = _counted([*tools.values(), *others])
         return ServerCounted(**vars(whole), tools={name: _counted([tally]) for name, tally in tools.items()})
 
     def forget(self, server: str | None) -> None:
-        """The server is no longer there."""
         self._tallies = {name: tally for name, tally in self._tallies.items() if tally.server != server}
         self._others.pop(server, None)
 
@@ -163,7 +156,7 @@ def _counted(tallies: Iterable[Tally]) -> Counted:
 
 
 def _percentile(times: list[int], share: float, longest: float) -> float | None:
-    """The time that this share of the calls kept to, at most a fifth too long."""
+    """The duration that this share of calls stayed below, at most 20 % too high."""
     if not any(times):
         return None
     wanted = sum(times) * share

@@ -1,7 +1,7 @@
-"""Offers a tool to a model in its vendor's form: OpenAI (chat and responses), Anthropic, Gemini.
+"""Writes a tool definition in a vendor's format: OpenAI (chat and responses), Anthropic, Gemini.
 
-What a server wrote stays as near to its words as the vendor allows. Each rule here answers a rejection seen
-in the wild; one definition that a vendor rejects costs the whole request, so no schema may slip through.
+Definitions change as little as the vendor allows. Each rule here answers a real rejection: one rejected
+definition fails the whole request.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VendorTool = dict[str, Any]
 
 
 def as_openai(tool: Tool) -> VendorTool:
-    """The form of OpenAI's chat completions, and of everyone who copies it."""
+    """OpenAI's chat completions, and the many APIs compatible with it."""
     return {
         "type": "function",
         "function": {
@@ -29,7 +29,7 @@ def as_openai(tool: Tool) -> VendorTool:
 
 
 def as_openai_responses(tool: Tool) -> VendorTool:
-    """The form of OpenAI's responses, which would enforce a stricter schema language unless told not to."""
+    """OpenAI's responses; `strict` would enforce a smaller schema language."""
     return {
         "type": "function",
         "name": tool.name,
@@ -40,7 +40,6 @@ def as_openai_responses(tool: Tool) -> VendorTool:
 
 
 def as_anthropic(tool: Tool) -> VendorTool:
-    """The form of Anthropic's messages."""
     return {
         "name": tool.name,
         "description": tool.definition.description,
@@ -49,10 +48,10 @@ def as_anthropic(tool: Tool) -> VendorTool:
 
 
 def as_gemini(tool: Tool) -> VendorTool:
-    """A function declaration of Gemini, whose schemas are a small part of JSON Schema."""
+    """A Gemini function declaration, which supports a small part of JSON Schema."""
     declaration = {"name": tool.name, "description": tool.definition.description}
     parameters = gemini_schema(tool.definition.input_schema)
-    # An object without properties is refused; a function without parameters is not.
+    # An object without properties is rejected; a function without parameters is not.
     if not parameters.get("properties"):
         return declaration
     return {**declaration, "parameters": parameters}
@@ -64,4 +63,3 @@ FORMATS: Mapping[str, Callable[[Tool], VendorTool]] = {
     "anthropic": as_anthropic,
     "gemini": as_gemini,
 }
-"""Every form by its name."""

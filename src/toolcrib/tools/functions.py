@@ -1,4 +1,4 @@
-"""Runs a Python function as a tool call: under its deadline, cancelled with its caller."""
+"""Runs a Python function as a tool call, with its timeout and cancellation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SILENT = ToolContext()
 
 
 class FunctionOptions(TypedDict, total=False):
-    """What a decorator may say of a function, besides what its signature says."""
+    """Options of the `tool` decorators, in addition to the function's signature."""
 
     name: str | None
     title: str | None
@@ -48,6 +48,6 @@ async def _run(function: FunctionTool, call: ToolCall, context: ToolContext) -> 
             return await function.call(call.arguments, context)
     except TimeoutError:
         raise CallTimeout(
-            f"{call.tool.name} gave no answer within {call.timeout:g} seconds.",
-            hint="Ask for less at once, or allow it more time.",
+            f"{call.tool.name} did not answer within {call.timeout:g} seconds.",
+            hint="Request less at once, or set a longer timeout.",
         ) from None

@@ -1,8 +1,8 @@
 """Translates JSON Schema into Gemini's smaller language: no references, no `const`, a type on every node.
 
-References are written out; one that leads back to itself becomes a free object where it would start over.
-Alternatives stay alternatives (`anyOf`), `null` among them becomes `nullable`, and what has no counterpart is
-dropped, which only loosens the schema: the door still checks arguments against the original.
+References are inlined; a recursive one ends in a free object. Alternatives stay `anyOf`, `null` among them
+becomes `nullable`, and anything else is dropped, which only loosens the schema: `Caller` still checks
+arguments against the original.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.tools.complexity import follow
-from toolcrib.tools.drafts import Schema
-from toolcrib.tools.plain_schema import plain_schema
+from toolcrib.tools.plain_schema import Schema, plain_schema
 
 _MAX_NODES = 3000
 _MAX_DEPTH = 24
@@ -24,11 +23,7 @@ _TYPES = {
     "array": "ARRAY",
     "object": "OBJECT",
 }
-_FORMATS = {
-    "STRING": ("enum", "date-time"),
-    "NUMBER": ("float", "double"),
-    "INTEGER": ("int32", "int64"),
-}
+_FORMATS = {"STRING": ("enum", "date-time"), "NUMBER": ("float", "double"), "INTEGER": ("int32", "int64")}
 _COPIED = {
     "STRING": ("minLength", "maxLength", "pattern"),
     "NUMBER": ("minimum", "maximum"),
@@ -39,7 +34,6 @@ _COPIED = {
 
 
 def gemini_schema(schema: Mapping[str, Any]) -> Schema:
-    """The parameters of a function declaration."""
     plain = plain_schema(schema)
     return _Translation(plain).node(plain, (), 0)
 
@@ -50,7 +44,7 @@ class _Translation:
         self._left = _MAX_NODES
 
     def node(self, schema: Any, opened: tuple[str, ...], depth: int) -> Schema:
-        """One node and all below it; `opened` are the references on the way here."""
+        """One node and everything below it; `opened` are the references that led here."""
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0 or depth > _MAX_DEPTH:
             return _anything(schema)
@@ -78,7 +72,7 @@ class _Translation:
         return self.node({**target, **beside}, (*opened, reference), depth + 1)
 
     def _all(self, schema: Mapping[str, Any], opened: tuple[str, ...]) -> Schema:
-        """All parts of an `allOf` as one node; the part that stands nearer wins."""
+        """All parts of an `allOf` as one node; the outer part wins."""
         joined = {key: value for key, value in schema.items() if key != "allOf"}
         for part in schema["allOf"]:
             if isinstance(part, Mapping):
@@ -149,7 +143,7 @@ class _Translation:
 
 
 def _anything(schema: Any) -> Schema:
-    """Stands for a node that cannot be followed any further."""
+    """A node that is not followed any further."""
     if not isinstance(schema, Mapping):
         return {"type": "STRING"}
     kind = _kind(schema, None)
@@ -158,7 +152,7 @@ def _anything(schema: Any) -> Schema:
 
 
 def _kind(schema: Mapping[str, Any], values: list[Any] | None) -> str:
-    """The type a node has, or shows by its other words."""
+    """The declared type, or the one implied by other keywords."""
     declared = schema.get("type")
     if isinstance(declared, str) and declared in _TYPES:
         return _TYPES[declared]
@@ -189,7 +183,7 @@ def _enumerated(schema: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _enum_node(values: list[Any], kind: str) -> Schema:
-    """Only texts may be enumerated; other values are kept as their type, with the choice put into words."""
+    """Only strings may be enumerated; other values keep their type, with the choices in the description."""
     texts = [value for value in values if isinstance(value, str) and value]
     nullable = {"nullable": True} if None in values else {}
     if texts:
@@ -200,7 +194,7 @@ def _enum_node(values: list[Any], kind: str) -> Schema:
 
 
 def _one_enum(nodes: list[Schema]) -> Schema | None:
-    """Alternatives that are one node, or only enumerations of text, as that one node."""
+    """One node for alternatives that are a single node or only enumerations of strings."""
     if len(nodes) == 1:
         return nodes[0]
     if not nodes or any("enum" not in node for node in nodes):
@@ -241,7 +235,7 @@ def _without_notes(schema: Mapping[str, Any]) -> Schema:
 
 
 def _with_notes(node: Schema, schema: Mapping[str, Any]) -> Schema:
-    """The node with what the schema says to the reader."""
+    """The node with the schema's description."""
     said = schema.get("description")
     own = node.get("description")
     if isinstance(said, str) and said:

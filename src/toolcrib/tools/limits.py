@@ -1,31 +1,92 @@
-"""Keeps a result within its limit: what is too large is replaced by a cut copy that says how much is missing.
+"""Keeps a result within its size limit: a larger one is replaced by a cut copy with a note.
 
 The source's own dict is never changed.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.schema.tools import ToolResult
-from toolcrib.tools.sizes import result_size, short_answer_size, value_size
+
+_MAX_NODES = 500
+"""Values measured one by one; a larger result is measured by encoding it."""
+_SAMPLE = 16_384
+_SHORT_ANSWER = 61
+"""`content`, `type` and `isError` around one text."""
+_CONTAINER = 2
+_SCALAR = 5
+"""About the size of a number, a boolean or null in JSON."""
+
+
+def result_size(result: ToolResult) -> int:
+    """The bytes of a result: as its source received it if known, else about its size as JSON."""
+    content = result.get("content")
+    if type(content) is list and len(content) == 1 and len(result) == 1 + ("isError" in result):
+        # The usual answer is one plain text, which is cheap to measure.
+        block = content[0]
+        text = block.get("text") if type(block) is dict and len(block) == 2 else None
+        if type(text) is str and text.isascii():
+            return len(text) + _SHORT_ANSWER
+    hint = getattr(result, "wire_bytes", None)
+    return hint if isinstance(hint, int) else value_size(result)
+
+
+def value_size(value: Any) -> int:
+    """About the size of a value as JSON in UTF-8, without escapes inside strings."""
+    total = 0
+    pending = [value]
+    budget = _MAX_NODES
+    while pending:
+        item = pending.pop()
+        kind = type(item)
+        if kind is str:
+            total += (len(item) if item.isascii() else text_size(item)) + 3
+        elif kind is dict:
+            total += _CONTAINER
+            for key in item:
+                total += len(key) + 4 if type(key) is str else _SCALAR
+            pending += item.values()
+            budget -= len(item)
+        elif isinstance(item, list | tuple | Mapping):
+            total += _CONTAINER
+            pending += item.values() if isinstance(item, Mapping) else item
+            budget -= len(item)
+        else:
+            total += _SCALAR
+        if budget < 0:
+            return _written_size(value)
+    return total
+
+
+def text_size(text: str) -> int:
+    """Bytes of a text in UTF-8; a long one beyond ASCII is estimated from its beginning."""
+    if text.isascii():
+        return len(text)
+    sample = text[:_SAMPLE]
+    bytes_of_sample = len(sample.encode("utf-8", "surrogatepass"))
+    return bytes_of_sample * len(text) // len(sample)
+
+
+def _written_size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=True, default=repr, skipkeys=True))
+
 
 CUT_NOTE = "toolcrib/cut"
-"""The key under `_meta` that tells programs what the note in the text tells people."""
+"""The key under `_meta` with the note for programs."""
 _ALWAYS_KEPT = 1024
-"""Fields this small, such as `isError`, stay whatever the limit."""
+"""Smaller fields, such as `isError`, are always kept."""
 
 
 def cap(result: ToolResult, limit: int) -> tuple[ToolResult, int]:
-    """The result, or a cut copy of it when it is larger than `limit` bytes; and the size it came with."""
-    size = short_answer_size(result) or result_size(result)
-    if size <= limit:
-        return result, size
-    # A hint counts escapes too, which can make six bytes of two: only the measured size decides.
+    """The result, or a cut copy if it is larger than `limit` bytes; and its size.
+
+    `result_size` may count escapes, which can make six bytes of two: only the measured size decides.
+    """
     size = value_size(result)
-    if size <= limit:
-        return result, size
-    return _cut(result, limit, size), size
+    return (result, size) if size <= limit else (_cut(result, limit, size), size)
 
 
 def _cut(result: ToolResult, limit: int, size: int) -> ToolResult:
@@ -44,7 +105,7 @@ def _cut(result: ToolResult, limit: int, size: int) -> ToolResult:
 
 
 def _cut_content(content: Any, limit: int) -> tuple[list[Any], int, list[str]]:
-    """The blocks that fit; the first text that does not is kept in part, any other is named as dropped."""
+    """The blocks that fit; the first text that does not fit is cut, other blocks are dropped."""
     kept: list[Any] = []
     dropped: list[str] = []
     left = limit
@@ -62,10 +123,10 @@ def _cut_content(content: Any, limit: int) -> tuple[list[Any], int, list[str]]:
 
 
 def _annotate(kept: ToolResult, size: int, used: int, dropped: list[str]) -> ToolResult:
-    note = f"[This result was cut: it has about {size:,} bytes, of which {used:,} are shown."
+    note = f"[This result was cut: {used:,} of about {size:,} bytes are shown."
     if dropped:
         note += f" Left out: {', '.join(dropped)}."
-    note += " Ask for less, or for one part at a time.]"
+    note += " Request less, or one part at a time.]"
     kept["content"].append({"type": "text", "text": note})
     meta = kept.get("_meta")
     cut = {"bytes": size, "kept": used, "dropped": dropped}

@@ -1,12 +1,120 @@
-"""Makes a tool's schema one that OpenAI and Anthropic accept: draft 2020-12 with a plain object on top."""
+"""Rewrites a tool's schema for OpenAI and Anthropic: draft 2020-12 with a plain object at the top.
+
+These vendors check the whole schema against that draft and reject a request for one invalid keyword.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolcrib.tools.complexity import follow, is_reasonable
-from toolcrib.tools.drafts import Schema, in_newest_draft
+
+Schema = dict[str, Any]
+
+_MAX_DEPTH = 100
+_MAPS_OF_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SCHEMAS = frozenset(
+    (
+        *("additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames"),
+        *("unevaluatedItems", "unevaluatedProperties", *_LISTS_OF_SCHEMAS),
+    )
+)
+_EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+"""In draft 4 the first was a boolean and the second the number."""
+_TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
+
+
+def _each(words: str, meaning: Any) -> Iterable[tuple[str, Any]]:
+    return ((word, meaning) for word in words.split())
+
+
+_FOREIGN_TYPES: dict[str, str] = {
+    **dict(_each("str text date datetime char", "string")),
+    **dict(_each("int long", "integer")),
+    **dict(_each("float double decimal", "number")),
+    **dict(_each("bool", "boolean")),
+    **dict(_each("dict map", "object")),
+    **dict(_each("list tuple set", "array")),
+    **dict(_each("none nil", "null")),
+}
+"""Type names of programming languages; any other unknown name is dropped."""
+_SHAPES: dict[str, tuple[type, ...]] = {
+    **dict(_each("title description format pattern $ref $comment $anchor $id $schema", (str,))),
+    **dict(_each("examples enum required", (list,))),
+    **dict(_each("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf", (int, float))),
+    **dict(_each("minLength maxLength minItems maxItems minProperties maxProperties", (int,))),
+    **dict(_each("uniqueItems deprecated readOnly writeOnly", (bool,))),
+    **dict.fromkeys(_MAPS_OF_SCHEMAS, (dict,)),
+    **dict.fromkeys(_LISTS_OF_SCHEMAS, (list,)),
+    **dict.fromkeys(_SCHEMAS.difference(_LISTS_OF_SCHEMAS), (dict, bool)),
+}
+"""Types a keyword's value must have; keywords with other values are dropped."""
+
+
+def in_newest_draft(schema: Mapping[str, Any]) -> Schema:
+    return _rewritten(schema, 0)
+
+
+def _rewritten(node: Mapping[str, Any], depth: int) -> Schema:
+    if depth > _MAX_DEPTH:
+        return {}
+    rewritten: Schema = {}
+    for key, value in _in_new_words(node).items():
+        if key in _MAPS_OF_SCHEMAS and isinstance(value, Mapping):
+            rewritten[key] = {name: _below(entry, depth) for name, entry in value.items()}
+        elif key in _LISTS_OF_SCHEMAS and isinstance(value, list):
+            rewritten[key] = [_below(entry, depth) for entry in value]
+        elif key in _SCHEMAS:
+            rewritten[key] = _below(value, depth)
+        else:
+            rewritten[key] = value
+    return _readable(rewritten)
+
+
+def _below(value: Any, depth: int) -> Any:
+    if isinstance(value, Mapping):
+        return _rewritten(value, depth + 1)
+    # Anything else in place of a schema allows everything.
+    return value if isinstance(value, bool) else {}
+
+
+def _in_new_words(node: Mapping[str, Any]) -> Schema:
+    new = dict(node)
+    for strict, bound in _EXCLUSIVE.items():
+        if new.get(strict) is True and bound in new:
+            new[strict] = new.pop(bound)
+    if isinstance(new.get("items"), list):
+        new["prefixItems"] = new.pop("items")
+        if "additionalItems" in new:
+            new["items"] = new.pop("additionalItems")
+    return new
+
+
+def _readable(node: Schema) -> Schema:
+    for key, kinds in _SHAPES.items():
+        if key in node and type(node[key]) not in kinds:
+            del node[key]
+    for key in _LISTS_OF_SCHEMAS:
+        if node.get(key) == []:
+            del node[key]
+    if "required" in node:
+        node["required"] = list(dict.fromkeys(name for name in node["required"] if isinstance(name, str)))
+    _fix_type(node)
+    if node.get("type") in ("array", ["array"]) and "items" not in node:
+        node["items"] = {}
+    return node
+
+
+def _fix_type(node: Schema) -> None:
+    declared = node.pop("type", None)
+    names = declared if isinstance(declared, list) else [declared]
+    known = [_FOREIGN_TYPES.get(name.lower(), name.lower()) for name in names if isinstance(name, str)]
+    known = [name for name in dict.fromkeys(known) if name in _TYPES]
+    if known:
+        node["type"] = known if isinstance(declared, list) else known[0]
+
 
 _COMBINATIONS = ("allOf", "anyOf", "oneOf")
 _NOT_ON_TOP = frozenset(
@@ -15,15 +123,16 @@ _NOT_ON_TOP = frozenset(
 
 
 def plain_schema(schema: Mapping[str, Any]) -> Schema:
-    """The schema as a plain object: no combination on top, items in every array, no words of older drafts."""
+    """The schema as a plain object: no combinations at the top, items in every array, no keywords of older
+    drafts."""
     return in_newest_draft(plain_top(schema))
 
 
 def plain_top(schema: Mapping[str, Any]) -> Schema:
-    """The schema with an object with properties on top; alternatives there become optional properties.
+    """The schema with an object at the top; alternatives become optional properties.
 
-    Vendors refuse `anyOf`, `oneOf`, `allOf`, `not`, `enum` and a bare `$ref` there. What is lost by this only
-    loosens the schema: the door still checks arguments against the original.
+    Vendors reject `anyOf`, `oneOf`, `allOf`, `not`, `enum` and a bare `$ref` there. This only loosens the
+    schema: `Caller` still checks arguments against the original.
     """
     top = _merged(schema, schema, ()) if is_reasonable(schema) else dict(schema)
     plain = {key: value for key, value in top.items() if key not in _NOT_ON_TOP}
@@ -34,7 +143,7 @@ def plain_top(schema: Mapping[str, Any]) -> Schema:
 
 
 def _merged(node: Mapping[str, Any], root: Mapping[str, Any], opened: tuple[str, ...]) -> Schema:
-    """A node with its references followed and its combinations folded into its properties."""
+    """A node with references followed and combinations merged into its properties."""
     own = dict(node)
     reference = own.pop("$ref", None)
     if isinstance(reference, str):
@@ -51,7 +160,7 @@ def _merged(node: Mapping[str, Any], root: Mapping[str, Any], opened: tuple[str,
 
 
 def _joined(first: Schema, second: Schema) -> Schema:
-    """Both at once; what the first says wins."""
+    """Both schemas merged; the first wins."""
     joined = {**second, **first}
     properties = {**_mapping(second.get("properties")), **_mapping(first.get("properties"))}
     if properties:
@@ -71,7 +180,7 @@ def _folded(branches: list[Schema], choose: Callable[[list[list[str]]], list[str
         properties = {**_mapping(branch.get("properties")), **properties}
     folded["properties"] = properties
     folded["required"] = choose([_names(branch.get("required")) for branch in branches])
-    # One alternative's word on strangers would shut out the properties of the others.
+    # One alternative's `additionalProperties` would reject the properties of the others.
     folded.pop("additionalProperties", None)
     return folded
 

@@ -1,4 +1,4 @@
-"""What the door needs from the world: tool sources, a gate, a recorder, a history; others implement these."""
+"""What `Caller` needs: tool sources, a gate, a recorder and stores; others implement these protocols."""
 
 from __future__ import annotations
 
@@ -20,112 +20,108 @@ from toolcrib.schema.tools import (
 )
 
 OnProgress = Callable[[float, float | None, str | None], None]
-"""Called with progress, total and message, as MCP counts them."""
+"""Called with progress, total and message, as in MCP."""
 
 
 class ToolSource(Protocol):
-    """Where tools come from, and what runs them: `tools/sources/<name>.py`."""
+    """Provides tools and runs them: `tools/sources/<name>.py`."""
 
     @property
     def id(self) -> str:
-        """The name of the source, the same as its module's."""
+        """The same as the module's name."""
 
     @property
     def origin(self) -> Origin:
-        """Which tools it runs: those registered with this origin."""
+        """Runs the tools registered with this origin."""
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
-        """The definitions that exist without asking anyone, by server (None for bare names).
+        """The definitions known without asking a server, by server (None for bare names).
 
         A source whose tools come and go puts them into the registry itself and returns nothing here.
         """
 
     def default_timeout(self, tool: Tool) -> float | None:
-        """Seconds a call may take when the caller names none; None for no limit."""
+        """Seconds a call may take if the caller sets no timeout; None for no limit."""
 
     async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
-        """Run it; returns the raw MCP result, or raises `ToolcribError`.
+        """Run the tool; returns the raw MCP result, or raises `ToolcribError`.
 
-        Keeps `call.timeout` (raising `CallTimeout`), and passes a cancellation on to whatever runs. The
-        arguments have been checked against the schema and must not be changed. A result may be a dict with
-        an attribute `wire_bytes`, its size as received, which saves the door from measuring it.
+        Applies `call.timeout` (raising `CallTimeout`) and passes a cancellation on. The arguments are
+        validated and must not be changed. A result may be a dict with an attribute `wire_bytes`, its size as
+        received, which saves measuring it.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What the gate says of one call."""
+    """The gate's decision about one call."""
 
     allowed: bool
     reason: str = ""
     rule: str | None = None
-    """Which rule decided, where one did."""
+    """The rule that decided, if any."""
     noted: Mapping[str, Any] = field(default_factory=dict)
-    """What else is written down of it: the mode, and what a person was asked and said."""
+    """Further facts for the record: the mode, and what the user was asked and answered."""
 
 
 OnDecided = Callable[[Decision], None]
-"""Told what the gate said of a call, before it runs; a plain call that does not wait."""
+"""Called with the decision before the call runs; must not block."""
 
 
-class Gate(Protocol):
-    """May this call run?"""
+class CallGate(Protocol):
+    """Decides whether a call may run."""
 
     async def check(self, call: ToolCall) -> Decision:
-        """Decide, asking a person if need be."""
+        """Decide, asking the user if necessary."""
 
 
 class Recorder(Protocol):
-    """Where calls are written down."""
-
     def record(self, record: CallRecord) -> None:
-        """Take one record; a plain call that does not wait."""
+        """Must not block."""
 
 
 class CallWatch(Protocol):
-    """One call that is being measured."""
-
     def ended(self, outcome: Outcome, ms: float, error: ToolcribError | None) -> None:
-        """How it ended, in the task that began it."""
+        """Called in the task that began it."""
 
 
-class Telemetry(Protocol):
-    """Who is told of calls as they begin; None where nobody measures."""
+class CallTelemetry(Protocol):
+    """Notified of calls; None if nothing is measured."""
 
     def began(self, tool: Tool, principal: Principal) -> CallWatch:
-        """A call is under way; a plain call that does not wait."""
+        """A call begins; must not block."""
 
 
 class HistoryStore(Protocol):
-    """Remembers definitions across restarts."""
+    """Stores definitions across restarts."""
 
     def observe(
         self, server: str | None, seen: Iterable[tuple[ToolDefinition, str]]
     ) -> Mapping[str, DefinitionHistory]:
-        """Note a server's definitions with their hashes, all at once; returns the history of each by name.
+        """Note a server's definitions with their hashes; returns the history of each by name.
 
-        A plain call that does not wait: an implementation keeps what it needs at hand and writes later.
+        Must not block: implementations keep their data in memory and write later.
         """
 
     def recall(self, server: str | None) -> Mapping[str, DefinitionHistory]:
-        """The histories of a server's tools as they are, by name; notes nothing."""
+        """The stored histories of a server's tools, by name."""
 
 
 class PinStore(Protocol):
-    """Remembers which definitions a person approved."""
+    """Stores which definitions the user approved."""
 
     def held(
         self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
     ) -> Mapping[str, str]:
         """The tools that may not be called, each with the reason, such as "its definition changed since …".
 
-        `approve_new` approves those that were never approved.
+        `approve_new` approves tools that were never approved.
         """
 
 
 class CallSettings(Protocol):
-    """The settings that the door reads."""
+    """The settings that `Caller` reads."""
 
     @property
     def max_result_bytes(self) -> int:
-        """Above this a result is cut."""
+        """Larger results are cut."""

@@ -1,7 +1,6 @@
-"""Keeps every tool, native, inline or MCP, under one public name; readers see whole snapshots, never halves.
+"""Keeps every tool, native, inline or MCP, under one public name; readers see immutable snapshots.
 
-It touches no process, socket or disk: sources put their tools in, the history arrives as an argument. Not
-thread-safe; it belongs to the event loop.
+Uses no process, socket or disk: sources put their tools in, the history is an argument. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -17,17 +16,10 @@ from toolcrib.errors import ConfigError, UsageError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ToolsChanged
 from toolcrib.schema.tools import DefinitionHistory, Origin, Tool
-from toolcrib.tools.definitions import Problem, ReadDefinition, digest, read_definitions
-from toolcrib.tools.naming import (
-    DIGEST_LENGTH,
-    MAX_DIGEST_LENGTH,
-    PREFIX,
-    is_native_name,
-    public_name,
-)
+from toolcrib.tools.definitions import Problem, ReadDefinition, digest, estimate_tokens, read_definitions
+from toolcrib.tools.names import DIGEST_LENGTH, MAX_DIGEST_LENGTH, PREFIX, is_native_name, public_name
 from toolcrib.tools.ports import HistoryStore, PinStore
 from toolcrib.tools.snapshot import Snapshot, changed_meanwhile, explain_unknown
-from toolcrib.tools.tokens import estimate_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +32,7 @@ class _Group:
 
 
 class Registry:
-    """The tools there are; changed by sources, read through `snapshot`."""
+    """All tools; changed by sources, read through `snapshot`."""
 
     def __init__(
         self,
@@ -51,7 +43,7 @@ class Registry:
         prefix: str = "",
     ) -> None:
         if prefix not in ("", PREFIX):
-            raise UsageError(f"Tool names can have the prefix {PREFIX!r} or none, not {prefix!r}.")
+            raise UsageError(f"The prefix of tool names must be {PREFIX!r} or empty, not {prefix!r}.")
         self._bus = bus
         self._history = history
         self._pins = pins
@@ -59,10 +51,10 @@ class Registry:
         self._groups: dict[str | None, _Group] = {}
         self._absent: dict[str, frozenset[str]] = {}
         self.snapshot = Snapshot()
-        """All tools as they are now; stays as it is when the registry changes."""
+        """The current tools; immutable."""
 
     def apart(self) -> Registry:
-        """An empty one that names tools in the same way, tells nobody and remembers nothing."""
+        """An empty registry with the same naming, without events and history."""
         return Registry(prefix=self._prefix)
 
     def resolve(self, name: str) -> Tool:
@@ -73,7 +65,7 @@ class Registry:
         raise explain_unknown(name, self.snapshot, self._absent)
 
     def check_unchanged(self, tool: Tool) -> None:
-        """Raise an error when the tool of this name is no longer the one that a call was decided on."""
+        """Raise an error if the tool is no longer the one that a call was decided on."""
         now = self.resolve(tool.name)
         if now.hash != tool.hash or now.origin != tool.origin or now.server != tool.server:
             raise changed_meanwhile(tool)
@@ -81,7 +73,7 @@ class Registry:
     def check_listed(self, tool: Tool, listed: Any) -> None:
         """The same, after the call had to wait for its server, which lists the tool as `listed`.
 
-        A connection that serves one session only has a list of its own, which is not in the registry.
+        A connection for a single session has its own list, which is not in the registry.
         """
         self.check_unchanged(tool)
         if digest(listed) != tool.hash:
@@ -98,10 +90,10 @@ class Registry:
         exclude: Sequence[str] = (),
         pinned: bool = False,
     ) -> list[Problem]:
-        """Make these a server's tools, in place of those it had; returns what could not be used.
+        """Replace a server's tools; returns the problems of unusable ones.
 
-        `include` and `exclude` are globs over original names; what they leave out is known but disabled.
-        `pinned` holds back those that are not as they were approved.
+        `include` and `exclude` are globs over original names; excluded tools are known but disabled. `pinned`
+        holds tools that are not as approved.
         """
         self._refuse_other_origin(server, origin)
         read, problems = read_definitions(definitions)
@@ -111,7 +103,7 @@ class Registry:
         for one in read:
             name = self._name(server, one.definition.name, group.tools)
             if name is None:
-                problems.append(Problem(tool=one.definition.name, reason="no valid public name for it"))
+                problems.append(Problem(tool=one.definition.name, reason="it has no valid public name"))
                 continue
             group.tools[name] = Tool(
                 name=name,
@@ -133,13 +125,13 @@ class Registry:
         return problems
 
     def withdraw(self, server: str | None) -> None:
-        """Take a server's tools away until it puts them again; the server stays known."""
+        """Remove a server's tools until it puts them again; the server stays known."""
         group = self._groups.get(server)
         if group is not None:
             self._replace(server, _Group(origin=group.origin, tools={}))
 
     def mark_stale(self, server: str | None) -> None:
-        """Keep a server's tools, marked as the last known ones."""
+        """Keep a server's tools, marked as cached."""
         group = self._groups.get(server)
         if group is None:
             return
@@ -147,12 +139,12 @@ class Registry:
         self._replace(server, dataclasses.replace(group, tools=tools))
 
     def expect(self, server: str) -> None:
-        """Know of a server before it has tools, so that a call meanwhile is told of it."""
+        """Announce a server before it has tools, so that calls get a better error."""
         if server not in self._groups:
             self._absent.setdefault(server, frozenset())
 
     def forget(self, server: str) -> None:
-        """Take a server's tools away and know nothing of it any more."""
+        """Remove a server and its tools."""
         self.withdraw(server)
         self._groups.pop(server, None)
         self._absent.pop(server, None)
@@ -171,7 +163,7 @@ class Registry:
         if self._history is None:
             return {}
         if stale:
-            # A remembered list may be older than the history: it must not look like a change back.
+            # A cached list may be older than the history: it must not look like a change back.
             return self._history.recall(server)
         return self._history.observe(server, ((one.definition, one.hash) for one in read))
 

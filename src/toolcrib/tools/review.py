@@ -1,4 +1,4 @@
-"""Looks a server's tool definitions over as a careful colleague would: what will make a model stumble."""
+"""Reviews a server's tool definitions for anything that a model is likely to misunderstand."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from toolcrib.tools.definitions import ReadDefinition, read_definitions
-from toolcrib.tools.naming import public_name
+from toolcrib.tools.definitions import ReadDefinition, estimate_tokens, read_definitions
+from toolcrib.tools.names import public_name
 from toolcrib.tools.scanner import scan
-from toolcrib.tools.tokens import estimate_tokens
 
 MANY_TOOLS = 50
 HEAVY_TOKENS = 1500
 SHOWN = 10
-"""Parameters that are named in one remark."""
+"""Parameters named in one remark."""
 _WORD = re.compile(r"[a-z0-9]+")
 _FILLERS = frozenset({"a", "an", "the", "tool", "this", "to", "it", "of"})
 
 
 def review(server: str, definitions: Iterable[Any], *, others: Collection[str] = ()) -> list[str]:
-    """Remarks, one sentence each; none when there is nothing to say.
+    """Remarks, one sentence each.
 
     `others` are the names of the tools of all other servers.
     """
@@ -28,10 +27,12 @@ def review(server: str, definitions: Iterable[Any], *, others: Collection[str] =
     own = {one.definition.name for one in read}
     remarks = [f"{problem.tool or 'A tool'} cannot be used: {problem.reason}." for problem in problems]
     for one in read:
-        remarks.extend(f"{one.definition.name}: careful: {found}" for found in _found(one, own, others))
+        remarks.extend(f"{one.definition.name}: warning: {found}" for found in _found(one, own, others))
         remarks.extend(_remarks_on(server, one))
     if len(read) > MANY_TOOLS:
-        remarks.append(f"{len(read)} tools are many for a prompt; `tools.include` in the entry picks a few.")
+        remarks.append(
+            f"{len(read)} tools are a lot for one prompt; select some with `tools.include` in the entry."
+        )
     return remarks
 
 
@@ -40,7 +41,7 @@ def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
     if not description.strip():
         yield f"{name} has no description."
     elif _says_little(name, description):
-        yield f"{name}: its description says little more than its name: say what comes out, and when."
+        yield f"{name}: its description only repeats its name; describe what it returns and when to use it."
     properties = one.definition.input_schema.get("properties")
     parameters = properties if isinstance(properties, Mapping) else {}
     for parameter, details in parameters.items():
@@ -48,14 +49,14 @@ def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
             yield f"{name}: the parameter {parameter} has no type."
     silent = [parameter for parameter, details in parameters.items() if not _is_described(details)]
     if silent:
-        verb = "is" if len(silent) == 1 else "are"
-        yield f"{name}: nothing says what {', '.join(silent[:SHOWN])} {verb} for."
+        verb = "has" if len(silent) == 1 else "have"
+        yield f"{name}: {', '.join(silent[:SHOWN])} {verb} no description."
     shown = public_name(server, name)
     if shown != f"{server}__{name}":
-        yield f"{name} is offered as {shown}, because its full name would not fit."
+        yield f"{name} is offered as {shown}, because its full name is too long."
     tokens = estimate_tokens(name, description, one.schema_json)
     if tokens > HEAVY_TOKENS:
-        yield f"{name} costs about {tokens} tokens in every prompt."
+        yield f"{name} takes about {tokens} tokens in every prompt."
 
 
 def _found(one: ReadDefinition, own: Collection[str], others: Collection[str]) -> list[str]:
@@ -63,14 +64,13 @@ def _found(one: ReadDefinition, own: Collection[str], others: Collection[str]) -
 
 
 def _says_little(name: str, description: str) -> bool:
-    """Whether a model learns nothing from the description that the name does not tell."""
+    """Whether the description only repeats the name."""
     words = set(_WORD.findall(description.lower())) - _FILLERS
     stems = _WORD.findall(name.lower())
     return all(any(word.startswith(stem[:4]) for stem in stems) for word in words)
 
 
 def _is_described(details: Any) -> bool:
-    """An enumeration of words explains itself."""
     return isinstance(details, Mapping) and any(
         key in details for key in ("description", "title", "enum", "const", "$ref")
     )

@@ -1,4 +1,4 @@
-"""The registry's content at one moment: immutable, in a fixed order, looked up without waiting."""
+"""The registry's content at one moment: immutable and sorted."""
 
 from __future__ import annotations
 
@@ -10,36 +10,35 @@ from types import MappingProxyType
 from toolcrib.errors import ServerNotReady, ToolChanged, ToolcribError, UnknownTool
 from toolcrib.schema.tools import Tool
 from toolcrib.suggestions import did_you_mean
-from toolcrib.tools.naming import BORDER, PREFIX, other_spelling
+from toolcrib.tools.names import BORDER, PREFIX, other_spelling
 
 _MAX_COMPARED = 2000
-"""Names a misspelt one is compared with; a comparison takes some ten microseconds."""
+"""Names that a misspelt one is compared with, at some ten microseconds each."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All tools by public name: native ones first, then server by server, each in order of name."""
+    """All tools by public name: native ones first, then by server and name."""
 
     version: int = 0
     tools: Mapping[str, Tool] = field(default_factory=lambda: MappingProxyType({}))
     by_server: Mapping[str | None, tuple[Tool, ...]] = field(default_factory=lambda: MappingProxyType({}))
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Names without prefix, where the prefixed one had to be cut and is more than prefix and name."""
+    """Names without prefix, if the prefixed name had to be cut differently."""
 
     @cached_property
     def enabled(self) -> tuple[Tool, ...]:
-        """The tools that may be offered and called."""
         return tuple(tool for tool in self.tools.values() if tool.enabled)
 
     def get(self, name: str) -> Tool | None:
-        """The tool of this public name, given with or without the `mcp__` prefix; disabled ones too."""
+        """The tool of this public name, with or without the `mcp__` prefix, even if disabled."""
         tool = self.tools.get(name)
         if tool is not None:
             return tool
         return self.tools.get(other_spelling(name)) or self.tools.get(self.aliases.get(name, ""))
 
     def find(self, server: str | None, original_name: str) -> Tool | None:
-        """The tool that a server calls by this name of its own."""
+        """The tool with this original name on a server."""
         for tool in self.by_server.get(server, ()):
             if tool.definition.name == original_name:
                 return tool
@@ -47,7 +46,8 @@ class Snapshot:
 
 
 def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collection[str]]) -> ToolcribError:
-    """Why a name leads to no callable tool; `absent` holds the servers without tools and their last names."""
+    """Why a name leads to no callable tool; `absent` has the servers without tools and their last tool
+    names."""
     tool = snapshot.get(name)
     if tool is not None and tool.held:
         return explain_held(tool)
@@ -56,16 +56,15 @@ def explain_unknown(name: str, snapshot: Snapshot, absent: Mapping[str, Collecti
     server = _absent_owner(name, absent)
     if server is not None:
         return ServerNotReady(
-            f"The tool {name} belongs to the server {server}, which offers no tools at the moment.",
-            hint=f"See how it is doing with: toolcrib servers; what it says with: toolcrib logs {server}",
+            f"The tool {name} belongs to the server {server}, which has no tools at the moment.",
+            hint=f"Check its state with: toolcrib servers; its log with: toolcrib logs {server}",
         )
     shown = name if len(name) <= 200 else f"{name[:200]}…"
     return UnknownTool(f"There is no tool called {shown}.", hint=_nearest(name, snapshot))
 
 
 def changed_meanwhile(tool: Tool) -> ToolChanged:
-    """Why a call that waited may not run any more."""
-    review = f"Review it with: toolcrib trust {tool.server}" if tool.pinned else "Look at it again."
+    review = f"Review it with: toolcrib trust {tool.server}" if tool.pinned else "Review it."
     return ToolChanged(
         f"The definition of {tool.name} changed while the call waited, so the call was not made.",
         hint=f"{review} Then call it again.",
@@ -73,18 +72,17 @@ def changed_meanwhile(tool: Tool) -> ToolChanged:
 
 
 def explain_held(tool: Tool) -> ToolChanged:
-    """Why a tool that is held cannot be called, and what to do."""
     reason = tool.held_reason or "its definition changed since it was approved"
     return ToolChanged(
         f"The tool {tool.name} is held: {reason}.",
-        hint=f"`toolcrib trust {tool.server}` shows what is held and why, and approves it.",
+        hint=f"`toolcrib trust {tool.server}` shows the changes and approves them.",
     )
 
 
 def _how_to_enable(tool: Tool) -> str:
     if tool.server is None:
         return "Enable it in the settings."
-    return f"Change `tools` (include, exclude) in the entry of {tool.server} to offer it."
+    return f"Change `tools` (include, exclude) in the entry of {tool.server} to enable it."
 
 
 def _absent_owner(name: str, absent: Mapping[str, Collection[str]]) -> str | None:

@@ -1,8 +1,7 @@
-"""Checks arguments against a tool's schema; says which field is wrong and what it should be.
+"""Checks arguments against a tool's schema.
 
-No schema is ever fetched: a remote `$ref` makes a schema unusable. An unusable schema, or one built to take
-for ever, means that arguments are not checked here; the server then has the last word. Nothing in a message
-repeats a value, which may be a secret.
+No schema is fetched: a remote `$ref` makes a schema unusable. If a schema is unusable or too complex,
+arguments are not checked here but by the server. Messages never repeat a value, which may be a secret.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import jsonschema_rs
 from toolcrib.errors import InvalidArguments
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.complexity import is_reasonable, is_recursive
-from toolcrib.tools.drafts import in_newest_draft
+from toolcrib.tools.plain_schema import in_newest_draft
 
 if TYPE_CHECKING:
-    from toolcrib.tools.explaining import Compile, Explainer
+    from toolcrib.tools.argument_errors import Compile, Explainer
 
 _MAX_CACHED = 4096
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
@@ -29,7 +28,7 @@ _PATTERNS = jsonschema_rs.FancyRegexOptions(
 
 @dataclass(frozen=True)
 class _Checker:
-    """A compiled schema, or why there is none."""
+    """A compiled schema, or the reason why there is none."""
 
     validator: jsonschema_rs.Validator | None
     reason: str = ""
@@ -53,11 +52,11 @@ class ArgumentChecker:
             if not validator.is_valid(arguments):
                 self._complain(tool, arguments, checker)
         except ValueError as error:
-            # Keys that are no strings, values nested without end: nothing that JSON could carry.
-            raise InvalidArguments(f"{tool.name}: the arguments are not plain JSON: {error}.") from None
+            # Non-string keys or values nested too deeply: not JSON.
+            raise InvalidArguments(f"{tool.name}: the arguments are not valid JSON: {error}.") from None
 
     def unusable(self, tool: Tool) -> str:
-        """Why this tool's arguments cannot be checked; empty when they can."""
+        """Why this tool's arguments cannot be checked; empty if they can."""
         return (self._cache.get(tool.hash) or self._compile(tool)).reason
 
     def _compile(self, tool: Tool) -> _Checker:
@@ -75,7 +74,7 @@ class ArgumentChecker:
     def _explainer(self, tool: Tool, checker: _Checker) -> Explainer:
         explainer = self._explainers.get(tool.hash)
         if explainer is None:
-            from toolcrib.tools.explaining import Explainer  # only for arguments that are wrong
+            from toolcrib.tools.argument_errors import Explainer  # only needed for wrong arguments
 
             schema = tool.definition.input_schema
             explainer = Explainer(schema, checker.compile or _as_declared, recursive=is_recursive(schema))
@@ -106,9 +105,9 @@ def _as_declared(schema: dict[str, Any]) -> jsonschema_rs.Validator:
 
 
 def _as_meant(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    mended = in_newest_draft(schema)
-    mended.pop("$schema", None)
-    return jsonschema_rs.Draft202012Validator(mended, **_OPTIONS)
+    fixed = in_newest_draft(schema)
+    fixed.pop("$schema", None)
+    return jsonschema_rs.Draft202012Validator(fixed, **_OPTIONS)
 
 
 def _without_patterns(schema: dict[str, Any]) -> jsonschema_rs.Validator:
@@ -131,17 +130,13 @@ def _refuse_to_fetch(uri: str) -> Any:
     raise ValueError(f"remote schemas are not fetched: {uri}")
 
 
-# Formats are hints to people: a server that says "uri" often takes what a strict reader would refuse.
+# Formats are hints: a server that says "uri" often accepts values that a strict check would reject.
 _OPTIONS: dict[str, Any] = {
     "retriever": _refuse_to_fetch,
     "validate_formats": False,
     "pattern_options": _PATTERNS,
     "mask": "the value",
 }
-# Servers write older drafts without saying so, name drafts that do not exist, take types from their own
-# language and use JavaScript's regular expressions: the first reading that compiles is used.
-_ATTEMPTS: tuple[Compile, ...] = (
-    _as_declared,
-    _as_meant,
-    _without_patterns,
-)
+# Servers use older drafts without saying so, name drafts that do not exist, and use types and regular
+# expressions of their own language: the first attempt that compiles is used.
+_ATTEMPTS: tuple[Compile, ...] = (_as_declared, _as_meant, _without_patterns)

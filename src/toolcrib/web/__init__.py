@@ -1,1 +1,1 @@
-"""The host for people: a page in the browser, and the JSON interface that it uses."""
+"""The web page, and the HTTP API that it uses."""

@@ -1,7 +1,7 @@
-"""Who is let in to the page's interface, told by a request's head alone: the same for every path.
+"""Access to the page and its API, decided from a request's headers before its body is read.
 
-Host and Origin were looked at before, by the gateway's guard. Here: requests that another site makes the
-browser send, bodies that are no JSON, and whoever has no key. A key stands in a header, never in an address
+The gateway has already checked Host and Origin. This refuses requests that another site makes the browser
+send, bodies that are not JSON, and requests without a valid key. The key is sent in a header, never in a URL
 or a cookie, so that no other page can make the browser send it.
 """
 
@@ -16,46 +16,48 @@ SIGN_IN = "/api/sign_in"
 _OWN_SITE = ("same-origin", "none")
 
 
-class Door:
-    """Refuses by head; knows whose key a request has."""
+class PageAccess:
+    """Refuses requests by their headers, and finds the browser that a key belongs to."""
 
     def __init__(self, keys: PageKeys) -> None:
         self._keys = keys
 
     def meet(self, request: HttpRequest) -> None:
-        """Answer a request that may not come in."""
+        """Answer the request if it is refused."""
         if request.path.startswith(API) or request.path == API.rstrip("/"):
             self._meet_interface(request)
         elif request.method not in ("GET", "HEAD"):
-            refuse(request, 405, "usage", "The page is read with GET.", headers=((b"allow", b"GET, HEAD"),))
+            refuse(request, 405, "usage", "Only GET is supported here.", headers=((b"allow", b"GET, HEAD"),))
         elif not _is_ours(request, navigating=True):
             refuse(request, 403, "denied", "Other sites may not use this page.")
 
     def holder(self, authorization: str | None) -> PageKey | None:
-        """Whose key it is, if it is good."""
+        """The signed-in browser that the key belongs to, if it is valid."""
         scheme, _, key = (authorization or "").partition(" ")
         return self._keys.holder(key.strip()) if scheme.lower() == "bearer" else None
 
     def _meet_interface(self, request: HttpRequest) -> None:
         if not _is_ours(request):
-            refuse(request, 403, "denied", "Other sites may not use this interface.")
+            refuse(request, 403, "denied", "Other sites may not use this API.")
         elif request.path != SIGN_IN and self.holder(request.headers.get("authorization")) is None:
             refuse(
                 request,
                 401,
                 "signed_out",
                 "This page's key is not valid.",
-                hint="Open a new one with: toolcrib open",
+                hint="Open a new page with: toolcrib open",
                 headers=((b"www-authenticate", b'Bearer realm="toolcrib page"'),),
             )
         elif request.method not in ("GET", "HEAD", "POST"):
-            refuse(request, 405, "usage", "GET and POST are understood.", headers=((b"allow", b"GET, POST"),))
+            refuse(
+                request, 405, "usage", "Only GET and POST are supported.", headers=((b"allow", b"GET, POST"),)
+            )
         elif request.method == "POST" and not _is_json(request.headers.get("content-type", "")):
-            refuse(request, 415, "usage", "The body must be JSON, and say so in Content-Type.")
+            refuse(request, 415, "usage", "The body must be JSON, with Content-Type: application/json.")
 
 
 def _is_ours(request: HttpRequest, *, navigating: bool = False) -> bool:
-    """False for what a page of another origin made the browser send; a link that is followed may be."""
+    """False if a page of another origin made the browser send it, unless the user followed a link."""
     headers = request.headers
     site = headers.get("sec-fetch-site")
     followed = navigating and headers.get("sec-fetch-mode") == "navigate"

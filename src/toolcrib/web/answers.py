@@ -1,11 +1,10 @@
-"""Errors as the interface tells them: `{"error": {kind, message, hint}}` and the status that fits."""
+"""Errors of the API: `{"error": {kind, message, hint}}` with an HTTP status."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from toolcrib.control import failures
 from toolcrib.errors import (
     AuthRequired,
     CallFailed,
@@ -20,8 +19,9 @@ from toolcrib.errors import (
     UsageError,
 )
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
+from toolcrib.schema import failures
 from toolcrib.serverkit.encoding import encode
-from toolcrib.web.headers import NEVER_KEPT, SECURITY
+from toolcrib.web.headers import NO_STORE, SECURITY
 
 _STATUS: tuple[tuple[type[ToolcribError], int], ...] = (
     (UsageError, 400),
@@ -38,20 +38,18 @@ _STATUS: tuple[tuple[type[ToolcribError], int], ...] = (
 
 
 def status_of(error: ToolcribError) -> int:
-    """The HTTP status of an error of ours."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 def error_json(error: ToolcribError) -> dict[str, Any]:
-    """The body of a failed answer."""
     return {"error": failures.to_json(error)}
 
 
 def unexpected() -> ToolcribError:
-    """What a page is told of a mistake of ours: nothing of what it was about, which may be secret."""
+    """The error for an unexpected exception; without details, which may be secret."""
     return ToolcribError(
-        "Something went wrong inside.",
-        hint="This is a fault of Toolcrib. What happened stands in the host's log.",
+        "Internal error.",
+        hint="This is a bug in Toolcrib. The host's log has the details.",
     )
 
 
@@ -64,6 +62,6 @@ def refuse(
     hint: str = "",
     headers: Iterable[Header] = (),
 ) -> None:
-    """Answer a request that does not get as far as the application."""
+    """Answer a request before it reaches the application."""
     body = encode({"error": {"kind": kind, "message": message, "hint": hint, "retryable": False}})
-    request.answer(status, body, JSON, (*SECURITY, NEVER_KEPT, *headers))
+    request.answer(status, body, JSON, (*SECURITY, NO_STORE, *headers))

@@ -1,6 +1,6 @@
-"""The page's application: files, signing in, operations, and what happens meanwhile.
+"""The ASGI application of the page: files, sign-in, operations and live events.
 
-Whoever gets here has been let in by the door. Every answer carries the same headers against being misused.
+Access was checked before. Every response has the security headers.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from starlette.routing import Route
 from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
 from toolcrib.host import Host
 from toolcrib.store.page_keys import PageKey
-from toolcrib.web.access import Door
+from toolcrib.web.access import PageAccess
 from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
 from toolcrib.web.event_hub import Hub
 from toolcrib.web.event_stream import EventStream
 from toolcrib.web.files import PageFiles
-from toolcrib.web.headers import NEVER_KEPT, SECURITY
+from toolcrib.web.headers import NO_STORE, SECURITY
 from toolcrib.web.operations import answer, failed, operate, read_body
 from toolcrib.web.sign_in import SignInParams
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def make_application(host: Host, door: Door, hub: Hub, static: Path) -> AsgiApplication:
-    """Everything that is served beside the gateway."""
-    routes = _Routes(host, door, hub)
+def make_application(host: Host, access: PageAccess, hub: Hub, static: Path) -> AsgiApplication:
+    """The application that serves everything except the gateway."""
+    routes = _Routes(host, access, hub)
     files = PageFiles(static)
     application = Starlette(
         routes=[
@@ -49,16 +49,16 @@ def make_application(host: Host, door: Door, hub: Hub, static: Path) -> AsgiAppl
 
 
 class _Routes:
-    def __init__(self, host: Host, door: Door, hub: Hub) -> None:
+    def __init__(self, host: Host, access: PageAccess, hub: Hub) -> None:
         self._host = host
-        self._door = door
+        self._access = access
         self._hub = hub
 
     async def sign_in(self, request: Request) -> Response:
         try:
             token = SignInParams.model_validate(read_body(await request.body())).token
         except ValidationError:
-            return failed(UsageError("token: a text is needed."))
+            return failed(UsageError("token: must be a non-empty string."))
         except ToolcribError as error:
             return failed(error)
         key = await self._host.pages.admit(token, request.headers.get("user-agent", ""))
@@ -72,7 +72,7 @@ class _Routes:
 
     async def live(self, request: Request) -> Response:
         if not self._hub.has_room:
-            return failed(ServerUnavailable("Too many pages are open.", hint="Close one of them."))
+            return failed(ServerUnavailable("Too many pages are open.", hint="Close some of them."))
         page = self._holder(request).id
         events = self._hub.stream(
             request.headers.get("last-event-id", ""), lambda: self._host.pages.is_good(page)
@@ -88,8 +88,8 @@ class _Routes:
         return await operate(self._host, request)
 
     def _holder(self, request: Request) -> PageKey:
-        holder = self._door.holder(request.headers.get("authorization"))
-        if holder is None:  # it was good when the request came to the door
+        holder = self._access.holder(request.headers.get("authorization"))
+        if holder is None:  # it was valid when the request arrived
             raise HTTPException(401)
         return holder
 
@@ -97,8 +97,8 @@ class _Routes:
 _NO_TOKEN = {
     "error": {
         "kind": "signed_out",
-        "message": "This address was used already, or is too old.",
-        "hint": "Open a new one with: toolcrib open",
+        "message": "This sign-in address was already used or has expired.",
+        "hint": "Get a new one with: toolcrib open",
         "retryable": False,
     }
 }
@@ -107,19 +107,19 @@ _KINDS = {401: "signed_out", 404: "not_found", 405: "usage"}
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    told = {"kind": _KINDS.get(status, "error"), "message": "There is nothing here.", "hint": ""}
-    return answer({"error": {**told, "retryable": False}}, status)
+    refusal = {"kind": _KINDS.get(status, "error"), "message": "Not found.", "hint": ""}
+    return answer({"error": {**refusal, "retryable": False}}, status)
 
 
 def _secured(application: AsgiApplication) -> AsgiApplication:
-    """The application with the security headers on every answer; none is kept unless it says so itself."""
+    """The application with security headers on every response, and `no-store` as default for caching."""
 
     async def secured(scope: Scope, receive: Receive, send: Send) -> None:
         async def add(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 if not any(name == b"cache-control" for name, _ in headers):
-                    headers.append(NEVER_KEPT)
+                    headers.append(NO_STORE)
                 message = {**message, "headers": [*headers, *SECURITY]}
             await send(message)
 

@@ -1,8 +1,8 @@
-"""Lets an ASGI application answer requests that arrive at the gateway's address.
+"""Runs an ASGI application on the gateway's HTTP server.
 
 The gateway's own protocol reads the requests, within its limits; here each becomes one task that runs the
-application. Who hangs up cancels what was done for them, who reads slowly is waited for, and only so many
-requests are under way at once. The application is made when the first request comes.
+application. A disconnect cancels the task, a slow reader slows its own task down, and the number of
+concurrent requests is limited. The application is created on the first request.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_REQUESTS = 256
-"""Of all pages together, streams included."""
+MAX_REQUESTS = 256
+"""Concurrent requests of all pages, streams included."""
 _BODILESS = (204, 304)
 
 
-class Doorkeeper(Protocol):
-    """Refuses requests by their heads."""
+class AccessCheck(Protocol):
+    """Refuses requests by their headers."""
 
     def meet(self, request: HttpRequest) -> None:
-        """Answer it now when it is refused; else leave it alone."""
+        """Answer the request if it is refused; otherwise do nothing."""
 
 
-class AsgiBeside:
-    """What stands beside the gateway: `make` builds the application, `on_end` ends its endless streams."""
+class AsgiBridge:
+    """Serves what the gateway does not: `make` builds the application, `on_end` ends its open streams."""
 
     def __init__(
-        self, make: Callable[[], AsgiApplication], door: Doorkeeper, on_end: Callable[[], object]
+        self, make: Callable[[], AsgiApplication], access: AccessCheck, on_end: Callable[[], object]
     ) -> None:
         self._make = make
-        self._door = door
+        self._access = access
         self._on_end = on_end
         self._application: AsgiApplication | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending = False
 
     def meet(self, request: HttpRequest) -> None:
-        """Refuse what may not come in, before its body has arrived."""
-        if self._ending or len(self._tasks) >= MOST_REQUESTS:
-            request.say(503, "Too much is under way; try again shortly.", (b"retry-after", b"1"))
+        """Refuse a request before its body arrives."""
+        if self._ending or len(self._tasks) >= MAX_REQUESTS:
+            request.say(503, "Too many requests; try again shortly.", (b"retry-after", b"1"))
         else:
-            self._door.meet(request)
+            self._access.meet(request)
 
     def take(self, request: HttpRequest) -> None:
-        """Run the application for it."""
+        """Run the application for a request."""
         if self._application is None:
             self._application = self._make()
         task = asyncio.create_task(_Run(request).through(self._application), name="page request")
@@ -65,12 +65,12 @@ class AsgiBeside:
         task.add_done_callback(self._tasks.discard)
 
     def end(self) -> None:
-        """Take nothing new; streams that would go on for ever end."""
+        """Accept no more requests, and end open streams."""
         self._ending = True
         self._on_end()
 
     async def close(self, patience: float) -> None:
-        """Let the rest finish for so many seconds, then cancel it."""
+        """Wait `patience` seconds for running requests, then cancel them."""
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=patience)
         for task in tuple(self._tasks):
@@ -92,12 +92,12 @@ class _Run:
         try:
             await application(scope_of(request), self._receive, self._send)
         except Exception:  # the edge of a surface
-            logger.exception("a page's request could not be answered")
+            logger.exception("page request failed")
             if not request.answered:
                 request.fail()
             return
         if not request.answered:
-            logger.error("a page's request was not answered", extra={"path": request.path})
+            logger.error("page request was not answered", extra={"path": request.path})
             request.fail()
 
     async def _receive(self) -> Message:
@@ -119,7 +119,7 @@ class _Run:
         bodiless = request.method == "HEAD" or self._status in _BODILESS
         if not request.started:
             if not more and not bodiless:
-                kind, others = _parted(self._headers)
+                kind, others = _split_content_type(self._headers)
                 request.answer(self._status, body, kind, others)
                 return
             sized = bodiless or any(name == b"content-length" for name, _ in self._headers)
@@ -131,12 +131,12 @@ class _Run:
 
 
 def scope_of(request: HttpRequest) -> dict[str, Any]:
-    """A request as ASGI applications know it."""
+    """The ASGI scope of a request."""
     path, _, query = request.target.partition(b"?")
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.4"},
-        "http_version": "1.0" if request.old else "1.1",
+        "http_version": "1.0" if request.head.http10 else "1.1",
         "method": request.method,
         "scheme": "http",
         "path": request.path,
@@ -151,8 +151,8 @@ def scope_of(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _parted(headers: list[Header]) -> tuple[bytes, list[Header]]:
-    """The content type, and the headers that are not told anyway."""
+def _split_content_type(headers: list[Header]) -> tuple[bytes, list[Header]]:
+    """The content type, and the other headers; the server adds the content length."""
     kind, others = b"application/octet-stream", []
     for name, value in headers:
         if name == b"content-type":

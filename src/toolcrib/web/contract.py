@@ -1,29 +1,32 @@
-"""Every operation that a page may use, with the JSON Schemas of what it takes, tells and answers."""
+"""Every operation that the page may use, with JSON Schemas of its parameters, events and result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from types import UnionType
-from typing import Any, Literal, get_origin, get_type_hints
+from typing import Any, Literal, get_origin
 
-from pydantic import TypeAdapter, create_model
+from pydantic import TypeAdapter
 
 from toolcrib import plugins
-from toolcrib.control.answers.failures import Failure
-from toolcrib.control.needs import Operation
-from toolcrib.web.page_operations import offered_operations
+from toolcrib.operations.operation import Operation
+from toolcrib.operations.registry import operations
+from toolcrib.schema.failures import Failure
 from toolcrib.web.sign_in import SignedIn, SignedOut, SignInParams, SignOutParams
 
 Schema = dict[str, Any]
-ANSWERS = "toolcrib.control.answers"
+RESULTS = "toolcrib.operations.results"
+CHATS = ("toolcrib.chats.events", "toolcrib.chats.wire")
+"""The types of turns, which the layers below the operations use too."""
 REFERENCE = "#/components/schemas/{model}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """One operation; `event` is None where nobody says what it tells."""
+    """One operation; `event` is None if its events have no type."""
 
     name: str
     about: str
@@ -34,13 +37,13 @@ class Described:
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """All of them, and the types that they share, by name."""
+    """All operations, and the types they share, by name."""
 
     operations: tuple[Described, ...]
     failure: Schema
     types: dict[str, Schema]
     aliases: dict[str, Schema]
-    """Choices that have a name of their own: of words, and of types."""
+    """Named literals and unions."""
 
 
 @dataclass(frozen=True)
@@ -54,29 +57,30 @@ class _Typed:
 
 @cache
 def contract() -> Contract:
-    """Read from the operations themselves."""
-    found = [*_doors(), *(_typed(name, one) for name, one in offered_operations().items())]
+    """Build it from the registered operations."""
+    typed = [*_sign_in_operations(), *(_typed(operation) for operation in operations() if operation.page)]
     inputs: list[tuple[tuple[str, str], Literal["validation", "serialization"], TypeAdapter[Any]]] = [
         (("", "failure"), "serialization", TypeAdapter(Failure)),
         *((("alias", name), "serialization", TypeAdapter(choice)) for name, choice in _choices().items()),
     ]
-    for one in found:
-        inputs.append(((one.name, "params"), "validation", TypeAdapter(one.params)))
-        inputs.append(((one.name, "result"), "serialization", TypeAdapter(one.result)))
-        if one.event is not None:
-            inputs.append(((one.name, "event"), "serialization", TypeAdapter(one.event)))
+    for operation in typed:
+        name = operation.name
+        inputs.append(((name, "params"), "validation", TypeAdapter(operation.params)))
+        inputs.append(((name, "result"), "serialization", TypeAdapter(operation.result)))
+        if operation.event is not None:
+            inputs.append(((name, "event"), "serialization", TypeAdapter(operation.event)))
     schemas, shared = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE)
     by_key = {key: schema for (key, _), schema in schemas.items()}
     return Contract(
         operations=tuple(
             Described(
-                name=one.name,
-                about=one.about,
-                params=by_key[(one.name, "params")],
-                event=by_key.get((one.name, "event")),
-                result=by_key[(one.name, "result")],
+                name=operation.name,
+                about=operation.about,
+                params=by_key[(operation.name, "params")],
+                event=by_key.get((operation.name, "event")),
+                result=by_key[(operation.name, "result")],
             )
-            for one in sorted(found, key=lambda one: one.name)
+            for operation in sorted(typed, key=lambda operation: operation.name)
         ),
         failure=by_key[("", "failure")],
         aliases={name: by_key[("alias", name)] for name in _choices()},
@@ -86,16 +90,18 @@ def contract() -> Contract:
 
 @cache
 def _choices() -> dict[str, Any]:
-    """The literals and unions that the modules of answers give a name to."""
+    """The literals and unions that the result modules give a name to."""
     found: dict[str, Any] = {}
-    for name in plugins.names(ANSWERS):
-        module = vars(plugins.find(ANSWERS, name))
+    modules = [plugins.find(RESULTS, name) for name in plugins.names(RESULTS)]
+    for module in (*modules, *map(import_module, CHATS)):
         choices = {
-            key: value for key, value in module.items() if not key.startswith("_") and _is_choice(value)
+            key: value for key, value in vars(module).items() if not key.startswith("_") and _is_choice(value)
         }
         clashing = [key for key, value in choices.items() if found.get(key, value) != value]
         if clashing:
-            raise TypeError(f"Several modules of {ANSWERS} mean different things by: {', '.join(clashing)}.")
+            raise TypeError(
+                f"Several modules of {RESULTS} define different types named: {', '.join(clashing)}."
+            )
         found |= choices
     return dict(sorted(found.items()))
 
@@ -104,18 +110,13 @@ def _is_choice(value: Any) -> bool:
     return isinstance(value, UnionType) or get_origin(value) is Literal
 
 
-def _doors() -> Iterator[_Typed]:
-    yield _Typed("sign_in", "A key for the token of a one-time address.", SignInParams, None, SignedIn)
-    yield _Typed("sign_out", "Give the page's key up.", SignOutParams, None, SignedOut)
-
-
-def _typed(name: str, operation: Operation) -> _Typed:
-    words = "".join(part.capitalize() for part in name.split("_"))
-    # Under a name of its own: in their modules all of them are called the same.
-    params = create_model(f"{words}Params", __base__=operation.Params, __doc__=operation.Params.__doc__)
-    about = (operation.__doc__ or "").strip().partition("\n")[0]
-    _, colon, rest = about.partition("`: ")
-    returned = get_type_hints(operation.run).get("return", Any)
-    return _Typed(
-        name, (rest if colon else about).capitalize(), params, getattr(operation, "Event", None), returned
+def _sign_in_operations() -> Iterator[_Typed]:
+    yield _Typed(
+        "sign_in", "Exchange the token of a one-time sign-in address for a key.", SignInParams, None, SignedIn
     )
+    yield _Typed("sign_out", "Revoke the page's key.", SignOutParams, None, SignedOut)
+
+
+def _typed(operation: Operation[..., Any]) -> _Typed:
+    about = (operation.function.__doc__ or "").strip().partition("\n")[0]
+    return _Typed(operation.name, about, operation.params, operation.event, operation.hints["return"])

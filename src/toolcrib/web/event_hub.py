@@ -1,8 +1,8 @@
-"""Tells every open page what happens in the host, as one numbered series that a page can resume.
+"""Sends the host's events to every open page, as one numbered series that a page can resume.
 
-The host's events are listened to once, however many pages there are; to single calls only while there is one.
-The latest are kept: a page that was cut off goes on where it was, and one that was away for too long, or knew
-another run of the host, is told to fetch everything anew. No page that reads slowly holds up anything.
+There is one subscription to the host's events for all pages; calls are followed only while a page is open.
+The latest events are kept: a page that reconnects resumes where it was, and one that was away too long, or
+followed another run of the host, is told to fetch everything again. A slow page delays nothing else.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
 from toolcrib.serverkit.encoding import encode
 from toolcrib.tasks import cancel_and_wait
-from toolcrib.web.live_events import CallTelling, shown_event, waiting_event, worth_a_look
+from toolcrib.web.live_events import CallEvents, changes_waiting, shown_event, waiting_event
 
 KEPT = 2000
-"""Events that are kept for those who come back."""
+"""Events kept for pages that reconnect."""
 HEARTBEAT = 10.0
-MOST_PAGES = 64
+MAX_PAGES = 64
 SETTLING = 0.1
-"""Seconds in which several changes of what waits become one."""
+"""Seconds in which changes to the list of what waits are combined."""
 TICK = 0.5
-"""Seconds between looks at how many calls run, and at the rate in which they are told."""
+"""Seconds between updates of the number of running calls, and of the event rate."""
 
 
 class Hub:
-    """The series. `run` names this run of the host, which is part of every event's id."""
+    """The series of events. `run` identifies this run of the host and is part of every event's id."""
 
     def __init__(self, host: Host) -> None:
         self.run = secrets.token_hex(4)
@@ -41,14 +41,14 @@ class Hub:
         self._host = host
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._number = 0
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._look = asyncio.Event()
         self._calls: asyncio.Task[None] | None = None
-        self._told_waiting: list[Any] | None = None
+        self._published_waiting: list[Any] | None = None
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Listen to the host while the block runs."""
+        """Follow the host's events while the block runs."""
         tasks = [
             asyncio.create_task(self._follow(), name="page events"),
             asyncio.create_task(self._watch_waiting(), name="page waiting"),
@@ -59,17 +59,17 @@ class Hub:
             self.close()
             await cancel_and_wait(*tasks, self._calls)
 
-    def tell(self, kind: str, **what: Any) -> None:
+    def publish(self, kind: str, **fields: Any) -> None:
         """Add an event to the series."""
         self._number += 1
-        body = encode({"seq": self._number, "kind": kind, **what})
+        body = encode({"seq": self._number, "kind": kind, **fields})
         event = b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
         self._kept.append((self._number, event))
         self.wake()
 
     def wake(self) -> None:
-        """Let every stream look around."""
-        before, self._news = self._news, asyncio.Event()
+        """Wake every stream to check for events and for its end."""
+        before, self._changed = self._changed, asyncio.Event()
         before.set()
 
     def close(self) -> None:
@@ -79,11 +79,13 @@ class Hub:
 
     @property
     def has_room(self) -> bool:
-        """True while one more page may listen."""
-        return self.pages < MOST_PAGES and not self.closed
+        """Whether another page may connect."""
+        return self.pages < MAX_PAGES and not self.closed
 
-    async def stream(self, last_event_id: str, is_welcome: Callable[[], bool]) -> AsyncGenerator[bytes, None]:
-        """The series from this event on, as server-sent events; ends when the page is welcome no more."""
+    async def stream(
+        self, last_event_id: str, is_signed_in: Callable[[], bool]
+    ) -> AsyncGenerator[bytes, None]:
+        """The events after `last_event_id` as server-sent events; ends when the page is signed out."""
         self._enter()
         try:
             position = self._position(last_event_id)
@@ -92,8 +94,8 @@ class Hub:
                 position = self._number
                 if last_event_id:
                     yield self._reset()
-            while not self.closed and is_welcome():
-                news = self._news
+            while not self.closed and is_signed_in():
+                changed = self._changed
                 if self._kept and self._kept[0][0] > position + 1:
                     yield self._reset()
                     position = self._number
@@ -101,7 +103,7 @@ class Hub:
                 if batch:
                     position = self._number
                     yield b"".join(batch)
-                elif not await _within(news, HEARTBEAT):
+                elif not await _within(changed, HEARTBEAT):
                     yield b":\n\n"
         finally:
             self._leave()
@@ -115,14 +117,14 @@ class Hub:
         return position if first - 1 <= position <= self._number else None
 
     def _hello(self, *, resumed: bool) -> bytes:
-        return self._aside("hello", run=self.run, resumed=resumed)
+        return self._single("hello", run=self.run, resumed=resumed)
 
     def _reset(self) -> bytes:
-        return self._aside("reset")
+        return self._single("reset")
 
-    def _aside(self, kind: str, **what: Any) -> bytes:
-        """An event for one page alone; it has the number of the latest of the series."""
-        body = encode({"seq": self._number, "kind": kind, **what})
+    def _single(self, kind: str, **fields: Any) -> bytes:
+        """An event for a single page; it repeats the number of the latest event."""
+        body = encode({"seq": self._number, "kind": kind, **fields})
         return b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
 
     def _enter(self) -> None:
@@ -137,39 +139,39 @@ class Hub:
             self._calls = None
 
     async def _follow(self) -> None:
-        with self._host.events.subscribe(without=CallFinished) as news:
+        with self._host.events.subscribe(without=CallFinished) as events:
             self._look.set()
             dropped = 0
-            async for event in news:
-                if news.dropped != dropped:
-                    dropped = news.dropped
+            async for event in events:
+                if events.dropped != dropped:
+                    dropped = events.dropped
                     self._forget()
-                if worth_a_look(event):
+                if changes_waiting(event):
                     self._look.set()
                 shown = shown_event(self._host, event)
                 if shown is not None:
-                    self.tell(**shown)
+                    self.publish(**shown)
 
     def _forget(self) -> None:
-        """Something was lost: nobody can go on from what came before it."""
+        """Events were lost: no page can resume from before."""
         self._kept.clear()
         self._number += 1
-        self.tell("reset")
+        self.publish("reset")
 
     async def _follow_calls(self) -> None:
-        """Calls one by one while they are few, else counted; and how many run."""
-        telling = CallTelling(self._host, self.tell)
-        # What happened while nobody looked is not in the series.
-        self.tell("calls", count=0)
-        with self._host.events.subscribe() as news:
+        """Publish calls one by one while they are few, else their count; and the number of running calls."""
+        calls = CallEvents(self._host, self.publish)
+        # Calls that ended while no page was open are not in the series.
+        self.publish("calls", count=0)
+        with self._host.events.subscribe() as events:
             while True:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(TICK):
                         while True:
-                            event = await news.next()
+                            event = await events.next()
                             if isinstance(event, CallFinished):
-                                telling.take(event.record)
-                telling.tick()
+                                calls.add(event.record)
+                calls.tick()
 
     async def _watch_waiting(self) -> None:
         while True:
@@ -177,15 +179,15 @@ class Hub:
             await asyncio.sleep(SETTLING)
             self._look.clear()
             shown, items = await waiting_event(self._host)
-            if items != self._told_waiting:
-                self._told_waiting = items
-                self.tell(**shown)
+            if items != self._published_waiting:
+                self._published_waiting = items
+                self.publish(**shown)
 
 
-async def _within(news: asyncio.Event, seconds: float) -> bool:
+async def _within(event: asyncio.Event, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
-            await news.wait()
+            await event.wait()
     except TimeoutError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""An answer without a known end, which is over for whoever makes it as soon as it is for whoever reads it."""
+"""A response of server-sent events whose generator is closed when the client disconnects."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from starlette.types import Receive, Scope, Send
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events. What makes them is closed with the answer, not when it happens to be collected."""
+    """Server-sent events. The generator is closed with the response, not when it is garbage-collected."""
 
     def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
         super().__init__(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
         self._events = events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
         try:
             await super().__call__(scope, receive, send)
         finally:

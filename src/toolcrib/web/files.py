@@ -1,8 +1,8 @@
-"""The page's own files: hashed ones are kept by the browser for ever, the rest is asked for each time.
+"""The page's files: browsers cache hashed ones forever and revalidate the rest.
 
-A file that was compressed when the page was built is sent compressed to a browser that accepts it. A path
-that names no file and has no ending is a place in the page, and gets the page. Without a built page there is
-one that says so.
+Files compressed at build time are sent compressed to browsers that accept it. A path without a file
+extension is a route of the page and gets `index.html`. If the page was not built, a short page
+says so.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from starlette.staticfiles import StaticFiles
 
 INDEX = "index.html"
 HASHED = "assets/"
-FOR_EVER = "public, max-age=31536000, immutable"
+FOREVER = "public, max-age=31536000, immutable"
 MISSING = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Toolcrib</title>
 <h1>The page was not built</h1>
-<p>Toolcrib is running, and its gateway and its commands work. The files of its page are missing from this
+<p>Toolcrib is running, and the gateway and the commands work. The files of the page are missing from this
 installation.</p>
-<p>In a checkout, type <code>make setup</code> and start it again. An installed package brings them:
+<p>In a checkout, run <code>make setup</code> and start Toolcrib again. Otherwise reinstall the package:
 <code>pip install --force-reinstall toolcrib</code>.</p>
 </html>
 """
 
 
 class PageFiles:
-    """Serves one folder, and nothing outside of it."""
+    """Serves one folder, and nothing outside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -43,21 +43,21 @@ class PageFiles:
         path = request.path_params["path"]
         if not (self._folder / INDEX).is_file():
             return HTMLResponse(MISSING, 503 if not path else 404)
-        if not path or not _has_ending(path):
+        if not path or not _has_extension(path):
             path = INDEX
         small = f"{path}.gz"
         has_small = (self._folder / small).is_file()
         sent = small if has_small and _takes_gzip(request.headers.get("accept-encoding", "")) else path
         try:
             answer = await self._files.get_response(sent, request.scope)
-        except ValueError:  # a name that no file system takes
+        except ValueError:  # not a valid file name
             raise HTTPException(404) from None
         if has_small:
             answer.headers["vary"] = "Accept-Encoding"
         if sent == small:
             answer.headers["content-encoding"] = "gzip"
         if path.startswith(HASHED) and answer.status_code in (200, 206, 304):
-            answer.headers["cache-control"] = FOR_EVER
+            answer.headers["cache-control"] = FOREVER
         elif path == INDEX:
             answer.headers["cache-control"] = "no-store"
         else:
@@ -65,7 +65,7 @@ class PageFiles:
         return answer
 
 
-def _has_ending(path: str) -> bool:
+def _has_extension(path: str) -> bool:
     return "." in path.rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""What every answer of the page tells the browser: run nothing but ours, show us in no frame, tell nobody."""
+"""Security headers of every response: only our own scripts, no frames, no referrer."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ SECURITY: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-NEVER_KEPT = (b"cache-control", b"no-store")
+NO_STORE = (b"cache-control", b"no-store")

@@ -1,14 +1,15 @@
-"""What of the host's events a page is told, and in which form."""
+"""Converts the host's events to events for pages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.control.setup_shapes import setup_json
-from toolcrib.control.shapes import record_json, server_json
-from toolcrib.control.waiting import gather_waiting
 from toolcrib.host import Host
+from toolcrib.operations.approvals import gather_waiting
+from toolcrib.operations.results.calls import record_json
+from toolcrib.operations.results.servers import server_json
+from toolcrib.operations.results.setups import setup_json
 from toolcrib.schema.events import (
     ConfigChanged,
     Event,
@@ -24,13 +25,13 @@ from toolcrib.schema.events import (
 from toolcrib.schema.tools import CallRecord
 
 CALLS_A_TICK = 2
-"""Calls that are told one by one between two ticks; of more, only the number."""
+"""Calls with an event of their own between two ticks; further ones are only counted."""
 
 
 def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
-    """An event of the host as one of the series; None for what no page has to know."""
+    """The event for pages; None if pages do not need it."""
     if isinstance(event, ServerChanged):
-        return {"kind": "server", "server": server_json(event.status, host.caller.counts)}
+        return {"kind": "server", "server": server_json(event.status, host.toolset.caller.counts)}
     if isinstance(event, ServerRemoved):
         return {"kind": "server_removed", "name": event.name}
     if isinstance(event, ToolsChanged):
@@ -42,49 +43,47 @@ def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
     if isinstance(event, SetupForgotten):
         return {"kind": "setup_forgotten", "name": event.name}
     if isinstance(event, TurnTold):
-        told = dict(event.event)
-        return {"kind": "chat", "chat": event.chat, "turn": event.turn, "n": event.number, "event": told}
+        shown = dict(event.event)
+        return {"kind": "chat", "chat": event.chat, "turn": event.turn, "n": event.number, "event": shown}
     if isinstance(event, Noticed):
         undo = None if event.undo is None else dict(event.undo)
         return {"kind": "notice", "text": event.text, "undo": undo}
     return None
 
 
-def worth_a_look(event: Event) -> bool:
-    """True when something else may wait for a person after it."""
+def changes_waiting(event: Event) -> bool:
+    """Whether the list of what waits for the user may have changed."""
     return isinstance(event, WaitingChanged | ServerChanged | ServerRemoved | ToolsChanged)
 
 
 async def waiting_event(host: Host) -> tuple[dict[str, Any], list[Any]]:
-    """What waits, as an event that says how much, and as the whole, to compare with."""
+    """The event about what waits for the user, and the full list to compare with."""
     items = await gather_waiting(host)
     return {"kind": "waiting", "count": len(items), "oldest": items[0] if items else None}, list(items)
 
 
-class CallTelling:
-    """Tells of calls at a rate that a page can show."""
+class CallEvents:
+    """Publishes calls at a rate that a page can show."""
 
-    def __init__(self, host: Host, tell: Callable[..., None]) -> None:
-        self._counts = host.caller.counts
-        self._tell = tell
-        self._told = 0
-        self._untold = 0
+    def __init__(self, host: Host, publish: Callable[..., None]) -> None:
+        self._counts = host.toolset.caller.counts
+        self._publish = publish
+        self._published = 0
+        self._counted = 0
         self._running = 0
 
-    def take(self, record: CallRecord) -> None:
-        """A call ended."""
-        if self._told < CALLS_A_TICK:
-            self._told += 1
-            self._tell("call", record=record_json(record))
+    def add(self, record: CallRecord) -> None:
+        if self._published < CALLS_A_TICK:
+            self._published += 1
+            self._publish("call", record=record_json(record))
         else:
-            self._untold += 1
+            self._counted += 1
 
     def tick(self) -> None:
-        """Some time went by."""
-        if self._untold:
-            self._tell("calls", count=self._untold)
-        self._told = self._untold = 0
+        if self._counted:
+            self._publish("calls", count=self._counted)
+        self._published = self._counted = 0
         running = self._counts.in_flight
         if running != self._running:
             self._running = running
-            self._tell("running", count=running)
+            self._publish("running", count=running)

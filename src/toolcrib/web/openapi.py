@@ -1,4 +1,4 @@
-"""The interface as an OpenAPI document: `GET /api/openapi.json`, or `python -m toolcrib.web.openapi`."""
+"""The API as an OpenAPI document: `GET /api/openapi.json`, or `python -m toolcrib.web.openapi`."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ from toolcrib import __version__
 from toolcrib.web.contract import Described, contract
 
 FAILURES = {
-    "400": "The request makes no sense.",
+    "400": "The request is not valid.",
     "401": "The page's key is not valid.",
-    "403": "A rule or a person said no, or nobody has agreed yet.",
-    "404": "There is no such thing.",
+    "403": "Denied by a rule or by the user, or not approved yet.",
+    "404": "Not found.",
     "413": "The request is too large.",
-    "415": "The body is no JSON.",
-    "500": "Something went wrong inside.",
-    "502": "A server or a model was reached and did not do it.",
-    "503": "A server, or the host, cannot take it now.",
+    "415": "The body is not JSON.",
+    "500": "Internal error.",
+    "502": "A server or a model failed.",
+    "503": "A server or the host is not available now.",
 }
 
 
 def document() -> dict[str, Any]:
-    """All of it."""
     known = contract()
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Toolcrib",
             "version": __version__,
-            "summary": "What the page asks of the host. On loopback only, and with a key.",
+            "summary": "The API of the web page. On loopback only, with a key.",
         },
         "security": [{"key": []}],
         "paths": {
-            **{f"/api/{one.name}": {"post": _operation(one)} for one in known.operations},
+            **{f"/api/{described.name}": {"post": _operation(described)} for described in known.operations},
             "/api/live": {"get": _live(known.aliases["News"])},
         },
         "components": {
@@ -44,34 +43,34 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(one: Described) -> dict[str, Any]:
-    told = {"event": one.event if one.event is not None else {}, "result": one.result}
-    described: dict[str, Any] = {
-        "operationId": one.name,
-        "summary": one.about,
-        "requestBody": {"content": {"application/json": {"schema": one.params}}},
+def _operation(described: Described) -> dict[str, Any]:
+    events = {"event": described.event if described.event is not None else {}, "result": described.result}
+    document: dict[str, Any] = {
+        "operationId": described.name,
+        "summary": described.about,
+        "requestBody": {"content": {"application/json": {"schema": described.params}}},
         "responses": {
             "200": {
-                "description": "The result; as a stream, what is told on the way and then the result.",
+                "description": "The result; as a stream, events followed by the result.",
                 "content": {
-                    "application/json": {"schema": one.result},
-                    "text/event-stream": {"schema": {"type": "string"}, "x-events": told},
+                    "application/json": {"schema": described.result},
+                    "text/event-stream": {"schema": {"type": "string"}, "x-events": events},
                 },
             },
             **{status: _failure(text) for status, text in FAILURES.items()},
         },
     }
-    return {**described, "security": []} if one.name == "sign_in" else described
+    return {**document, "security": []} if described.name == "sign_in" else document
 
 
-def _live(news: dict[str, Any]) -> dict[str, Any]:
-    stream = {"text/event-stream": {"schema": {"type": "string"}, "x-events": {"message": news}}}
+def _live(events: dict[str, Any]) -> dict[str, Any]:
+    stream = {"text/event-stream": {"schema": {"type": "string"}, "x-events": {"message": events}}}
     last = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
     return {
         "operationId": "live",
-        "summary": "What happens in the host, from now on or from the event that was heard last.",
+        "summary": "Live events of the host, from now on or after the last received event.",
         "parameters": [last],
-        "responses": {"200": {"description": "Events without end.", "content": stream}},
+        "responses": {"200": {"description": "An endless stream of events.", "content": stream}},
     }
 
 

@@ -1,4 +1,4 @@
-"""What pages say and hear when they sign in and out: the only requests that are no operations of the host."""
+"""Requests and responses of sign-in and sign-out, which are not operations of the host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class SignInParams(BaseModel):
-    """The token of a one-time address."""
+    """The token of a one-time sign-in address."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -15,16 +15,14 @@ class SignInParams(BaseModel):
 
 
 class SignedIn(TypedDict):
-    """The key that a page sends from now on."""
+    """The key for further requests."""
 
     key: str
 
 
 class SignOutParams(BaseModel):
-    """Nothing."""
+    """No parameters."""
 
 
 class SignedOut(TypedDict):
-    """The page's key is no good any more."""
-
     signed_out: bool

@@ -1,4 +1,4 @@
-"""Writes the types of the interface for the page: `python -m toolcrib.web.typescript FILE`."""
+"""Generates the API's types for the page: `python -m toolcrib.web.typescript FILE`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 from toolcrib.web.contract import Contract, Described, Schema, contract
 
-HEAD = "// Made from the operations by `make types-page`. Changes belong there, not here.\n"
-WIDTH = 110
+HEAD = "// Generated from the operations by `make generated`. Do not edit.\n"
 _PLAIN = {
     "string": "string",
     "integer": "number",
@@ -23,7 +22,6 @@ _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 def typescript(known: Contract) -> str:
-    """The whole file."""
     parts = [HEAD]
     parts += [_declared(name, schema) for name, schema in known.types.items()]
     parts += [f"export type {name} = {_type(schema)};\n" for name, schema in known.aliases.items()]
@@ -32,15 +30,15 @@ def typescript(known: Contract) -> str:
 
 
 def _operations(operations: tuple[Described, ...]) -> str:
-    lines = ["/** Everything that can be asked of the host. */", "export interface Operations {"]
-    for one in operations:
-        event = "unknown" if one.event is None else _type(one.event)
+    lines = ["/** All operations of the host. */", "export interface Operations {"]
+    for operation in operations:
+        event = "unknown" if operation.event is None else _type(operation.event)
         lines += [
-            f"  {_comment(one.about)}",
-            f"  {one.name}: {{",
-            f"    params: {_type(one.params)};",
+            f"  {_comment(operation.about)}",
+            f"  {operation.name}: {{",
+            f"    params: {_type(operation.params)};",
             f"    event: {event};",
-            f"    result: {_type(one.result)};",
+            f"    result: {_type(operation.result)};",
             "  };",
         ]
     return "\n".join([*lines, "}", ""])
@@ -77,7 +75,7 @@ def _type(schema: Any) -> str:
         return " | ".join(json.dumps(value) for value in schema["enum"])
     branches = schema.get("anyOf") or schema.get("oneOf")
     if branches:
-        return " | ".join(dict.fromkeys(_type(one) for one in branches))
+        return " | ".join(dict.fromkeys(_type(branch) for branch in branches))
     return _plain(schema)
 
 
@@ -92,7 +90,7 @@ def _plain(schema: Schema) -> str:
 
 def _array(schema: Schema) -> str:
     if "prefixItems" in schema:
-        return f"[{', '.join(_type(one) for one in schema['prefixItems'])}]"
+        return f"[{', '.join(_type(item) for item in schema['prefixItems'])}]"
     item = _type(schema.get("items"))
     return f"({item})[]" if " | " in item else f"{item}[]"
 

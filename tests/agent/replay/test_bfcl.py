@@ -14,9 +14,9 @@ import toolcrib
 from tests.agent.replay import bfcl
 from toolcrib.agent.compaction import _ASK as ASKS_FOR_A_NOTE
 from toolcrib.approvals.gate import AllowAll
-from toolcrib.llm.model import Request
-from toolcrib.schema.messages import FromPerson
-from toolcrib.testing.model import Calls, ScriptedModel, calls
+from toolcrib.llm.model import CompletionRequest
+from toolcrib.schema.messages import FromUser
+from toolcrib.testing.model import ScriptedCalls, ScriptedModel, calls
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 CANNOT = {f"multi_turn_{category}_173" for category in bfcl.CATEGORIES}
@@ -35,9 +35,9 @@ class Solver:
     def __init__(self) -> None:
         self.left: Iterator[bfcl.Call] = iter(())
 
-    def __call__(self, request: Request) -> str | Calls:
+    def __call__(self, request: CompletionRequest) -> str | ScriptedCalls:
         first = request.messages[0]
-        if isinstance(first, FromPerson) and first.text.startswith(ASKS_FOR_A_NOTE[:40]):
+        if isinstance(first, FromUser) and first.text.startswith(ASKS_FOR_A_NOTE[:40]):
             return "A long talk about files."
         call = next(self.left, None)
         return "Done." if call is None else calls((call.tool, call.arguments))
@@ -51,7 +51,7 @@ async def replay(
     world.update(entry.begin())
     solver = Solver()
     agent = host.agent(ScriptedModel(solver), max_rounds=200)
-    chat = await host.chats.create("scripted")
+    chat = await host.chats.store.create("scripted")
     outcomes: list[str] = []
     for turn in range(len(entry.solution)):
         solver.left = iter(entry.calls(turn))

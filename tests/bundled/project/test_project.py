@@ -11,7 +11,7 @@ from toolcrib.bundled.project.tools import ProjectTools
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import ToolcribError
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def test_lines_are_found(project: ProjectTools) -> None:
     )
     assert "b.txt" in await project.grep("needle", ignore_case=True)
     assert "b.txt" not in await project.grep("needle", include="*.py", ignore_case=True)
-    assert await project.grep("nowhere") == "No line fits."
+    assert await project.grep("nowhere") == "No line matches."
     assert "a.py" in await project.grep("-x|needle")
     with pytest.raises(ToolFailure, match="failed"):
         await project.grep("(")

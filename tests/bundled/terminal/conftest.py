@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.bundled.terminal.sandbox import Sandbox, missing
-from toolcrib.bundled.terminal.sessions import Sessions
+from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 
@@ -70,6 +70,6 @@ def mounted(workplace: Callable[..., Workplace], request: pytest.FixtureRequest)
 
 @pytest.fixture
 async def terminal(workplace: Callable[..., Workplace]) -> AsyncIterator[TerminalTools]:
-    sessions = Sessions()
+    sessions = CommandSessions()
     yield TerminalTools(workplace(), sessions)
     await sessions.end_all()

@@ -13,8 +13,8 @@ import pytest
 
 from tests.bundled.terminal.test_hostile_repository import git
 from tests.bundled.terminal.test_running import text
+from toolcrib.bundled.terminal.environment import SHELL, environment
 from toolcrib.bundled.terminal.guards import guard
-from toolcrib.bundled.terminal.surroundings import SHELL, environment
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.serverkit.shell import judge

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.bundled.terminal.processes import DEADLINE, carrying, until
-from toolcrib.bundled.terminal.sessions import Sessions
+from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.serverkit import caller_context
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 
 ESCAPES = [
     "sleep {mark} & wait",
@@ -52,7 +52,7 @@ async def test_it_runs_where_it_is_told(terminal: TerminalTools, folder: Path) -
     (folder / "sub").mkdir()
 
     assert str(folder / "sub") in text(await terminal.run_command("pwd", cwd="sub"))
-    with pytest.raises(ToolFailure, match="is no folder"):
+    with pytest.raises(ToolFailure, match="is not a folder"):
         await terminal.run_command("pwd", cwd="nowhere")
 
 
@@ -137,7 +137,7 @@ async def test_too_much_memory_is_ended(workplace: Callable[..., Workplace]) -> 
 
 
 async def test_the_destructive_is_refused_even_without_a_gate(terminal: TerminalTools) -> None:
-    with pytest.raises(ToolFailure, match="never run"):
+    with pytest.raises(ToolFailure, match="is refused"):
         await terminal.run_command("rm -rf /")
 
 
@@ -189,7 +189,7 @@ async def test_whoever_is_cancelled_twice_still_waits_for_the_end(terminal: Term
 async def test_who_stops_a_command_hears_how_many_processes_ended(
     confined: Callable[..., Workplace],
 ) -> None:
-    tools = TerminalTools(confined(), Sessions())
+    tools = TerminalTools(confined(), CommandSessions())
     seconds, heard = mark(), list[int]()
     caller_context.ended.set(heard.append)
     running = asyncio.create_task(tools.run_command(f"sleep {seconds} & sleep {seconds} & wait"))

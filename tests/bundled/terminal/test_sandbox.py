@@ -16,7 +16,7 @@ from toolcrib.bundled.terminal.keeper import landlock_version
 from toolcrib.bundled.terminal.sandbox import Kind, Sandbox, missing
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])

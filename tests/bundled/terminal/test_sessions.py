@@ -10,7 +10,7 @@ from tests.bundled.terminal.processes import DEADLINE, carrying, until
 from tests.bundled.terminal.test_running import mark, text
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.serverkit import caller_context
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 
 
 async def shown(terminal: TerminalTools, session_id: str, wanted: str) -> str:
@@ -110,4 +110,4 @@ async def test_the_surroundings_and_files_are_told(terminal: TerminalTools) -> N
     assert (await terminal.find_files("*.py")).splitlines() == ["a/y.py", "a/b/x.py"]
     assert await terminal.find_files("a/**/x.py") == "a/b/x.py"
     assert await terminal.find_files("*.py", directory="a/b") == "x.py"
-    assert await terminal.find_files("*.rs") == "No file fits."
+    assert await terminal.find_files("*.rs") == "No file matches."

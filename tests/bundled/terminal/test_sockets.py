@@ -15,7 +15,7 @@ from tests.bundled.terminal.test_running import text
 from toolcrib.bundled.terminal.keeper import landlock_version
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 
 CONNECT = """
 import socket, sys
@@ -210,6 +210,6 @@ async def test_a_folder_that_is_replaced_or_hidden_is_no_place_to_start_in(
     tools = TerminalTools(mounted(hidden=[str(elsewhere)]))
 
     for folder in (tmp_path, elsewhere):
-        with pytest.raises(ToolFailure, match="not there in the sandbox"):
+        with pytest.raises(ToolFailure, match="not available in the sandbox"):
             await tools.run_command("pwd", cwd=str(folder))
     assert text(await tools.run_command("pwd", cwd=tempfile.gettempdir())).startswith(tempfile.gettempdir())

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from toolcrib.config.client_files.client import find_client
-from toolcrib.config.client_files.editing import plan_connection, plan_removal, read_entries, write_change
+from toolcrib.config.client_files.file_changes import (
+    plan_connection,
+    plan_removal,
+    read_entries,
+    write_change,
+)
 from toolcrib.config.client_files.gateway import Program
 from toolcrib.errors import ConfigError
 
@@ -49,7 +54,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     change = plan_connection(CURSOR, file, "toolcrib", ENTRY)
     file.write_text('{"new": 1}')
 
-    with pytest.raises(ConfigError, match="meanwhile"):
+    with pytest.raises(ConfigError, match="in the meantime"):
         write_change(change)
     assert file.read_text() == '{"new": 1}'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.config.clients.samples import BROKEN, FILES
-from toolcrib.config.client_files.client import Client, client_names, find_client
-from toolcrib.config.client_files.editing import (
+from toolcrib.config.client_files.client import McpClient, client_names, find_client, snippet
+from toolcrib.config.client_files.file_changes import (
     Change,
     backup_of,
     is_ours,
@@ -19,24 +19,23 @@ from toolcrib.config.client_files.editing import (
     write_change,
 )
 from toolcrib.config.client_files.gateway import Address, Program
-from toolcrib.config.client_files.tables import snippet
 from toolcrib.errors import ConfigError, NotFound, UsageError
 
 PROGRAM = Program(command="/opt/tool crib/bin/toolcrib", args=("serve", "--stdio", "--home", 'C:\\a "b" ü'))
 ADDRESS = Address(url="http://127.0.0.1:8765/mcp/work", token="s3cret")
 NAMES = client_names()
-REMOTE = [name for name in NAMES if find_client(name).by_address is not None]
+REMOTE = [name for name in NAMES if find_client(name).dialect.remote]
 
 
 def connect(
-    client: Client, file: Path, gateway: Program | Address = PROGRAM, name: str = "toolcrib"
+    client: McpClient, file: Path, gateway: Program | Address = PROGRAM, name: str = "toolcrib"
 ) -> Change:
     change = plan_connection(client, file, name, client.entry(name, gateway))
     write_change(change)
     return change
 
 
-def remove(client: Client, file: Path, name: str = "toolcrib") -> Change:
+def remove(client: McpClient, file: Path, name: str = "toolcrib") -> Change:
     change = plan_removal(client, file, name)
     write_change(change)
     return change
@@ -180,8 +179,8 @@ def test_line_ends_and_a_byte_order_mark_are_kept(name: str, file: Path) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_a_token_is_in_the_file_and_in_nothing_that_is_shown(name: str) -> None:
     client = find_client(name)
-    if client.by_address is None:
-        with pytest.raises(UsageError, match="no form"):
+    if not client.dialect.remote:
+        with pytest.raises(UsageError, match="cannot use servers with an address"):
             client.entry("toolcrib", ADDRESS)
         return
     assert "Bearer s3cret" in str(client.entry("toolcrib", ADDRESS))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.config.client_files import jsonc
-from toolcrib.config.client_files.tables import without_entry
+from toolcrib.config.client_files.client import without_entry
 from toolcrib.errors import ConfigError
 
 TABLE = ("mcpServers",)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.config.client_files.client import find_client
-from toolcrib.config.client_files.gateway import Address
-from toolcrib.config.client_files.places import Places
+from toolcrib.config.client_files.gateway import Address, UserFolders
 
 HOME = Path("/home/ada")
 SUPPORT = "Library/Application Support"
@@ -63,7 +62,7 @@ def test_the_usual_places(name: str, linux: str, darwin: str, win32: str) -> Non
     client = find_client(name)
 
     for platform, expected in {"linux": linux, "darwin": darwin, "win32": win32}.items():
-        assert client.file(Places(home=HOME, platform=platform)) == HOME / expected
+        assert client.file(UserFolders(home=HOME, platform=platform)) == HOME / expected
 
 
 @pytest.mark.parametrize(
@@ -81,19 +80,19 @@ def test_the_usual_places(name: str, linux: str, darwin: str, win32: str) -> Non
     ],
 )
 def test_places_that_a_variable_names(name: str, platform: str, variable: str, expected: str) -> None:
-    places = Places(home=HOME, platform=platform, environ={variable: "/elsewhere"})
+    places = UserFolders(home=HOME, platform=platform, environ={variable: "/elsewhere"})
 
     assert find_client(name).file(places) == Path(expected)
 
 
 def test_a_relative_folder_in_a_variable_counts_for_nothing() -> None:
-    places = Places(home=HOME, platform="linux", environ={"XDG_CONFIG_HOME": "here"})
+    places = UserFolders(home=HOME, platform="linux", environ={"XDG_CONFIG_HOME": "here"})
 
     assert places.config == HOME / ".config"
 
 
 def test_a_client_is_here_when_its_folder_is(tmp_path: Path) -> None:
-    places, client = Places(home=tmp_path, platform="linux"), find_client("claude-code")
+    places, client = UserFolders(home=tmp_path, platform="linux"), find_client("claude-code")
     assert not client.is_here(places)
 
     (tmp_path / ".claude").mkdir()
@@ -115,7 +114,7 @@ OLDER = {
 def test_where_only_an_older_version_is_installed_its_file_is_used(
     tmp_path: Path, name: str, platform: str
 ) -> None:
-    places, client = Places(home=tmp_path, platform=platform), find_client(name)
+    places, client = UserFolders(home=tmp_path, platform=platform), find_client(name)
     assert client.here(places) is client
 
     older = tmp_path / OLDER[name][platform]
@@ -127,7 +126,7 @@ def test_where_only_an_older_version_is_installed_its_file_is_used(
 
 
 def test_an_older_windsurf_is_told_the_address_under_its_own_key(tmp_path: Path) -> None:
-    places, address = Places(home=tmp_path, platform="linux"), Address(url="http://127.0.0.1:8765/mcp")
+    places, address = UserFolders(home=tmp_path, platform="linux"), Address(url="http://127.0.0.1:8765/mcp")
     (tmp_path / ".codeium" / "windsurf").mkdir(parents=True)
     client = find_client("windsurf")
 

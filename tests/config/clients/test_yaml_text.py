@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.config.client_files import yaml_text
-from toolcrib.config.client_files.client import Opaque
-from toolcrib.config.client_files.tables import without_entry
+from toolcrib.config.client_files.client import OpaqueValue, without_entry
 from toolcrib.config.client_files.yaml_nodes import MAX_CHARACTERS
 from toolcrib.errors import ConfigError
 
@@ -232,7 +231,7 @@ def test_values_are_read(text: str, value: Any) -> None:
     ],
 )
 def test_what_is_more_than_plain_data_is_not_constructed(text: str) -> None:
-    assert isinstance(yaml_text.read(f"a: {text}\n")["a"], Opaque)
+    assert isinstance(yaml_text.read(f"a: {text}\n")["a"], OpaqueValue)
 
 
 @pytest.mark.parametrize("text", ["*a", "[a", "{a: 1", "a: b", "[a] b", "'a", "- a", "x\n y: z", "\x07", "@"])
@@ -296,7 +295,7 @@ def test_an_error_names_the_line_and_nothing_of_the_file() -> None:
 )
 def test_an_entry_that_others_share_or_that_cannot_be_written_anew_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        yaml_text.set_entries(text, TABLE, {"n": {**ENTRY, "x": Opaque("!t 1")}})
+        yaml_text.set_entries(text, TABLE, {"n": {**ENTRY, "x": OpaqueValue("!t 1")}})
 
 
 def test_an_entry_with_an_explicit_key_is_not_removed() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolcrib.config.importing.planning import Knowledge
-from toolcrib.config.secret_marks import looks_secret
+from toolcrib.config.secret_detection import looks_secret
+from toolcrib.config.transfer.plan import KnownServers
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -21,10 +21,10 @@ def fixture() -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def knowledge() -> Callable[..., Knowledge]:
+def knowledge() -> Callable[..., KnownServers]:
     """What a home knows: its entries and its secrets."""
 
-    def make(servers: dict[str, Any] | None = None, secrets: dict[str, str] | None = None) -> Knowledge:
-        return Knowledge(servers=servers or {}, stored=(secrets or {}).get, looks_secret=looks_secret)
+    def make(servers: dict[str, Any] | None = None, secrets: dict[str, str] | None = None) -> KnownServers:
+        return KnownServers(servers=servers or {}, stored=(secrets or {}).get, looks_secret=looks_secret)
 
     return make

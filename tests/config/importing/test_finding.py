@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.config.client_files.client import client_names, find_client
-from toolcrib.config.client_files.places import Places
-from toolcrib.config.importing.finding import find_sources, known_host
-from toolcrib.config.importing.sources import read_file, read_source
+from toolcrib.config.client_files.gateway import UserFolders
+from toolcrib.config.transfer.sources import find_sources, known_host, read_file, read_source
 from toolcrib.errors import NotFound
 
 
@@ -23,7 +22,7 @@ def put(file: Path, text: str = "{}") -> Path:
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
 @pytest.mark.parametrize("host", client_names())
 def test_the_file_of_every_host_is_found_on_every_platform(host: str, platform: str, tmp_path: Path) -> None:
-    places = Places(home=tmp_path / "home", platform=platform)
+    places = UserFolders(home=tmp_path / "home", platform=platform)
     file = put(find_client(host).file(places))
 
     (found,) = find_sources(places, tmp_path, host)[:1]
@@ -46,7 +45,7 @@ def test_the_file_of_every_host_is_found_on_every_platform(host: str, platform: 
 def test_the_files_of_a_project_are_found(host: str, name: str, tmp_path: Path) -> None:
     file = put(tmp_path / "project" / name, "")
 
-    (found,) = find_sources(Places(home=tmp_path / "home"), tmp_path / "project")
+    (found,) = find_sources(UserFolders(home=tmp_path / "home"), tmp_path / "project")
 
     assert (found.host, found.file, found.workspace) == (host, file, tmp_path / "project")
 
@@ -55,7 +54,7 @@ def test_servers_that_claude_code_keeps_for_a_project_are_found_in_its_own_file(
     projects = {str(tmp_path): {"mcpServers": {"local": {"command": "run"}}}, "/other": {"mcpServers": {}}}
     put(tmp_path / "home" / ".claude.json", json.dumps({"projects": projects}))
 
-    sources = find_sources(Places(home=tmp_path / "home"), tmp_path)
+    sources = find_sources(UserFolders(home=tmp_path / "home"), tmp_path)
 
     assert [[draft.name for draft in read_source(one).drafts] for one in sources] == [[], ["local"]]
 
@@ -63,7 +62,7 @@ def test_servers_that_claude_code_keeps_for_a_project_are_found_in_its_own_file(
 def test_a_file_is_found_once_even_from_the_home_folder(tmp_path: Path) -> None:
     put(tmp_path / ".cursor" / "mcp.json")
 
-    assert len(find_sources(Places(home=tmp_path), tmp_path)) == 1
+    assert len(find_sources(UserFolders(home=tmp_path), tmp_path)) == 1
 
 
 def test_a_host_that_nobody_knows_is_guessed_at() -> None:
@@ -97,7 +96,7 @@ def test_servers_are_found_under_every_key_that_editors_use(
 
 
 def test_the_older_file_of_a_client_is_found_beside_the_current_one(tmp_path: Path) -> None:
-    places = Places(home=tmp_path, platform="linux")
+    places = UserFolders(home=tmp_path, platform="linux")
     older = put(tmp_path / ".codeium/windsurf/mcp_config.json", '{"mcpServers": {}}')
     newer = put(tmp_path / ".config/devin/mcp_config.json", '{"mcpServers": {}}')
 

@@ -11,11 +11,11 @@ import pytest
 from tests.config.clients.samples import FILES
 from toolcrib.config.client_files.client import client_names, find_client
 from toolcrib.config.entries import parse_entry
-from toolcrib.config.importing.dialect import Inexpressible
-from toolcrib.config.importing.planning import plan
-from toolcrib.config.importing.references import Outgoing, map_texts
-from toolcrib.config.importing.sources import PLAIN_DIALECT, read_file
-from toolcrib.config.importing.writing import write_entry
+from toolcrib.config.transfer.dialect import Inexpressible
+from toolcrib.config.transfer.plan import plan
+from toolcrib.config.transfer.references import ReferenceWriter, map_texts
+from toolcrib.config.transfer.sources import PLAIN_DIALECT, read_file
+from toolcrib.config.transfer.translation import write_entry
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").iterdir())
 HOSTS = {
@@ -54,7 +54,7 @@ def exported(host: str, servers: dict[str, dict[str, Any]]) -> str:
 
 
 def without_secrets(servers: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {name: map_texts(entry, Outgoing(PLAIN_DIALECT).write) for name, entry in servers.items()}
+    return {name: map_texts(entry, ReferenceWriter(PLAIN_DIALECT).write) for name, entry in servers.items()}
 
 
 def test_there_is_a_file_of_every_host() -> None:
@@ -127,7 +127,7 @@ def test_a_server_goes_through_any_other_host(
         (back,) = taken_in(tmp_path / "file", knowledge, host).values()
         kinds = {parse_entry(server, entry).type, parse_entry(server, back).type}
         assert len(kinds) == 1
-        if any("knows no default" in note for note in written.notes):
+        if any("does not support a default" in note for note in written.notes):
             continue
         for key in ("command", "args", "url"):
             assert without_secrets({server: back})[server].get(key) == entry.get(key)

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from toolcrib.config.client_files.client import client_names, find_client
 from toolcrib.config.entries import parse_entry
-from toolcrib.config.importing.dialect import Inexpressible, NotAServer
-from toolcrib.config.importing.reading import read_entry
-from toolcrib.config.importing.references import Surroundings
-from toolcrib.config.importing.sources import read_words
-from toolcrib.config.importing.writing import write_entry
+from toolcrib.config.transfer.dialect import Inexpressible, NotAServer
+from toolcrib.config.transfer.references import ImportContext
+from toolcrib.config.transfer.sources import read_words
+from toolcrib.config.transfer.translation import read_entry, write_entry
 from toolcrib.errors import ConfigError
 
 SPECIAL = [
@@ -49,7 +48,7 @@ def test_an_entry_of_a_host_is_a_server_or_is_refused(host: str, data: st.DataOb
     keys = st.sampled_from([*sorted(client.dialect.keys()), *SPECIAL])
     raw = data.draw(st.dictionaries(keys, VALUES, max_size=6))
     try:
-        draft = read_entry(host, client.dialect, "a", raw, Surroundings())
+        draft = read_entry(host, client.dialect, "a", raw, ImportContext())
     except NotAServer:
         return
     parse_entry("a", draft.entry)

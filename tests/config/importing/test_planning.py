@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from toolcrib.config.importing.planning import Choice, Planned, plan
-from toolcrib.config.importing.sources import read_file, read_words
+from toolcrib.config.transfer.plan import ConflictChoice, PlannedImport, plan
+from toolcrib.config.transfer.sources import read_file, read_words
 from toolcrib.errors import ConfigError, UsageError
 
 KEY = "sk-abcdefghijklmnop1234"
 
 
-def planned(document: Any, known: Any, host: str = "cursor", **options: Any) -> list[Planned]:
+def planned(document: Any, known: Any, host: str = "cursor", **options: Any) -> list[PlannedImport]:
     text = document if isinstance(document, str) else json.dumps({"mcpServers": document})
     return plan(read_words(text, Path("/p/.cursor/mcp.json"), host), known, **options)
 
@@ -26,9 +26,9 @@ def test_a_name_that_is_taken_is_skipped_renamed_or_replaced(knowledge: Any) -> 
 
     skipped, added = planned(document, known)
     assert (skipped.standing, skipped.action, added.action) == ("differs", "skip", "add")
-    (renamed, _) = planned(document, known, otherwise=Choice(action="rename"))
+    (renamed, _) = planned(document, known, otherwise=ConflictChoice(action="rename"))
     assert (renamed.as_name, renamed.action) == ("a-3", "add")
-    (replaced, _) = planned(document, known, choices={"a": Choice(action="replace")})
+    (replaced, _) = planned(document, known, choices={"a": ConflictChoice(action="replace")})
     assert (replaced.as_name, replaced.action) == ("a", "replace")
 
 
@@ -106,7 +106,7 @@ def test_a_stored_secret_that_would_be_handed_over_is_told(knowledge: Any) -> No
 
     (one,) = planned(document, knowledge(secrets={"evil.token": "mine"}))
 
-    assert one.notes == ("It would be given the stored secret evil.token.",)
+    assert one.notes == ("It would receive the stored secret evil.token.",)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_trust_is_never_taken_over(knowledge: Any, host: str, granting: dict[str
     (one,) = planned({"a": {"command": "run", **granting}}, knowledge(), host)
 
     assert one.entry == {"command": "run"}
-    assert "not taken over" in one.notes[0]
+    assert "not imported" in one.notes[0]
 
 
 def test_trust_in_a_file_of_no_host_is_not_taken_over_either(knowledge: Any, tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_tricks_of_a_format_give_no_server(knowledge: Any, text: str, host: str)
 
 
 def test_a_file_with_thousands_of_servers_is_no_config_file(knowledge: Any) -> None:
-    with pytest.raises(ConfigError, match="no config file"):
+    with pytest.raises(ConfigError, match="not a config file"):
         planned({f"s{number}": {"command": "x"} for number in range(600)}, knowledge())
 
 

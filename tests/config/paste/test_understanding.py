@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
-from toolcrib.config.paste.pasted import Address, Document, Entries, Install, short_name
-from toolcrib.config.paste.understanding import begins_command, is_beginning, understand
+from toolcrib.config.paste.parser import begins_command, is_beginning, understand
+from toolcrib.config.paste.pasted import Entries, Install, PastedAddress, PastedDocument, short_name
 from toolcrib.errors import UsageError
 
 HERE = Path("/nowhere")
@@ -131,14 +131,14 @@ def test_values_of_a_container_move_out_of_its_arguments() -> None:
     ],
 )
 def test_an_address_is_tried_later(url: str, name: str) -> None:
-    assert understand([url], HERE) == Address(url=url, name=name)
+    assert understand([url], HERE) == PastedAddress(url=url, name=name)
 
 
 def test_commands_of_other_hosts_add_the_same_here() -> None:
     remote = understand(
         ["claude", "mcp", "add", "--transport", "sse", "x", "https://x/sse", "--header", "X-A: b"], HERE
     )
-    assert isinstance(remote, Address)
+    assert isinstance(remote, PastedAddress)
     assert (remote.name, remote.url, remote.transport) == ("x", "https://x/sse", "sse")
     local = understand(
         ["claude", "mcp", "add", "-s", "user", "git", "-e", "K=v", "--", "uvx", "mcp-server-git", "-r", "."],
@@ -151,7 +151,7 @@ def test_commands_of_other_hosts_add_the_same_here() -> None:
     assert isinstance(plain, Entries)
     assert plain.servers == {"mine": {"command": "./run", "args": ["--fast"]}}
     raw = understand(["claude", "mcp", "add-json", "x", '{"command":"run"}'], HERE)
-    assert isinstance(raw, Document)
+    assert isinstance(raw, PastedDocument)
     assert json.loads(raw.text) == {"mcpServers": {"x": {"command": "run"}}}
 
 
@@ -166,7 +166,7 @@ def test_links_of_editors_hold_a_server() -> None:
 
     for link in links:
         found = understand([link], HERE)
-        assert isinstance(found, Document)
+        assert isinstance(found, PastedDocument)
         assert json.loads(found.text) == {"mcpServers": {"x": config}}
 
 
@@ -176,10 +176,10 @@ def test_json_is_a_document_even_without_its_braces(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"mcpServers": {}}')
     file = understand(["c.json"], tmp_path)
 
-    assert isinstance(whole, Document)
-    assert isinstance(inside, Document)
+    assert isinstance(whole, PastedDocument)
+    assert isinstance(inside, PastedDocument)
     assert json.loads(inside.text) == {"a": {"command": "x"}}
-    assert isinstance(file, Document)
+    assert isinstance(file, PastedDocument)
     assert file.file == tmp_path / "c.json"
 
 

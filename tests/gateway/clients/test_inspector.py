@@ -15,7 +15,7 @@ import pytest
 from tests.gateway.clients import install
 
 # The first run installs it, which has a deadline of its own.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(900)]
 DEADLINE = 60.0
 MCPDO = "mcpdo/build/mcp-bin.js"
 every_era = pytest.mark.parametrize("era", ["legacy", "modern"])

@@ -20,7 +20,7 @@ import pytest
 from tests.gateway.clients import install
 
 # The first run installs the clients, which has a deadline of its own.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(900)]
 DEADLINE = 100.0
 DRIVERS = Path(__file__).parent / "drivers"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"

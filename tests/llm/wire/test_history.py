@@ -15,13 +15,13 @@ from tests.llm.wire.bench import PICTURE, PROTOCOLS, TEXT_ARGUMENTS, Open, every
 from tests.llm.wire.script import Raw, Refuse, Say, Script, call, serving, sse
 from toolcrib.agent.chat import Said
 from toolcrib.agent.events import Notice
-from toolcrib.llm.acceptable import NINE_CHARACTERS, Limits, acceptable, accepted_name
-from toolcrib.llm.model import Traits
+from toolcrib.llm.history import NINE_CHARACTERS, Limits, acceptable, accepted_name
+from toolcrib.llm.model import ModelTraits
 from toolcrib.llm.providers.gemini import _contents
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
     FromTools,
+    FromUser,
     Image,
     Message,
     Opaque,
@@ -123,11 +123,11 @@ async def test_arguments_that_no_json_holds_are_told_and_the_chat_goes_on(
     made = await bench(protocol, call(("add", arguments)), Say("sorry"))
 
     ended = await made.ask()
-    await made.agent().ask("again", chat=await made.host.chats.load(ended.chat))
+    await made.agent().ask("again", chat=await made.host.chats.store.load(ended.chat))
 
     assert made.ran == []
     assert ended.calls[0].outcome == "invalid"
-    assert "no JSON object" in made.results()[0].text
+    assert "not a JSON object" in made.results()[0].text
     assert made.script.complaints == []
 
 
@@ -195,9 +195,7 @@ def poisoned() -> list[Message]:
     other = ToolUse(id="x" * 90, name="", arguments={"deep": deep, "half": "\ud800"})
     again = ToolUse(id="call.1", name="add", arguments={"a": 1, "b": 2})
     return [
-        FromPerson(
-            parts=(Text("look \udc00"), Image("no base64!", "image/png"), Image(PICTURE, "image/webp"))
-        ),
+        FromUser(parts=(Text("look \udc00"), Image("no base64!", "image/png"), Image(PICTURE, "image/webp"))),
         FromModel(
             parts=(
                 Opaque(
@@ -239,7 +237,7 @@ def unsigned(script: Script) -> list[str]:
 @every()
 async def test_a_chat_that_was_poisoned_before_is_healed(bench: Open, protocol: ModuleType) -> None:
     made = await bench(protocol, Say("healed"))
-    chat = await made.host.chats.create("before")
+    chat = await made.host.chats.store.create("before")
     chat.entries += [Said(message) for message in poisoned()]
 
     ended = await made.agent().ask("go on", chat=chat)
@@ -258,7 +256,7 @@ def test_gemini_3_gets_a_stand_in_for_signatures_of_other_models() -> None:
 
 async def test_a_chat_goes_on_with_every_other_vendor(bench: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     made = await bench(anthropic, call(("functions.add", '{"a": NaN}'), ("picture", {})), Say("one"))
-    chat = await made.host.chats.create("anthropic:claude-test")
+    chat = await made.host.chats.store.create("anthropic:claude-test")
     await made.agent().ask("first", chat=chat)
     for protocol in PROTOCOLS[1:]:
         script = Script(call(("no such", {}), ("add", {"a": 1, "b": 2}), ids=("same", "same")), Say("more"))
@@ -266,7 +264,7 @@ async def test_a_chat_goes_on_with_every_other_vendor(bench: Open, monkeypatch: 
             monkeypatch.setenv(protocol.variable, protocol.address(base))
             monkeypatch.setenv(protocol.key, f"key-of-{protocol.name}")
             ended = await made.host.agent(protocol.model).ask("go on", chat=chat)
-            await made.host.models.close()
+            await made.host.chats.models.close()
 
         assert ended.answer == "more"
         assert unsigned(script) == []
@@ -285,7 +283,7 @@ def test_names_stay_apart_and_stay_the_same() -> None:
 def test_what_is_acceptable_is_not_changed() -> None:
     use = ToolUse(id="toolu_01Ab", name="add", arguments={"a": 1})
     messages: list[Message] = [
-        FromPerson(parts=(Text("hi"), Image(PICTURE))),
+        FromUser(parts=(Text("hi"), Image(PICTURE))),
         FromModel(parts=(Text("Let me see."), use)),
         FromTools(answers=(ToolAnswer(id=use.id, name="add", parts=(Text("1"),)),)),
     ]
@@ -306,11 +304,11 @@ def test_mistral_gets_ids_of_nine_characters() -> None:
 
 
 def test_of_very_many_pictures_the_latest_are_sent() -> None:
-    messages = [FromPerson(parts=(Text(str(number)), Image(PICTURE))) for number in range(30)]
+    messages = [FromUser(parts=(Text(str(number)), Image(PICTURE))) for number in range(30)]
 
     sent = acceptable(messages, Limits())
 
-    seen = [any(isinstance(part, Image) for part in one.parts) for one in sent if isinstance(one, FromPerson)]
+    seen = [any(isinstance(part, Image) for part in one.parts) for one in sent if isinstance(one, FromUser)]
     assert seen == [False] * 10 + [True] * 20
 
 
@@ -321,9 +319,9 @@ async def test_a_vendor_that_takes_no_pictures_is_asked_without_them_and_the_use
     made = await bench(openai_chat, Refuse(500, refusal), Say("I cannot see it."), Say("still"))
 
     events = [event async for event in made.agent().run("what is this?", images=[Image(PICTURE)])]
-    ended = await made.agent().ask("and now?", chat=await made.host.chats.load("last"))
+    ended = await made.agent().ask("and now?", chat=await made.host.chats.store.load("last"))
 
-    assert next(event.text for event in events if isinstance(event, Notice)).endswith("without its pictures.")
+    assert next(event.text for event in events if isinstance(event, Notice)).endswith("without pictures.")
     assert "cannot see pictures" in json.dumps(made.script.requests[-1])
     assert ended.answer == "still"
     assert len(made.script.requests) == 3
@@ -334,7 +332,7 @@ async def test_a_picture_that_a_vendor_cannot_process_does_not_end_the_chat(benc
     made = await bench(anthropic, Refuse(400, "Could not process image"), Say("I saw nothing."), Say("still"))
 
     events = [event async for event in made.agent().run("what is this?", images=[Image(PICTURE)])]
-    ended = await made.agent().ask("and now?", chat=await made.host.chats.load("last"))
+    ended = await made.agent().ask("and now?", chat=await made.host.chats.store.load("last"))
 
     assert any(isinstance(event, Notice) for event in events)
     assert ended.answer == "still"
@@ -355,13 +353,13 @@ async def test_a_model_of_ollama_without_eyes_is_told_of_a_picture_and_so_is_the
     assert "picture" in notices[1]
     assert "You cannot see pictures" in json.dumps(made.script.requests[0])
     assert PICTURE not in json.dumps(made.script.requests)
-    chat = await made.host.chats.load("last")
+    chat = await made.host.chats.store.load("last")
     assert any("cannot see pictures" in str(entry) for entry in chat.entries)
 
 
 def blind_at(model: Any) -> None:
     """As if Ollama had said that the model has no vision; the vendor on loopback describes no models."""
-    model._protocol._traits = replace(Traits(), images=False)
+    model._protocol._traits = replace(ModelTraits(), images=False)
 
 
 async def test_two_halves_of_a_character_become_one(bench: Open) -> None:

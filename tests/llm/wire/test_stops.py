@@ -111,7 +111,7 @@ async def test_an_answer_that_the_limit_cut_ends_as_cut(bench: Open, protocol: M
     made = await bench(protocol, Say("Once upon a", stop="length"), Say("time."))
 
     ended = await made.ask()
-    after = await made.agent().ask("go on", chat=await made.host.chats.load("last"))
+    after = await made.agent().ask("go on", chat=await made.host.chats.store.load("last"))
 
     assert (ended.answer, ended.ending) == ("Once upon a", "cut")
     assert (after.answer, after.ending) == ("time.", "answered")
@@ -133,7 +133,7 @@ async def test_a_refusal_ends_as_refused_with_its_words(bench: Open, protocol: M
     made = await bench(protocol, Say("I will not do that.", stop="refused"), Say("fine"))
 
     ended = await made.ask()
-    chat = await made.host.chats.load("last")
+    chat = await made.host.chats.store.load("last")
     await made.agent().ask("and now?", chat=chat)
 
     assert (ended.answer, ended.ending) == ("I will not do that.", "refused")

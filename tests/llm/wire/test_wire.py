@@ -23,7 +23,7 @@ from tests.llm.wire.script import Cut, Hold, Refuse, Say, call
 from toolcrib.agent import TurnEnded
 from toolcrib.agent.chat import CONTINUE, Continued, Partial
 from toolcrib.agent.events import AskedAgain, Asking, CallBegan, CallEnded, Speaking
-from toolcrib.approvals.gate import Gate
+from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.errors import AnswerCut, ModelBusy, ModelKeyRefused
 
 
@@ -66,7 +66,9 @@ async def test_a_picture_reaches_the_model_as_a_picture(bench: Open, protocol: M
 
 @every()
 async def test_an_approved_call_runs(bench: Open, protocol: ModuleType) -> None:
-    made = await bench(protocol, call(("delete_file", {"path": "x"})), Say("gone"), gate=Gate(mode="always"))
+    made = await bench(
+        protocol, call(("delete_file", {"path": "x"})), Say("gone"), gate=ApprovalGate(mode="always")
+    )
     person = Person("accept", scope="once")
 
     ended = await made.ask(person=person)
@@ -94,7 +96,7 @@ async def test_a_refused_call_reaches_no_tool_and_the_model_is_told(
 @every()
 async def test_a_person_who_says_no_is_heard(bench: Open, protocol: ModuleType) -> None:
     made = await bench(
-        protocol, call(("delete_file", {"path": "x"})), Say("as you wish"), gate=Gate(mode="always")
+        protocol, call(("delete_file", {"path": "x"})), Say("as you wish"), gate=ApprovalGate(mode="always")
     )
 
     ended = await made.ask(person=Person("decline", message="keep that file"))
@@ -125,7 +127,7 @@ async def test_arguments_that_are_no_json_are_told(bench: Open, protocol: Module
 
     assert made.ran == []
     assert ended.calls[0].outcome == "invalid"
-    assert "no JSON" in made.results()[0].text
+    assert "not a JSON" in made.results()[0].text
 
 
 @every(OBJECT_ARGUMENTS)
@@ -136,7 +138,7 @@ async def test_arguments_that_are_no_object_are_told(bench: Open, protocol: Modu
 
     assert made.ran == []
     assert ended.calls[0].outcome == "invalid"
-    assert "no JSON object" in made.results()[0].text
+    assert "not a JSON object" in made.results()[0].text
 
 
 @every()
@@ -193,7 +195,7 @@ async def test_an_answer_that_always_breaks_off_is_an_error_and_the_chat_goes_on
 
     with pytest.raises(AnswerCut):
         await made.ask()
-    ended = await made.agent().ask("again", chat=await made.host.chats.load("last"))
+    ended = await made.agent().ask("again", chat=await made.host.chats.store.load("last"))
 
     assert ended.answer == "now it works"
     assert made.script.complaints == []
@@ -206,7 +208,7 @@ async def test_a_broken_off_answer_is_kept_and_continued(bench: Open, protocol: 
     with pytest.raises(AnswerCut):
         await made.ask()
 
-    chat = await made.host.chats.load("last")
+    chat = await made.host.chats.store.load("last")
     [partial] = [entry for entry in chat.entries if isinstance(entry, Partial)]
     events = [event async for event in made.agent().answer(chat, Continued())]
 
@@ -265,7 +267,7 @@ async def test_stopping_in_the_stream_hangs_up_and_the_chat_goes_on(
                     heard.append(event.text)
                     break
         await made.script.hung_up.wait()
-    ended = await made.agent().ask("and then?", chat=await made.host.chats.load("last"))
+    ended = await made.agent().ask("and then?", chat=await made.host.chats.store.load("last"))
 
     assert heard
     assert ended.answer == "The end."
@@ -289,7 +291,7 @@ async def test_stopping_in_tools_cancels_them_and_the_chat_goes_on(bench: Open, 
         with pytest.raises(asyncio.CancelledError):
             await task
     assert len(made.cancelled) == 3
-    ended = await made.agent().ask("never mind", chat=await made.host.chats.load("last"))
+    ended = await made.agent().ask("never mind", chat=await made.host.chats.store.load("last"))
 
     assert ended.answer == "All right."
     assert made.script.complaints == []

@@ -7,8 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.stdio import run
 

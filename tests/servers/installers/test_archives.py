@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.servers.installers.packages import tarball_of
-from toolcrib.servers.installing import archive
-from toolcrib.servers.installing.archive import Refused
+from toolcrib.servers.installers.engine import archives
+from toolcrib.servers.installers.engine.archives import ArchiveRefused
 
 
 def zip_of(file: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
@@ -25,8 +25,8 @@ def zip_of(file: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
 def refused(file: Path, tmp_path: Path, word: str) -> None:
     target = tmp_path / "target"
     target.mkdir()
-    with pytest.raises(Refused, match=word):
-        archive.unpack_zip(file, target)
+    with pytest.raises(ArchiveRefused, match=word):
+        archives.unpack_zip(file, target)
     assert list(target.iterdir()) == []
 
 
@@ -38,7 +38,7 @@ def test_a_name_that_leads_outside_condemns_the_whole_archive(tmp_path: Path, na
     info.filename = name
     file = zip_of(tmp_path / "x.mcpb", ("good.txt", b"1"), (info, b"2"))
 
-    refused(file, tmp_path, "relative path|leads outside")
+    refused(file, tmp_path, "relative path|outside the archive")
 
 
 def test_a_link_and_what_would_go_through_it_are_refused(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_link_and_what_would_go_through_it_are_refused(tmp_path: Path) -> None
 def test_a_bomb_is_refused_by_what_it_claims(tmp_path: Path) -> None:
     file = zip_of(tmp_path / "x.mcpb", ("zeros", bytes(100 * 1024 * 1024)))
 
-    refused(file, tmp_path, "trap")
+    refused(file, tmp_path, "zip bomb")
 
 
 def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
 
-    with pytest.raises(Refused):
-        archive.unpack_zip(file, target)
+    with pytest.raises(ArchiveRefused):
+        archives.unpack_zip(file, target)
 
     assert sum(one.stat().st_size for one in target.rglob("*")) <= 64 * 1024
 
@@ -78,11 +78,11 @@ def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path: Path) -> None:
 def test_two_entries_of_one_name_are_refused(tmp_path: Path, names: tuple[str, str]) -> None:
     file = zip_of(tmp_path / "x.mcpb", (names[0], b"1"), (names[1], b"" if names[1].endswith("/") else b"2"))
 
-    refused(file, tmp_path, "there twice")
+    refused(file, tmp_path, "occurs twice")
 
 
 def test_too_many_entries_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(archives, "MOST_ENTRIES", 10)
     file = zip_of(tmp_path / "x.mcpb", *((f"f{number}", b"") for number in range(11)))
 
     refused(file, tmp_path, "more than 10 entries")
@@ -96,7 +96,7 @@ def test_odd_permissions_become_plain_ones(tmp_path: Path) -> None:
     file = zip_of(tmp_path / "x.mcpb", (program, b"#!"), (plain, b""))
     (tmp_path / "target").mkdir()
 
-    archive.unpack_zip(file, tmp_path / "target")
+    archives.unpack_zip(file, tmp_path / "target")
 
     assert stat.S_IMODE((tmp_path / "target" / "run").stat().st_mode) == 0o755
     assert stat.S_IMODE((tmp_path / "target" / "text").stat().st_mode) == 0o644
@@ -107,10 +107,10 @@ def test_what_is_no_archive_is_said_so(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "x.mcpb"
     file.write_bytes(content)
 
-    with pytest.raises(Refused, match="no whole zip"):
-        archive.check_zip(file)
-    with pytest.raises(Refused, match="no whole tar"):
-        archive.check_tarball(file)
+    with pytest.raises(ArchiveRefused, match="not a complete zip"):
+        archives.check_zip(file)
+    with pytest.raises(ArchiveRefused, match="not a complete tar"):
+        archives.check_tarball(file)
 
 
 def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
@@ -136,12 +136,12 @@ def test_a_tarball_of_anything_but_plain_files_is_refused(
 ) -> None:
     file = tarball_of(tmp_path / "x.tgz", ("package/package.json", b"{}"), bad)
 
-    with pytest.raises(Refused):
-        archive.check_tarball(file)
+    with pytest.raises(ArchiveRefused):
+        archives.check_tarball(file)
 
 
 def test_a_tarball_that_grows_without_end_is_refused(tmp_path: Path) -> None:
     file = tarball_of(tmp_path / "x.tgz", ("package/zeros", bytes(64 * 1024 * 1024)))
 
-    with pytest.raises(Refused, match="trap"):
-        archive.check_tarball(file)
+    with pytest.raises(ArchiveRefused, match="zip bomb"):
+        archives.check_tarball(file)

@@ -17,8 +17,8 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import bundle, manifest, wheel
 from toolcrib.errors import InstallFailed, UsageError
-from toolcrib.servers.installing.answers import fill
-from toolcrib.servers.installing.installations import Installations
+from toolcrib.servers.installers.engine.installations import Installations
+from toolcrib.servers.installers.engine.plan import fill
 
 
 def start(**config: Any) -> dict[str, Any]:
@@ -55,7 +55,7 @@ async def test_what_must_be_answered_is_asked_for(installations: Installations, 
     with pytest.raises(UsageError, match="Folders") as caught:
         fill("hello", plan.entry, plan.questions, {})
     assert "--set dirs=" in caught.value.hint
-    with pytest.raises(UsageError, match="nothing called"):
+    with pytest.raises(UsageError, match="no setting"):
         fill("hello", plan.entry, plan.questions, {"dirs": "/a", "other": "x"})
     assert "env" not in fill("hello", {"env": {"K": "${answer:key}"}}, plan.questions, {"dirs": "/a"}).entry
 
@@ -123,7 +123,7 @@ async def test_a_manifest_that_is_wrong_or_leads_outside_is_refused(
 async def test_a_hostile_bundle_leaves_nothing_behind(installations: Installations, tmp_path: Path) -> None:
     file = bundle(tmp_path / "b.mcpb", manifest(), {"../../PWN": "x"})
 
-    with pytest.raises(InstallFailed, match="leads outside"):
+    with pytest.raises(InstallFailed, match="outside the archive"):
         await installations.plan(str(file), "b")
 
     assert list(tmp_path.rglob("PWN")) == []
@@ -227,7 +227,7 @@ async def test_a_bundle_of_the_registry_must_have_the_promised_hash(
     await installations.apply(plan)
 
     assert (plan.package, plan.digest_of_source) == ("hello", right)
-    for name, word in (("wrong", "not the file"), ("none", "without a hash")):
+    for name, word in (("wrong", "does not match"), ("none", "no hash")):
         with pytest.raises(InstallFailed, match=word):
             await installations.plan(f"{address}/{name}.json", "hello")
 

@@ -11,8 +11,8 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import PROGRAMS, npm_package
 from toolcrib.errors import InstallFailed, UsageError
-from toolcrib.servers.installing.installations import Installations
-from toolcrib.servers.installing.plan import Options
+from toolcrib.servers.installers.engine.installations import Installations
+from toolcrib.servers.installers.engine.plan import Options
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def test_a_folder_with_one_program_is_that_program(installations: Installa
 async def test_a_link_out_of_the_folder_is_refused(installations: Installations, program: Path) -> None:
     (program.parent / "out").symlink_to("/etc/passwd")
 
-    with pytest.raises(UsageError, match="leads out"):
+    with pytest.raises(UsageError, match="outside the folder"):
         await installations.plan(str(program), "mine")
 
 
@@ -140,5 +140,5 @@ async def test_a_python_project_is_built_and_that_is_said(
 async def test_a_folder_of_nothing_is_said_so(installations: Installations, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
-    with pytest.raises(UsageError, match="nothing that can be installed"):
+    with pytest.raises(UsageError, match="nothing to install"):
         await installations.plan(str(tmp_path / "empty"), "x")

@@ -10,11 +10,11 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import wheel
 from toolcrib.errors import InstallFailed, NotFound
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.installations import Installations
-from toolcrib.servers.installing.interpreters import Range, find_python, ranges_in
-from toolcrib.servers.installing.plan import Options
-from toolcrib.servers.installing.running import Runner
+from toolcrib.servers.installers.engine.contract import InstallContext
+from toolcrib.servers.installers.engine.installations import Installations
+from toolcrib.servers.installers.engine.plan import Options
+from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.uv import PythonRange, find_python, ranges_in
 
 NEXT = f"3.{sys.version_info[1] + 1}"
 REFUSALS = [
@@ -50,16 +50,18 @@ def test_the_versions_of_python_are_read_from_a_refusal(line: str, wanted: tuple
 def test_a_range_accepts_the_versions_in_it(
     wanted: str, fitting: list[tuple[int, ...]], unfit: list[tuple[int, ...]]
 ) -> None:
-    assert [Range(wanted).accepts(one) for one in fitting] == [True] * len(fitting)
-    assert [Range(wanted).accepts(one) for one in unfit] == [False] * len(unfit)
+    assert [PythonRange(wanted).accepts(one) for one in fitting] == [True] * len(fitting)
+    assert [PythonRange(wanted).accepts(one) for one in unfit] == [False] * len(unfit)
 
 
 async def test_a_package_that_needs_another_python_gets_it(
     installations: Installations, tell: Tell, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:
     wheel(tool_catalog, python=f">={NEXT}")
-    bench = InstallContext(runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ))
-    here = await find_python(bench, Range(f">={NEXT}"))
+    context = InstallContext(
+        runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ)
+    )
+    here = await find_python(context, PythonRange(f">={NEXT}"))
 
     plan = await installations.plan("pypi:tiny-server", "tiny")
 

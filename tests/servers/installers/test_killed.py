@@ -10,7 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.servers.installers.packages import client_settings, npm_tarball
+
+pytestmark = pytest.mark.acceptance
 
 PROGRAM = Path(sys.executable).with_name("toolcrib")
 DEADLINE = 60.0

@@ -16,11 +16,11 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import npm_package, npm_tarball
 from toolcrib.errors import InstallFailed, NotFound, UsageError
-from toolcrib.servers.installing import node
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.installations import Installations
-from toolcrib.servers.installing.plan import Options
-from toolcrib.servers.installing.running import Runner
+from toolcrib.servers.installers.engine import node
+from toolcrib.servers.installers.engine.contract import InstallContext
+from toolcrib.servers.installers.engine.installations import Installations
+from toolcrib.servers.installers.engine.plan import Options
+from toolcrib.servers.installers.engine.runner import Runner
 
 NOBODY = "http://127.0.0.1:9/"
 
@@ -168,7 +168,7 @@ async def test_a_tampered_lock_is_noticed(installations: Installations, tmp_path
     lock = json.loads(plan.lock)
     lock["packages"]["node_modules/tiny-server"]["integrity"] = f"sha512-{'A' * 86}=="
 
-    with pytest.raises(InstallFailed, match="not what the lock says"):
+    with pytest.raises(InstallFailed, match="does not match its hash"):
         await installations.apply(plan.model_copy(update={"lock": json.dumps(lock)}), offline=True)
 
 
@@ -217,7 +217,7 @@ async def test_an_unreachable_registry_fails_within_the_deadline(
 
 
 async def test_a_missing_file_is_said_to_be_missing(installations: Installations, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no file"):
+    with pytest.raises(NotFound, match="does not exist"):
         await installations.plan(str(tmp_path / "absent.tgz"), "x")
 
 
@@ -241,15 +241,15 @@ async def test_node_is_fetched_where_there_is_none_and_its_real_binary_called(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
     runtimes = tmp_path / "runtimes"
-    bench = InstallContext(
+    context = InstallContext(
         runtimes=runtimes, cache=tmp_path, place=tmp_path / "place", runner=Runner(environ=environ)
     )
 
-    fetched = await node._fetch(bench, 20)
+    fetched = await node._fetch(context, 20)
 
     program = Path(fetched.program)
     assert program.is_relative_to(runtimes)
     assert program.read_bytes()[:4] == b"\x7fELF" or program.stat().st_size > 10_000_000
-    done = await bench.runner.run([*fetched.npm, "--version"], cwd=tmp_path)
+    done = await context.runner.run([*fetched.npm, "--version"], cwd=tmp_path)
     assert done.code == 0
     assert [folder.name for folder in runtimes.iterdir()] == [f"node-{'.'.join(map(str, fetched.version))}"]

@@ -15,7 +15,7 @@ from tests.servers.installers.packages import bundle, client_settings, manifest,
 
 PROGRAM = Path(sys.executable).with_name("toolcrib")
 NOWHERE = "http://127.0.0.1:9/"
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
 
 
 def cut_off() -> tuple[list[str], dict[str, str]]:

@@ -11,9 +11,9 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import PROGRAMS, npm_tarball
 from toolcrib.errors import InstallFailed, NotFound, UsageError
-from toolcrib.servers.installing.installations import Installations, find_installer
-from toolcrib.servers.installing.place import KEPT
-from toolcrib.servers.installing.plan import Options, Plan
+from toolcrib.servers.installers.engine.installations import Installations, find_installer
+from toolcrib.servers.installers.engine.plan import Options, Plan
+from toolcrib.servers.installers.engine.versions import KEPT
 
 SLOW = {"scripts": {"postinstall": 'node -e "setInterval(() => {}, 1000)"'}}
 

@@ -11,9 +11,9 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import wheel
 from toolcrib.errors import InstallFailed, NotFound, UsageError
-from toolcrib.servers.installing import wheels
-from toolcrib.servers.installing.installations import Installations
-from toolcrib.servers.installing.plan import Options
+from toolcrib.servers.installers.engine.archives import WheelContent, choose_program
+from toolcrib.servers.installers.engine.installations import Installations
+from toolcrib.servers.installers.engine.plan import Options
 
 
 def sdist(folder: Path, mark: Path, name: str = "evil") -> Path:
@@ -117,7 +117,7 @@ async def test_a_look_alike_is_shown_as_one(installations: Installations, tool_c
 
     plan = await installations.plan("pypi:mcp-sever-git", "git")
 
-    assert "mcp-sever-git looks like the well-known mcp-server-git, and is another package." in plan.remarks
+    assert "mcp-sever-git is not the well-known mcp-server-git, despite the similar name." in plan.remarks
 
 
 async def test_an_unknown_package_or_version_is_not_found(
@@ -151,11 +151,11 @@ async def test_another_python_that_is_not_there_is_said_so(
 
 
 def test_the_program_is_the_one_called_like_the_package() -> None:
-    several = wheels.Content("a-b", "1", {"other": "x:y", "a_b": "a.b:main"})
+    several = WheelContent("a-b", "1", {"other": "x:y", "a_b": "a.b:main"})
 
-    assert wheels.choose_program(several, None) == ("a_b", "a.b:main")
-    assert wheels.choose_program(several, "other") == ("other", "x:y")
-    assert wheels.choose_program(wheels.Content("n", "1", {}, ("n",)), None) == ("", "n")
-    for content in (wheels.Content("n", "1", {"x": "x", "y": "y"}), wheels.Content("n", "1")):
+    assert choose_program(several, None) == ("a_b", "a.b:main")
+    assert choose_program(several, "other") == ("other", "x:y")
+    assert choose_program(WheelContent("n", "1", {}, ("n",)), None) == ("", "n")
+    for content in (WheelContent("n", "1", {"x": "x", "y": "y"}), WheelContent("n", "1")):
         with pytest.raises(UsageError):
-            wheels.choose_program(content, None)
+            choose_program(content, None)

@@ -8,11 +8,9 @@ import pytest
 
 from toolcrib.errors import UsageError
 from toolcrib.servers.installers import npm, python
-from toolcrib.servers.installing.age import freshness
-from toolcrib.servers.installing.lookalikes import looks_like
-from toolcrib.servers.installing.naming import propose_name
-from toolcrib.servers.installing.node import least_major
-from toolcrib.servers.installing.uv import index_settings
+from toolcrib.servers.installers.engine.node import least_major
+from toolcrib.servers.installers.engine.package_names import freshness, looks_like, propose_name
+from toolcrib.servers.installers.engine.uv import index_settings
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,7 @@ def test_a_release_of_today_is_remarked_on() -> None:
     now = datetime(2026, 5, 1, tzinfo=UTC)
 
     assert freshness((now - timedelta(hours=5)).isoformat(), now) == (
-        "This version came out only 5 hours ago.",
+        "This version was released only 5 hours ago.",
     )
     assert freshness((now - timedelta(days=9)).isoformat(), now) == ()
     assert freshness(None, now) == freshness("yesterday", now) == ()

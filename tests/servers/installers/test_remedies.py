@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.servers.installing.plan import Options, merged
-from toolcrib.servers.installing.remedies import find_remedy
+from toolcrib.servers.installers.engine.plan import Options, merged
+from toolcrib.servers.installers.engine.remedies import find_remedy
 
 LOCK = "mcp==2.3.0\npydantic==2.14.3\nsome-lib==0.7.1\nother==3.1\nhttpx==1.0\n"
 MCP_2 = "No module named 'mcp.server.fastmcp'. This is mcp 2.x … or pin 'mcp<2' to keep running v1 code."
@@ -17,7 +17,7 @@ MCP_2 = "No module named 'mcp.server.fastmcp'. This is mcp 2.x … or pin 'mcp<2
 @pytest.mark.parametrize(
     ("said", "values"),
     [
-        (f"x exited with code 1. It said: ModuleNotFoundError: {MCP_2}", ("mcp<2",)),
+        (f"x exited with code 1. Last output: ModuleNotFoundError: {MCP_2}", ("mcp<2",)),
         ("ImportError: cannot import name 'McpError' from 'mcp.shared.exceptions' (/x.py)", ("mcp<2",)),
         ("AttributeError: 'Server' object has no attribute 'list_tools'", ("mcp<2",)),
         ("AttributeError: module 'mcp.types' has no attribute 'Thing'", ("mcp<2",)),

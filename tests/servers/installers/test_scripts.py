@@ -11,9 +11,9 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import PROGRAMS, wheel
 from toolcrib.errors import InstallFailed, UsageError
-from toolcrib.servers.installing.installations import Installations
-from toolcrib.servers.installing.plan import Options
-from toolcrib.servers.installing.scripts import find_entry, read_needs
+from toolcrib.servers.installers.engine.installations import Installations
+from toolcrib.servers.installers.engine.plan import Options
+from toolcrib.servers.installers.engine.scripts import find_entry, read_needs
 
 TINY = (PROGRAMS / "tiny.py").read_text().removeprefix("#!/usr/bin/env python3\n")
 USES_OTHER = "import other_part\n" + TINY

@@ -11,8 +11,8 @@ import pytest
 
 from tests.servers.installers.packages import wheel
 from toolcrib.errors import InstallFailed
-from toolcrib.servers.installing.installations import Installations
-from toolcrib.servers.installing.starter import write_starter
+from toolcrib.servers.installers.engine.environments import write_starter
+from toolcrib.servers.installers.engine.installations import Installations
 
 PROGRAM = """
 import gc, json, os, sys
@@ -71,5 +71,5 @@ async def test_garbage_is_looked_for_again_once_the_program_is_loaded(installed:
 
 
 def test_a_target_that_is_no_function_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InstallFailed, match="nothing can start"):
+    with pytest.raises(InstallFailed, match="invalid entry point"):
         write_starter(tmp_path, "tiny", "os:system('true')")

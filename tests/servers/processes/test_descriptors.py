@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.servers.children import linked
-from toolcrib.servers.processes import descriptors
+from toolcrib.servers.processes import child
 from toolcrib.servers.transports import stdio
 
 TELL = """
@@ -25,14 +25,14 @@ input()
 def low_limit(monkeypatch: pytest.MonkeyPatch):
     """A soft limit as a terminal gives it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    monkeypatch.setattr(descriptors, "_usual", [])
+    monkeypatch.setattr(child, "_usual", [])
     resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
     yield hard
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def test_a_host_may_open_as_many_files_as_it_can_and_its_servers_keep_the_usual_limit(low_limit: int):
-    descriptors.raise_limit()
+    child.raise_limit()
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 512
     spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-c", TELL))
     async with linked(spec) as (link, ear):
@@ -56,7 +56,7 @@ async def test_no_room_for_another_file_is_no_fault_of_the_server(low_limit: int
         await until(host, lambda: host.servers.status("late").state == "backoff")
         for file in files:
             os.close(file)
-        assert "no room" in host.servers.status("late").reason
+        assert "out of resources" in host.servers.status("late").reason
         assert restarting.crashes == 0
         restarting.start()
         await until(host, lambda: host.servers.status("late").state == "ready")

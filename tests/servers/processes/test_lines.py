@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.servers.processes.lines import LineCutter, LineTooLong
+from toolcrib.servers.processes.child import LineCutter, LineTooLong
 
 
 def cut(*chunks: bytes, limit: int = 1 << 30) -> list[bytes]:

@@ -136,7 +136,7 @@ def test_after_a_flood_the_log_says_so_and_goes_on(file: Path, now: list[float])
     server_log.feed(b"calm\n")
     lines = file.read_text().splitlines()
     assert lines[-2:] == ["the last of the flood", "calm"]
-    assert f"[it writes too fast: {server_log.dropped_bytes} bytes dropped so far]" in lines
+    assert f"[output too fast: {server_log.dropped_bytes} bytes dropped so far]" in lines
 
 
 def test_the_last_words_are_heard_even_in_a_flood(file: Path, now: list[float]):

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
+from toolcrib.servers.processes.guard import DONE, watchdog_command
 from toolcrib.servers.processes.orphans import MARKER
-from toolcrib.servers.processes.watchdog import DONE, command
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def sleeper(**options: object) -> subprocess.Popen[bytes]:
 
 
 def watchdog(token: str, *, program: str | None = None) -> subprocess.Popen[bytes]:
-    words = command(token)
+    words = watchdog_command(token)
     if program is not None:
         words[4] = program
     return subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -39,7 +39,7 @@ def test_the_watchdog_ends_what_is_on_its_list_and_what_is_marked(token: str):
     deaf.stdout.readline()
     dog = watchdog(token)
     lines = f"+ {listed.pid}\nrubbish\n+ x\n\n+ {struck.pid}\n+ {deaf.pid}\n- {struck.pid}\n"
-    dog.communicate(lines.encode(), timeout=20)
+    dog.communicate(lines.encode(), timeout=60)
     assert dog.returncode == 0
     assert listed.wait(20) == -signal.SIGTERM
     assert deaf.wait(20) == -signal.SIGKILL
@@ -52,14 +52,14 @@ def test_the_watchdog_ends_what_is_on_its_list_and_what_is_marked(token: str):
 
 def test_the_watchdog_with_nothing_to_do_simply_ends(token: str):
     dog = watchdog(token)
-    dog.communicate(b"", timeout=20)
+    dog.communicate(b"", timeout=60)
     assert dog.returncode == 0
 
 
 def test_a_watchdog_that_is_told_that_all_is_done_leaves_everything_alone(token: str):
     listed, carrying = sleeper(), sleeper(env={MARKER: f"{token}.1."})
     dog = watchdog(token)
-    dog.communicate(f"+ {listed.pid}\n{DONE}".encode(), timeout=20)
+    dog.communicate(f"+ {listed.pid}\n{DONE}".encode(), timeout=60)
     assert (dog.returncode, listed.poll(), carrying.poll()) == (0, None, None)
     for process in (listed, carrying):
         process.kill()
@@ -68,5 +68,5 @@ def test_a_watchdog_that_is_told_that_all_is_done_leaves_everything_alone(token:
 
 def test_where_its_python_is_gone_the_watchdog_ends_the_groups_itself(token: str):
     listed = sleeper()
-    watchdog(token, program="/nowhere/python").communicate(f"+ {listed.pid}\n".encode(), timeout=20)
+    watchdog(token, program="/nowhere/python").communicate(f"+ {listed.pid}\n".encode(), timeout=60)
     assert listed.wait(20) == -signal.SIGKILL

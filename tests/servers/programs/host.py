@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from tests.servers.children import Ear, misbehaving
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.processes import termination as processes
 from toolcrib.servers.processes.guard import guard_processes
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
 processes.GRACE_AFTER_EOF = processes.GRACE_AFTER_TERM = 0.2

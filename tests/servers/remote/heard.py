@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.servers.remote.scripted import DEADLINE
 from toolcrib.errors import ToolcribError
-from toolcrib.servers.link import Link, LinkContext, Message
+from toolcrib.servers.transport import Link, LinkContext, Message
 from toolcrib.servers.transports import http, sse
 
 META = {

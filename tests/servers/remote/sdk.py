@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.session import Session, connect
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import http, sse
 
 PROGRAM = Path(__file__).with_name("sdk_server.py")

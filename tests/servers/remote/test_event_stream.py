@@ -8,37 +8,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.servers.remote.event_stream import Event, EventStreamReader, EventTooLarge
+from toolcrib.servers.remote.event_stream import EventStreamReader, EventTooLarge, ServerSentEvent
 
 
-def read(*chunks: bytes, **options: int) -> list[Event]:
+def read(*chunks: bytes, **options: int) -> list[ServerSentEvent]:
     reader = EventStreamReader(**options)
     return [event for chunk in chunks for event in reader.feed(chunk)]
 
 
 def test_an_event_is_its_type_and_its_lines_of_data():
-    assert read(b"event: endpoint\ndata: one\ndata:two\n\n") == [Event("endpoint", b"one\ntwo")]
+    assert read(b"event: endpoint\ndata: one\ndata:two\n\n") == [ServerSentEvent("endpoint", b"one\ntwo")]
 
 
 def test_without_a_type_it_is_a_message():
-    assert read(b"data: {}\n\n") == [Event("message", b"{}")]
+    assert read(b"data: {}\n\n") == [ServerSentEvent("message", b"{}")]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_every_line_end_of_the_format_is_understood(end: bytes):
     assert read(end.join([b"data: a", b"", b"data: b", b"", b""])) == [
-        Event("message", b"a"),
-        Event("message", b"b"),
+        ServerSentEvent("message", b"a"),
+        ServerSentEvent("message", b"b"),
     ]
 
 
 def test_comments_unknown_fields_and_a_byte_order_mark_are_passed_over():
-    assert read(b"\xef\xbb\xbf: hello\ncolour: red\ndata\ndata: x\n:\n\n") == [Event("message", b"\nx")]
+    assert read(b"\xef\xbb\xbf: hello\ncolour: red\ndata\ndata: x\n:\n\n") == [
+        ServerSentEvent("message", b"\nx")
+    ]
 
 
 def test_an_unfinished_event_is_no_event_and_its_id_does_not_count():
     reader = EventStreamReader()
-    assert reader.feed(b"id: 1\ndata: a\n\nid: 2\ndata: b\n") == [Event("message", b"a")]
+    assert reader.feed(b"id: 1\ndata: a\n\nid: 2\ndata: b\n") == [ServerSentEvent("message", b"a")]
     assert reader.last_event_id == "1"
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.servers.remote.heard import Heard, legacy, modern, note, result
 from tests.servers.remote.scripted import Call, Reply, scripted
 from toolcrib.errors import PeerError
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.remote.headers import InvalidMark, encode_value, marked_parameters, parameter_headers
 from toolcrib.servers.sessions.session import connect
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import http
 
 
@@ -104,7 +104,7 @@ async def test_a_tool_with_a_bad_mark_leaves_the_list_alone_and_says_why():
     listed = [tool("good"), tool("bad", a=marked("")), "odd", tool("late", a=marked("A"))]
     _, heard = await send_all(modern(1, "tools/list"), tools=listed)
     assert heard.messages == [result(1, {"tools": [listed[0], "odd", listed[3]]})]
-    assert heard.log == ["Tool 'bad' is left out: x-mcp-header of parameter 'a' is no header name."]
+    assert heard.log == ["Tool 'bad' is skipped: x-mcp-header of parameter 'a' is not a valid header name."]
 
 
 async def test_the_legacy_era_knows_no_marks():

@@ -183,7 +183,7 @@ def _deep() -> Any:
 
 @pytest.mark.parametrize("value", [object(), _endless(), b"\xff", {("a", 1): 2, "x": object()}])
 def test_what_json_cannot_hold_is_refused_with_a_hint(value: Any):
-    with pytest.raises(UsageError, match="cannot be written as JSON") as caught:
+    with pytest.raises(UsageError, match="Not valid as JSON") as caught:
         encode({"jsonrpc": "2.0", "method": "x", "params": {"value": value}})
     assert caught.value.hint
 
@@ -249,7 +249,7 @@ def test_a_damaged_line_is_searched_once_and_not_once_for_each_opening(line: byt
         ),
         (b'{"id":7,"jsonrpc":"2.0","error":{"message":' + b"[" * 10_000 + b"}}", "nested too deeply"),
         (b'{"id":"7","jsonrpc":"2.0","result":{"cut":', "Expecting value"),
-        (b'{"jsonrpc":"2.0","id":7,"result":{"rows":[' + b"1," * 200_000 + b"}}", "cannot be read"),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"rows":[' + b"1," * 200_000 + b"}}", "not valid JSON"),
     ],
 )
 def test_an_answer_that_cannot_be_read_names_its_request_and_the_reason(line: bytes, reason: str):

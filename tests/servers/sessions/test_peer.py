@@ -9,8 +9,8 @@ import pytest
 
 from tests.servers.stage import SOON, Answers, Stage, Wire
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError, UsageError
-from toolcrib.servers.link import Message
 from toolcrib.servers.sessions.peer import Peer
+from toolcrib.servers.transport import Message
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
@@ -90,7 +90,7 @@ async def test_a_result_that_is_no_object_is_an_error(stage: Stage, result: Any)
     call = stage.call()
     await stage.wire.request()
     stage.peer.receive({"jsonrpc": "2.0", "id": 1, "result": result})
-    with pytest.raises(PeerError, match="no object"):
+    with pytest.raises(PeerError, match="not an object"):
         await call
 
 

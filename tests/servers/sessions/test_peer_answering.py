@@ -45,7 +45,7 @@ async def test_parameters_that_are_no_object_count_as_none(stage: Stage, params:
         ("refuse", -1, "not you"),
         ("deny", -32603, "The person said no."),
         ("stumble", -32603, "The handler failed"),
-        ("unwritable", -32603, "cannot be written as JSON"),
+        ("unwritable", -32603, "Not valid as JSON"),
     ],
 )
 async def test_a_handler_that_fails_is_an_error_to_the_other_side(

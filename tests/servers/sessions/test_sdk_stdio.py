@@ -15,11 +15,11 @@ import pytest
 from tests.servers.children import eventually
 from tests.servers.puppets import PROGRAMS
 from toolcrib.errors import CallTimeout, PeerError
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.sessions import negotiation
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.session import Session, connect
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
 pytestmark = pytest.mark.usefixtures("tidy")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers.puppets import LEGACY, MODERN, TOOL, Message, Puppet, line
 from toolcrib.errors import ConnectionLost, PeerError
-from toolcrib.servers.link import LinkContext
+from toolcrib.servers.transport import LinkContext
 
 pytestmark = pytest.mark.usefixtures("tidy")
 BOTH_LOOPS = True
@@ -111,8 +111,8 @@ async def test_a_line_above_the_bound_loses_the_session(puppet):
     [
         (b"[" * 10_000 + b"]" * 10_000, "nested too deeply"),
         (b'{"content":[],"n":' + b"1" * 5_000 + b"}", "digits"),
-        (b'{"content":[],"cut":', "cannot be read"),
-        (b'{"content":[],"rows":[' + b"1," * 200_000 + b"}}", "cannot be read"),
+        (b'{"content":[],"cut":', "not valid JSON"),
+        (b'{"content":[],"rows":[' + b"1," * 200_000 + b"}}", "not valid JSON"),
         (b'{"content":"text"}', "not a list"),
         (b'{"content":{"type":"text","text":"x"}}', "not a list"),
     ],

@@ -50,7 +50,7 @@ async def test_a_server_that_promises_nothing_is_left_in_peace(puppet):
     for capability in ({}, {"listChanged": False}, {"listChanged": "yes"}, None):
         discovery = {**MODERN["server/discover"], "capabilities": {"tools": capability, "x": {}}}
         async with puppet({**MODERN, "server/discover": discovery}) as server, server.connect() as session:
-            await session.list_tools(timeout=20)
+            await session.list_tools(timeout=60)
             assert not server.all("subscriptions/listen")
 
 
@@ -72,7 +72,7 @@ async def test_a_stream_ended_by_the_server_is_opened_again_and_counts_as_a_chan
         await server.expect("subscriptions/listen", 2)
         assert await server.noticed(CHANGED) == [{}]
         assert await server.noticed("notifications/prompts/list_changed") == [{}]
-        assert await session.list_tools(timeout=20) == [TOOL]
+        assert await session.list_tools(timeout=60) == [TOOL]
         assert len(server.all("subscriptions/listen")) == 2
 
 
@@ -80,16 +80,16 @@ async def test_a_stream_that_ends_again_and_again_is_opened_again_and_again(pupp
     script = promising("tools", **{"subscriptions/listen": _end_with_result})
     async with puppet(script) as server, server.connect() as session:
         await server.expect("subscriptions/listen", 6)
-        assert await session.list_tools(timeout=20) == [TOOL]
+        assert await session.list_tools(timeout=60) == [TOOL]
 
 
 async def test_a_server_that_cannot_do_it_after_all_is_not_asked_again(puppet, clock: LoopClock):
     script = promising("tools", **{"subscriptions/listen": Refusal(-32601)})
     async with puppet(script) as server, server.connect() as session:
         await server.expect("subscriptions/listen")
-        await session.list_tools(timeout=20)
+        await session.list_tools(timeout=60)
         await clock.passes(3600)
-        await session.list_tools(timeout=20)
+        await session.list_tools(timeout=60)
         assert len(server.all("subscriptions/listen")) == 1
         assert server.notices == []
 
@@ -105,7 +105,7 @@ async def test_a_lost_connection_is_no_change(puppet, clock: LoopClock):
     async with puppet(promising("tools")) as server, server.connect() as session:
         await server.expect("subscriptions/listen")
         os.kill(session.pid, signal.SIGKILL)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await session.lost
         await clock.passes(3600)
         assert server.notices == []

@@ -10,7 +10,7 @@ import pytest
 from mcp.server import MCPServer
 
 from tests.servers.signin.issuer import Scene, listening_socket, running, signed_scene
-from toolcrib.control.reach import reach
+from toolcrib.cli.host_connection import reach
 from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.schema.servers import ServerState
 from toolcrib.servers.remote.client import RemoteSpec
@@ -22,10 +22,8 @@ async def log_in(crib, scene: Scene, name: str = "guarded") -> dict:
     """As `toolcrib login` does, with a person who agrees."""
     pages: list[asyncio.Task] = []
     async with reach(crib.home) as commands:
-        outcome = await commands.run(
-            "login",
-            {"name": name},
-            on_event=lambda event: pages.append(asyncio.ensure_future(scene.agree(event["open"]))),
+        outcome = await commands.login(
+            name=name, on_event=lambda event: pages.append(asyncio.ensure_future(scene.agree(event["open"])))
         )
     await asyncio.gather(*pages)
     return outcome
@@ -55,7 +53,7 @@ async def test_a_running_host_goes_on_with_the_new_sign_in_by_itself(crib):
         async with crib.open() as host:
             await host.ready()
             kept = await sign_in("guarded", RemoteSpec(url=scene.url), scene.agree_soon)
-            host.credentials.save("guarded", kept)
+            host.core.credentials.save("guarded", kept)
             await host.servers["guarded"].restart()
             await host.ready()
             assert host.servers.status("guarded").state is ServerState.READY
@@ -107,7 +105,7 @@ async def test_a_sign_in_that_its_issuer_ended_waits_for_the_person(crib, until)
             await host.ready()
             scene.issuer.access.clear()
             scene.issuer.refresh.clear()
-            with pytest.raises(AuthRequired, match="is over"):
+            with pytest.raises(AuthRequired, match="has expired"):
                 await host.call("guarded__whisper", {"text": "x"})
             await until(host, lambda: host.servers.status("guarded").state is ServerState.NEEDS_AUTH)
 
@@ -117,8 +115,8 @@ async def test_signing_out_forgets_everything(crib):
         crib.entry("guarded", {"type": "http", "url": scene.url})
         await log_in(crib, scene)
         async with reach(crib.home) as commands:
-            assert (await commands.run("logout", {"name": "guarded"}))["was_signed_in"]
-            assert not (await commands.run("logout", {"name": "guarded"}))["was_signed_in"]
+            assert (await commands.logout(name="guarded"))["was_signed_in"]
+            assert not (await commands.logout(name="guarded"))["was_signed_in"]
         async with crib.open() as host:
             await host.ready()
             assert host.servers.status("guarded").state is ServerState.NEEDS_AUTH
@@ -150,10 +148,10 @@ async def test_tokens_go_to_no_other_address_than_the_one_they_are_for(crib):
 @pytest.mark.parametrize(
     ("overrides", "why"),
     [
-        ({"authorization_endpoint": "javascript:alert(1)"}, "failed|no business"),
-        ({"authorization_endpoint": "https://user:pw@127.0.0.1/authorize"}, "no business"),
-        ({"authorization_endpoint": "http://10.0.0.1/authorize"}, "no business"),
-        ({"registration_endpoint": "http://169.254.169.254/register"}, "no business"),
+        ({"authorization_endpoint": "javascript:alert(1)"}, "failed|unsafe address"),
+        ({"authorization_endpoint": "https://user:pw@127.0.0.1/authorize"}, "unsafe address"),
+        ({"authorization_endpoint": "http://10.0.0.1/authorize"}, "unsafe address"),
+        ({"registration_endpoint": "http://169.254.169.254/register"}, "unsafe address"),
         ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
         ({"issuer": "http://127.0.0.1:1"}, "failed"),
     ],
@@ -174,7 +172,7 @@ async def test_an_issuer_that_leads_astray_is_not_followed(overrides, why):
 async def test_a_server_that_asks_for_none_says_so(crib, tmp_path):
     listening, url = listening_socket()
     async with running(MCPServer("open").streamable_http_app(), listening):
-        with pytest.raises(UsageError, match="asks for no sign-in"):
+        with pytest.raises(UsageError, match="requires no sign-in"):
             await sign_in("open", RemoteSpec(url=f"{url}/mcp"), lambda address: asyncio.sleep(0))
 
 
@@ -184,7 +182,7 @@ async def test_a_person_who_does_not_come_back_is_not_waited_for_without_end():
         async def ignore(address: str) -> None:
             pass
 
-        with pytest.raises(AuthRequired, match="Nobody signed in"):
+        with pytest.raises(AuthRequired, match="was not completed"):
             await sign_in("guarded", RemoteSpec(url=scene.url), ignore, patience=1)
 
 

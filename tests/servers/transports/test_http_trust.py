@@ -14,7 +14,7 @@ import pytest
 from tests.servers.remote.certificate import make_certificate
 from tests.servers.remote.heard import Heard, modern, result
 from tests.servers.remote.scripted import Call, Reply, scripted
-from toolcrib.config.reading import Unfit
+from toolcrib.config.sections import InvalidValue
 from toolcrib.errors import AuthRequired, ConfigError, RemoteUnreachable
 from toolcrib.servers.transports import http
 
@@ -45,7 +45,7 @@ async def test_a_certificate_of_ones_own_authority_is_trusted_when_named(tmp_pat
 
 
 async def test_a_missing_certificate_file_is_a_matter_of_configuration(tmp_path: Path):
-    with pytest.raises(ConfigError, match="cannot be used"):
+    with pytest.raises(ConfigError, match="is invalid"):
         async with Heard().over_http("https://127.0.0.1:1/mcp", verify=str(tmp_path / "none.pem")):
             pass
 
@@ -121,7 +121,7 @@ async def test_a_circle_of_redirects_ends():
         await reply.send(307, location="/mcp")
 
     async with scripted(handler) as server, Heard().over_http(server.url) as link:
-        with pytest.raises(RemoteUnreachable, match="circle"):
+        with pytest.raises(RemoteUnreachable, match="in a loop"):
             await link.send(modern(1))
 
 
@@ -223,7 +223,7 @@ async def test_a_server_that_is_down_is_not_mistaken_for_a_failed_sign_in(unused
     ],
 )
 def test_a_senseless_entry_is_refused_before_anything_is_sent(entry: dict[str, object]):
-    with pytest.raises(Unfit):
+    with pytest.raises(InvalidValue):
         http.Spec.read(entry)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from toolcrib.errors import ConfigError, ConnectionLost, ToolcribError
-from toolcrib.servers.link import LinkContext
+from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports.inprocess import Spec
 from toolcrib.servers.transports.inprocess import open as open_link
 
@@ -267,11 +267,11 @@ async def test_an_import_that_never_ends_can_be_given_up(module: Callable[[str],
         ("raise SystemExit(3)", "", (), "SystemExit"),
         ("x = 1", "", (), "has no 'server'"),
         ("x = 1", ":y.z", (), "has no 'y.z'"),
-        ("server = 5", "", (), "no MCP server but int"),
+        ("server = 5", "", (), "not an MCP server but a int"),
         ("def create(args): raise KeyError('k')", "", (), "KeyError"),
         ("def create(args): raise SystemExit(2)", "", (), "SystemExit"),
-        ("def create(args): return 'text'", "", (), "no MCP server but str"),
-        (TOOLS + "\nserver = create([])", ":server", ("x",), "cannot take 'args'"),
+        ("def create(args): return 'text'", "", (), "not an MCP server but a str"),
+        (TOOLS + "\nserver = create([])", ":server", ("x",), "takes no 'args'"),
     ],
 )
 async def test_a_module_without_a_server_is_a_config_error_with_a_hint(

@@ -118,7 +118,7 @@ async def test_a_large_message_reaches_a_slow_reader_whole_and_later_senders_wai
     async with linked(misbehaving("stop_reading")) as (link, ear):
         await ear.said()
         first = {**NOTE, "params": {"body": "x" * (5 << 20)}}
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await link.send(first)
         waiting = [asyncio.ensure_future(link.send({**NOTE, "params": {"n": n}})) for n in range(10)]
         done, _ = await asyncio.wait(waiting, timeout=0.2)
@@ -126,7 +126,7 @@ async def test_a_large_message_reaches_a_slow_reader_whole_and_later_senders_wai
         waiting[3].cancel()
         assert link.pid is not None
         os.kill(link.pid, signal.SIGUSR1)
-        await asyncio.wait(waiting, timeout=20)
+        await asyncio.wait(waiting, timeout=60)
         assert [task.cancelled() for task in waiting] == [n == 3 for n in range(10)]
         await ear.message(11)
         assert ear.messages[1]["params"]["length"] > 5 << 20

@@ -52,11 +52,11 @@ async def test_each_way_of_not_being_runnable_is_named(tmp_path: Path):
     garbage.write_bytes(b"\x7fELF not really")
     garbage.chmod(0o755)
     for command, words, hint in [
-        (str(tmp_path / "missing"), "was not found", "Correct `command`"),
-        (str(plain), "may not be run", "chmod"),
-        (str(tmp_path), "may not be run", "chmod"),
-        (str(script), "needs an interpreter that is not there", "first line"),
-        (str(garbage), "is no program this machine can run", "architecture"),
+        (str(tmp_path / "missing"), "was not found", "Fix `command`"),
+        (str(plain), "is not executable", "chmod"),
+        (str(tmp_path), "is not executable", "chmod"),
+        (str(script), "needs an interpreter that is missing", "first line"),
+        (str(garbage), "cannot run on this machine", "architecture"),
     ]:
         error = await _failure(stdio.Spec(command=command))
         assert words in error.message

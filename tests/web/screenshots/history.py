@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from toolcrib.agent.chat import Remark, Said, Took
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Text, ToolAnswer, ToolUse, Usage
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Text, ToolAnswer, ToolUse, Usage
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.chats import Chats
@@ -94,7 +94,7 @@ async def _chat(database: Database, when: datetime, title: str, calls: int, endi
     chat = await chats.create(_MODEL, title=title)
     uses = [ToolUse(id=f"c{number}", name="git__git_status") for number in range(calls)]
     answers = [ToolAnswer(id=use.id, name=use.name, parts=(Text("clean"),), ms=24.0) for use in uses]
-    entries = [Said(FromPerson(parts=(Text(title),)))]
+    entries = [Said(FromUser(parts=(Text(title),)))]
     if uses:
         entries.append(Said(FromModel(parts=tuple(uses))))
         entries.append(Said(FromTools(answers=tuple(answers))))

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.web.screenshots.catalogue import LOGS, SETS, Canned
-from toolcrib.serverkit.command import serve
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.results import Result, failure_result, text_result
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import serve
 
 STEP = 0.02
 TIMES = 40

@@ -34,7 +34,7 @@ def _server(page: Page) -> None:
 
 
 def _chat(page: Page) -> None:
-    asking = page.locator("article.tc.ask")
+    asking = page.locator("article.question-card")
     expect(asking).to_have_attribute("data-deaf", "false", timeout=PATIENCE)
     asking.get_by_role("radio", name="This project").click()
     asking.scroll_into_view_if_needed()
@@ -71,12 +71,12 @@ def _palette(page: Page) -> None:
 def _add(page: Page) -> None:
     _servers(page)
     page.get_by_label("A command, a package, a link or JSON").fill(PASTED)
-    expect(page.get_by_role("button", name="See the plan")).to_be_enabled(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Review plan")).to_be_enabled(timeout=PATIENCE)
 
 
 def _confirm(page: Page) -> None:
     _add(page)
-    page.get_by_role("button", name="See the plan").click()
+    page.get_by_role("button", name="Review plan").click()
     _trust(page)
 
 
@@ -107,7 +107,7 @@ VIEWS = (
     View("tools", _at(f"/tools?q={QUESTION}"), _tools),
     View("activity", _at("/activity"), _activity),
     View("connect", _at("/connect"), _says("Profiles")),
-    View("settings", _at("/settings"), _says("When to ask")),
+    View("settings", _at("/settings"), _says("Approvals")),
     View("palette", _at("/servers"), _palette),
     View("add-server", _at("/servers?add=1"), _add),
     View("add-confirm", _at("/servers?add=1"), _confirm),
@@ -116,6 +116,6 @@ VIEWS = (
     View("add-failed", _at("/servers?setup=warehouse"), _dialog("warehouse started, then stopped")),
     View("trust", _at("/servers?trust=sqlite"), _trust),
     View("server-log", _at("/servers/fetch?tab=log"), _log),
-    View("server-versions", _at("/servers/fetch?tab=versions"), _says("Nothing updates by itself")),
+    View("server-versions", _at("/servers/fetch?tab=versions"), _says("No automatic updates")),
 )
-WELCOME = View("welcome", _at("/welcome"), _says("The tool room is open."))
+WELCOME = View("welcome", _at("/welcome"), _says("Welcome to Toolcrib"))

@@ -7,8 +7,8 @@ import { reveal } from "../../ui/hidden";
 import { callState } from "../../ui/states";
 import { Status } from "../../ui/Status";
 import { useWindow } from "../../ui/window";
-import { allowedBy, allowedSoFar, gist, whoWords } from "./callWords";
-import { WORDS } from "./words";
+import { allowedBy, allowedSoFar, gist, whoText } from "./callText";
+import { TEXT } from "./text";
 
 type Item = { kind: "day"; text: string } | { kind: "running"; call: RunningCall } | { kind: "call"; call: Call };
 
@@ -26,9 +26,15 @@ interface Props {
 export function CallTable({ running, calls, total, selected, rules, onOpen, onAsked }: Props) {
   const body = useRef<HTMLTableElement>(null);
   const items = arranged(running, calls);
-  const view = useWindow({ count: items.length, height: 36, keyOf: (index) => keyOf(items[index] as Item), anchor: body });
+  const view = useWindow({
+    count: items.length,
+    height: 36,
+    keyOf: (index) => keyOf(items[index] as Item),
+    anchor: body,
+  });
   function keys(event: KeyboardEvent) {
-    const step = event.key === "ArrowDown" || event.key === "j" ? 1 : event.key === "ArrowUp" || event.key === "k" ? -1 : 0;
+    const step =
+      event.key === "ArrowDown" || event.key === "j" ? 1 : event.key === "ArrowUp" || event.key === "k" ? -1 : 0;
     if (!step || event.metaKey || event.ctrlKey || event.altKey) return;
     const rows = [...(body.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
     const here = rows.indexOf(event.target as HTMLElement);
@@ -37,28 +43,68 @@ export function CallTable({ running, calls, total, selected, rules, onOpen, onAs
     event.preventDefault();
     event.stopPropagation();
   }
-  const { columns } = WORDS;
+  const { columns } = TEXT;
   return (
-    <table className="al" ref={body} onKeyDown={keys} aria-label={WORDS.tabs.calls} aria-rowcount={total + running.length + 1}>
+    <table
+      className="calls-table"
+      ref={body}
+      onKeyDown={keys}
+      aria-label={TEXT.tabs.calls}
+      aria-rowcount={total + running.length + 1}
+    >
       <colgroup>
-        <col style={{ width: 76 }} /><col style={{ width: 104 }} /><col /><col style={{ width: 128 }} /><col style={{ width: "19%" }} /><col style={{ width: 72 }} />
+        <col className="col-time" />
+        <col className="col-outcome" />
+        <col />
+        <col className="col-caller" />
+        <col className="col-allowed" />
+        <col className="col-duration" />
       </colgroup>
       <thead>
         <tr>
-          <th scope="col">{columns.time}</th><th scope="col">{columns.outcome}</th><th scope="col">{columns.call}</th>
-          <th scope="col">{columns.who}</th><th scope="col">{columns.allowed}</th><th scope="col" className="r">{columns.took}</th>
+          <th scope="col">{columns.time}</th>
+          <th scope="col">{columns.outcome}</th>
+          <th scope="col">{columns.call}</th>
+          <th scope="col">{columns.who}</th>
+          <th scope="col">{columns.allowed}</th>
+          <th scope="col" className="align-right">
+            {columns.took}
+          </th>
         </tr>
       </thead>
       <tbody>
-        {view.before > 0 && <tr className="pad" aria-hidden="true"><td colSpan={6} style={{ height: view.before }} /></tr>}
+        {view.before > 0 && (
+          <tr className="spacer" aria-hidden="true">
+            <td colSpan={6} style={{ height: view.before }} />
+          </tr>
+        )}
         {view.rows.map(({ index, key }) => {
           const item = items[index] as Item;
           const row = { index, measure: view.measure };
-          if (item.kind === "day") return <tr key={key} className="day" data-index={index} ref={view.measure}><td colSpan={6}>{item.text}</td></tr>;
-          if (item.kind === "running") return <RunningRow key={key} call={item.call} row={row} rules={rules} onAsked={onAsked} />;
-          return <CallRow key={key} call={item.call} row={row} on={item.call.call_id === selected} rules={rules} onOpen={onOpen} />;
+          if (item.kind === "day")
+            return (
+              <tr key={key} className="day" data-index={index} ref={view.measure}>
+                <td colSpan={6}>{item.text}</td>
+              </tr>
+            );
+          if (item.kind === "running")
+            return <RunningRow key={key} call={item.call} row={row} rules={rules} onAsked={onAsked} />;
+          return (
+            <CallRow
+              key={key}
+              call={item.call}
+              row={row}
+              on={item.call.call_id === selected}
+              rules={rules}
+              onOpen={onOpen}
+            />
+          );
         })}
-        {view.after > 0 && <tr className="pad" aria-hidden="true"><td colSpan={6} style={{ height: view.after }} /></tr>}
+        {view.after > 0 && (
+          <tr className="spacer" aria-hidden="true">
+            <td colSpan={6} style={{ height: view.after }} />
+          </tr>
+        )}
       </tbody>
     </table>
   );
@@ -70,14 +116,14 @@ function arranged(running: readonly RunningCall[], calls: readonly Call[]): Item
   let last = today;
   for (const call of calls) {
     const day = new Date(call.time).toDateString();
-    if (day !== last) items.push({ kind: "day", text: dayWords(new Date(call.time)) });
+    if (day !== last) items.push({ kind: "day", text: dayText(new Date(call.time)) });
     last = day;
     items.push({ kind: "call", call });
   }
   return items;
 }
 
-function dayWords(date: Date): string {
+function dayText(date: Date): string {
   const written = date.toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" }).replace(",", "");
   const yesterday = new Date(Date.now() - 86_400_000).toDateString() === date.toDateString();
   return yesterday ? `Yesterday, ${written}` : written;
@@ -94,51 +140,94 @@ interface Drawn {
   measure: (element: Element | null) => void;
 }
 
-function CallRow({ call, row, on, rules, onOpen }: { call: Call; row: Drawn; on: boolean; rules: Rules; onOpen: (id: string) => void }) {
+function CallRow({
+  call,
+  row,
+  on,
+  rules,
+  onOpen,
+}: {
+  call: Call;
+  row: Drawn;
+  on: boolean;
+  rules: Rules;
+  onOpen: (id: string) => void;
+}) {
   const state = callState(call.outcome);
   const ran = !["denied", "invalid"].includes(call.outcome) && call.ms > 0;
   return (
-    <tr className={on ? "on" : ""} data-index={row.index} ref={row.measure} data-call={call.call_id} onClick={() => onOpen(call.call_id)}>
-      <td className="tm">{clockSeconds(call.time)}</td>
-      <td><Status shape={state.shape} word={state.word} /></td>
+    <tr
+      className={on ? "selected" : ""}
+      data-index={row.index}
+      ref={row.measure}
+      data-call={call.call_id}
+      onClick={() => onOpen(call.call_id)}
+    >
+      <td className="time">{clockSeconds(call.time)}</td>
       <td>
-        <button type="button" className="plain nm" data-row aria-current={on ? "true" : undefined} onClick={() => onOpen(call.call_id)}>
+        <Status shape={state.shape} word={state.word} />
+      </td>
+      <td>
+        <button
+          type="button"
+          className="plain-button tool-name"
+          data-row
+          aria-current={on ? "true" : undefined}
+          onClick={() => onOpen(call.call_id)}
+        >
           <Name server={call.server} name={call.name} text={call.outcome === "ok" ? "" : tilde(gist(call.arguments))} />
         </button>
       </td>
-      <td>{whoWords(call.who)}</td>
-      <td className="q">{allowedBy(call, rules)}</td>
-      <td className="r num">{ran ? duration(call.ms) : "–"}</td>
+      <td>{whoText(call.who)}</td>
+      <td className="secondary">{allowedBy(call, rules)}</td>
+      <td className="align-right num">{ran ? duration(call.ms) : "–"}</td>
     </tr>
   );
 }
 
-function RunningRow({ call, row, rules, onAsked }: { call: RunningCall; row: Drawn; rules: Rules; onAsked: (question: string) => void }) {
+function RunningRow({
+  call,
+  row,
+  rules,
+  onAsked,
+}: {
+  call: RunningCall;
+  row: Drawn;
+  rules: Rules;
+  onAsked: (question: string) => void;
+}) {
   const state = callState(call.state);
   const asks = call.question;
   return (
     <tr data-index={row.index} ref={row.measure} data-running={call.call_id} onClick={() => asks && onAsked(asks)}>
-      <td className="tm">{clockSeconds(call.time)}</td>
-      <td><Status shape={state.shape} word={state.word} /></td>
+      <td className="time">{clockSeconds(call.time)}</td>
+      <td>
+        <Status shape={state.shape} word={state.word} />
+      </td>
       <td>
         {asks ? (
-          <button type="button" className="plain nm" data-row onClick={() => onAsked(asks)}><Name server={call.server} name={call.name} text={tilde(gist(call.arguments))} /></button>
+          <button type="button" className="plain-button tool-name" data-row onClick={() => onAsked(asks)}>
+            <Name server={call.server} name={call.name} text={tilde(gist(call.arguments))} />
+          </button>
         ) : (
           <Name server={call.server} name={call.name} text={tilde(gist(call.arguments))} />
         )}
       </td>
-      <td>{whoWords(call.who)}</td>
-      <td className="q">{allowedSoFar(call, rules)}</td>
-      <td className="r num">{call.began === null ? "–" : <Ticking since={call.began} />}</td>
+      <td>{whoText(call.who)}</td>
+      <td className="secondary">{allowedSoFar(call, rules)}</td>
+      <td className="align-right num">{call.began === null ? "–" : <Ticking since={call.began} />}</td>
     </tr>
   );
 }
 
 function Name({ server, name, text }: { server: string | null; name: string; text: string }) {
   return (
-    <code className="called">
+    <code className="call-name">
       {server && <i>{reveal(server)} · </i>}
-      <span>{reveal(name)}{text && ` ${reveal(text)}`}</span>
+      <span>
+        {reveal(name)}
+        {text && ` ${reveal(text)}`}
+      </span>
     </code>
   );
 }

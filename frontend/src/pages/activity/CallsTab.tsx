@@ -8,12 +8,12 @@ import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { Menu } from "../../ui/Menu";
 import { scrollerOf } from "../../ui/window";
-import type { Record } from "./calling";
+import type { Record } from "./callHistory";
 import { CallTable } from "./CallTable";
 import { OUTCOMES, said, saying, SINCE, WHO, type Option } from "./filter";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
-for (const kind of ["running", "waiting", "call", "calls"]) refreshOn(kind, "calls_running");
+for (const kind of ["running", "waiting", "call", "calls"] as const) refreshOn(kind, "calls_running");
 
 interface Props {
   words: string;
@@ -34,30 +34,58 @@ export function CallsTab({ words, record, selected, older, take, onOpen, onAsked
   useEffect(() => {
     const element = end.current;
     if (!element || !record.more) return;
-    const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && older(), { root: scrollerOf(element), rootMargin: "600px" });
+    const watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && older(), {
+      root: scrollerOf(element),
+      rootMargin: "600px",
+    });
     watcher.observe(element);
     return () => watcher.disconnect();
   }, [record.more, older]);
   return (
     <>
       <Filter words={words} />
-      {record.error !== null && <p className="t12" role="alert" style={{ color: "var(--fail)", margin: "4px 0 8px" }}>{sentence(record.error)}</p>}
+      {record.error !== null && (
+        <p className="text-small calls-error" role="alert">
+          {sentence(record.error)}
+        </p>
+      )}
       {record.fresh.length > 0 && (
-        <div className="fresh">
-          <button type="button" className="btn sm" onClick={() => { take(); scrollerOf(end.current)?.scrollTo({ top: 0 }); }}>{WORDS.newer(record.fresh.length)} ↑</button>
+        <div className="new-calls">
+          <button
+            type="button"
+            className="btn small"
+            onClick={() => {
+              take();
+              scrollerOf(end.current)?.scrollTo({ top: 0 });
+            }}
+          >
+            {TEXT.newer(record.fresh.length)} ↑
+          </button>
         </div>
       )}
       {!record.latest && record.error === null ? (
         <Loading rows={12} height={36} />
       ) : record.rows.length === 0 && (running ?? []).length === 0 ? (
         <p className="empty">
-          {unfiltered ? WORDS.empty : WORDS.nothing}{" "}
-          {!unfiltered && <button type="button" className="plain linkish" onClick={() => setSearch({ words: null })}>{WORDS.clear}</button>}
+          {unfiltered ? TEXT.empty : TEXT.nothing}{" "}
+          {!unfiltered && (
+            <button type="button" className="plain-button link-button" onClick={() => setSearch({ words: null })}>
+              {TEXT.clear}
+            </button>
+          )}
         </p>
       ) : (
-        <CallTable running={unfiltered ? (running ?? []) : []} calls={record.rows} total={record.latest?.matching ?? 0} selected={selected} rules={policy?.rules ?? []} onOpen={onOpen} onAsked={onAsked} />
+        <CallTable
+          running={unfiltered ? (running ?? []) : []}
+          calls={record.rows}
+          total={record.latest?.matching ?? 0}
+          selected={selected}
+          rules={policy?.rules ?? []}
+          onOpen={onOpen}
+          onAsked={onAsked}
+        />
       )}
-      <div ref={end}>{record.more && <p className="m t12" style={{ padding: 12 }}>{WORDS.loadingOlder}</p>}</div>
+      <div ref={end}>{record.more && <p className="muted text-small calls-loading">{TEXT.loadingOlder}</p>}</div>
     </>
   );
 }
@@ -81,15 +109,25 @@ function Filter({ words }: { words: string }) {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
   return (
-    <div className="fl">
+    <div className="filters">
       <label className="field grow">
         <Icon name="search" small />
-        <input data-search value={text} placeholder={WORDS.filter} aria-label={WORDS.filterLabel} autoComplete="off" spellCheck={false} onChange={(event) => type(event.target.value)} />
+        <input
+          data-search
+          value={text}
+          placeholder={TEXT.filter}
+          aria-label={TEXT.filterLabel}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => type(event.target.value)}
+        />
       </label>
-      <Chooser label={WORDS.outcome} name="outcome" options={OUTCOMES} words={words} onWords={put} />
-      <Chooser label={WORDS.who} name="who" options={WHO} words={words} onWords={put} className="hide-s" />
-      <Chooser label={WORDS.when} name="since" options={SINCE} words={words} onWords={put} className="hide-s" />
-      <button type="button" className="btn bare hide-s" onClick={() => void save()}>{WORDS.export}</button>
+      <Chooser label={TEXT.outcome} name="outcome" options={OUTCOMES} words={words} onWords={put} />
+      <Chooser label={TEXT.who} name="who" options={WHO} words={words} onWords={put} className="hide-narrow" />
+      <Chooser label={TEXT.when} name="since" options={SINCE} words={words} onWords={put} className="hide-narrow" />
+      <button type="button" className="btn bare hide-narrow" onClick={() => void save()}>
+        {TEXT.export}
+      </button>
     </div>
   );
 }
@@ -109,8 +147,20 @@ function Chooser({ label, name, options, words, onWords, className = "" }: Choos
   return (
     <Menu
       align="start"
-      trigger={<button type="button" className={`btn ${className}`} aria-label={chosen ? `${label}: ${chosen.name}` : label}>{chosen?.name ?? label}</button>}
-      entries={options.map((one) => ({ name: <>{one.name}{one.value === value && <span className="sr"> (chosen)</span>}</>, onSelect: () => onWords(saying(words, name, one.value)) }))}
+      trigger={
+        <button type="button" className={`btn ${className}`} aria-label={chosen ? `${label}: ${chosen.name}` : label}>
+          {chosen?.name ?? label}
+        </button>
+      }
+      entries={options.map((one) => ({
+        name: (
+          <>
+            {one.name}
+            {one.value === value && <span className="visually-hidden"> (chosen)</span>}
+          </>
+        ),
+        onSelect: () => onWords(saying(words, name, one.value)),
+      }))}
     />
   );
 }

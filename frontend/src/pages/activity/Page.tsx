@@ -10,17 +10,15 @@ import { useTwoColumns } from "../../ui/media";
 import { TabBar } from "../../ui/TabBar";
 import { scrollerOf } from "../../ui/window";
 import "../chat/page.css";
-import "../chat/own.css";
-import { useCalls } from "./calling";
+import { useCalls } from "./callHistory";
 import { CallsTab } from "./CallsTab";
 import "./page.css";
-import "./own.css";
 import { PathPanel } from "./PathPanel";
 import { RequestsTab } from "./RequestsTab";
 import { RulesTab } from "./RulesTab";
 import { WaitingTab } from "./WaitingTab";
 import { WhatIf } from "./WhatIf";
-import { summary, WORDS } from "./words";
+import { summary, TEXT } from "./text";
 
 const TABS = ["calls", "rules", "waiting", "requests"] as const;
 const RECOUNT = 2000;
@@ -34,8 +32,16 @@ export default function ActivityPage() {
   useEffect(() => {
     if (!wide && !first && asked) navigate(`/activity/${encodeURIComponent(asked)}`, { replace: true });
   }, [wide, first, asked]);
-  useTopTitle(!wide && first ? WORDS.path : null);
-  if (!wide && first) return <div className="aw one"><h1 className="sr">{WORDS.path}</h1><aside className="rgt" aria-label={WORDS.path}><PathPanel id={first} /></aside></div>;
+  useTopTitle(!wide && first ? TEXT.path : null);
+  if (!wide && first)
+    return (
+      <div className="activity-layout panel-only">
+        <h1 className="visually-hidden">{TEXT.path}</h1>
+        <aside className="side-pane" aria-label={TEXT.path}>
+          <PathPanel id={first} />
+        </aside>
+      </div>
+    );
   return <Both wide={wide} asked={first ?? asked} />;
 }
 
@@ -52,32 +58,63 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   const { data: policy } = useOperation("policy_list", {});
   const { data: waiting } = useOperation("waiting", {});
   const selected = asked ?? (wide && tab === "calls" ? (record.rows[0]?.call_id ?? null) : null);
-  const open = useCallback((id: string) => (wide ? setSearch({ call: id }) : navigate(`/activity/${encodeURIComponent(id)}`)), [wide]);
+  const open = useCallback(
+    (id: string) => (wide ? setSearch({ call: id }) : navigate(`/activity/${encodeURIComponent(id)}`)),
+    [wide],
+  );
   const onAsked = useCallback((question: string) => setSearch({ tab: "waiting", question }), []);
   useKeys(useMemo(() => ({ j: () => focusFirst(), ArrowDown: () => focusFirst() }), []));
   return (
-    <div className={beside ? "aw" : "aw alone"}>
-      <div className="lft">
-        <h1 ref={top}>{WORDS.title}</h1>
-        <p className="q sub num" style={{ marginTop: 4 }}>{summary(counts.data)}</p>
+    <div className={beside ? "activity-layout" : "activity-layout without-panel"}>
+      <div className="list-pane">
+        <h1 ref={top}>{TEXT.title}</h1>
+        <p className="secondary page-summary num space-above-4">{summary(counts.data)}</p>
         <div className="tabbed">
           <TabBar
-            label={WORDS.title}
+            label={TEXT.title}
             value={tab}
             onChange={(next) => setSearch({ tab: next === "calls" ? null : next, question: null })}
             tabs={[
-              { value: "calls", name: WORDS.tabs.calls, content: <CallsTab words={words} selected={selected} onOpen={open} {...{ record, older, take, onAsked }} /> },
-              { value: "rules", name: <>{WORDS.tabs.rules} <span className="n">{policy?.rules.length ?? ""}</span></>, content: <RulesTab /> },
-              { value: "waiting", name: <>{WORDS.tabs.waiting} <span className="n">{waiting?.count || ""}</span></>, content: <WaitingTab wanted={search.get("question")} /> },
-              { value: "requests", name: WORDS.tabs.requests, content: <RequestsTab /> },
+              {
+                value: "calls",
+                name: TEXT.tabs.calls,
+                content: (
+                  <CallsTab words={words} selected={selected} onOpen={open} {...{ record, older, take, onAsked }} />
+                ),
+              },
+              {
+                value: "rules",
+                name: (
+                  <>
+                    {TEXT.tabs.rules} <span className="count">{policy?.rules.length ?? ""}</span>
+                  </>
+                ),
+                content: <RulesTab />,
+              },
+              {
+                value: "waiting",
+                name: (
+                  <>
+                    {TEXT.tabs.waiting} <span className="count">{waiting?.count || ""}</span>
+                  </>
+                ),
+                content: <WaitingTab wanted={search.get("question")} />,
+              },
+              { value: "requests", name: TEXT.tabs.requests, content: <RequestsTab /> },
             ]}
           />
         </div>
         {!wide && tab === "rules" && <WhatIf />}
       </div>
       {beside && (
-        <aside className="rgt" aria-label={tab === "rules" ? "What would happen?" : WORDS.path}>
-          {tab === "rules" ? <WhatIf /> : selected ? <PathPanel key={selected} id={selected} /> : <p className="q" style={{ padding: "18px" }}>{record.latest ? WORDS.choose : ""}</p>}
+        <aside className="side-pane" aria-label={tab === "rules" ? "What would happen?" : TEXT.path}>
+          {tab === "rules" ? (
+            <WhatIf />
+          ) : selected ? (
+            <PathPanel key={selected} id={selected} />
+          ) : (
+            <p className="secondary panel-hint">{record.latest ? TEXT.choose : ""}</p>
+          )}
         </aside>
       )}
     </div>
@@ -103,5 +140,5 @@ function useRecounted(again: () => unknown): void {
 }
 
 function focusFirst(): void {
-  document.querySelector<HTMLElement>(".p-activity .al [data-row]")?.focus();
+  document.querySelector<HTMLElement>(".page-activity .calls-table [data-row]")?.focus();
 }

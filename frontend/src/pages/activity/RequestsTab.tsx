@@ -3,41 +3,67 @@ import { Link } from "../../app/router";
 import { count, day, money } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
-import { Trouble } from "../../ui/Trouble";
-import { WORDS } from "./words";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { TEXT } from "./text";
 
 refreshOn("chat", "model_requests");
 
 /** What each turn of a chat took. */
 export function RequestsTab() {
   const { data, error, refetch } = useOperation("model_requests", { limit: 500 });
-  if (error) return <Trouble error={error} again={() => void refetch()} />;
+  if (error) return <ErrorBox error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={8} height={36} />;
-  if (data.turns.length === 0) return <p className="empty">{WORDS.requestsEmpty}</p>;
-  const { requests } = WORDS;
+  if (data.turns.length === 0) return <p className="empty">{TEXT.requestsEmpty}</p>;
+  const { requests } = TEXT;
   return (
     <>
-      <p className="q num t12" style={{ margin: "14px 0 6px" }}>
-        {count(data.input)} tokens sent and {count(data.output)} received in {data.days} days{data.cost === null ? "" : `, ${money(data.cost)}`}.
+      <p className="secondary num text-small list-intro">
+        {count(data.input)} tokens sent and {count(data.output)} received in {data.days} days
+        {data.cost === null ? "" : `, ${money(data.cost)}`}.
       </p>
-      <table className="al rq" aria-label={WORDS.tabs.requests}>
-        <colgroup><col style={{ width: 92 }} /><col /><col style={{ width: "26%" }} /><col style={{ width: 70 }} /><col style={{ width: 84 }} /><col style={{ width: 84 }} /><col style={{ width: 76 }} /></colgroup>
+      <table className="calls-table requests-table" aria-label={TEXT.tabs.requests}>
+        <colgroup>
+          <col className="col-day" />
+          <col />
+          <col className="col-model" />
+          <col className="col-rounds" />
+          <col className="col-tokens" />
+          <col className="col-tokens" />
+          <col className="col-cost" />
+        </colgroup>
         <thead>
           <tr>
-            <th scope="col">{requests.time}</th><th scope="col">{requests.chat}</th><th scope="col">{requests.model}</th><th scope="col" className="r">{requests.rounds}</th>
-            <th scope="col" className="r">{requests.input}</th><th scope="col" className="r">{requests.output}</th><th scope="col" className="r">{requests.cost}</th>
+            <th scope="col">{requests.time}</th>
+            <th scope="col">{requests.chat}</th>
+            <th scope="col">{requests.model}</th>
+            <th scope="col" className="align-right">
+              {requests.rounds}
+            </th>
+            <th scope="col" className="align-right">
+              {requests.input}
+            </th>
+            <th scope="col" className="align-right">
+              {requests.output}
+            </th>
+            <th scope="col" className="align-right">
+              {requests.cost}
+            </th>
           </tr>
         </thead>
         <tbody>
           {data.turns.map((turn, index) => (
             <tr key={index}>
-              <td className="tm">{day(turn.time)}</td>
-              <td><Link href={`/chat/${encodeURIComponent(turn.chat)}`}>{reveal(turn.title || "Untitled")}</Link></td>
-              <td><code>{reveal(turn.model)}</code></td>
-              <td className="r num">{turn.rounds}</td>
-              <td className="r num">{count(turn.input)}</td>
-              <td className="r num">{count(turn.output)}</td>
-              <td className="r num">{turn.cost === null ? "–" : money(turn.cost)}</td>
+              <td className="time">{day(turn.time)}</td>
+              <td>
+                <Link href={`/chat/${encodeURIComponent(turn.chat)}`}>{reveal(turn.title || "Untitled")}</Link>
+              </td>
+              <td>
+                <code>{reveal(turn.model)}</code>
+              </td>
+              <td className="align-right num">{turn.rounds}</td>
+              <td className="align-right num">{count(turn.input)}</td>
+              <td className="align-right num">{count(turn.output)}</td>
+              <td className="align-right num">{turn.cost === null ? "–" : money(turn.cost)}</td>
             </tr>
           ))}
         </tbody>

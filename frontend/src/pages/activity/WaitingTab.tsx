@@ -3,32 +3,38 @@ import { useEffect, useRef } from "react";
 import { run } from "../../api/client";
 import { refreshOn, useOperation } from "../../api/hooks";
 import type { ServerAskingEvent, WaitingItem } from "../../api/types";
-import { needPath, needWords } from "../../app/needs";
+import { needPath, needText } from "../../app/needs";
 import { useSaid } from "../../app/notices";
 import { Link } from "../../app/router";
 import { clockSeconds, day } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
 import { Glyph } from "../../ui/Status";
-import { Trouble } from "../../ui/Trouble";
-import { CallAsk } from "../chat/CallAsk";
-import { ServerAsk } from "../chat/ServerAsk";
-import { WORDS } from "./words";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { CallApproval } from "../chat/CallApproval";
+import { ServerRequest } from "../chat/ServerRequest";
+import { TEXT } from "./text";
 
 refreshOn("waiting", "waiting");
 
-/** Everything that waits for the person; questions are answered here, the rest at its own place. */
+/** Everything that waits for the user; approvals are answered here, the rest on its own page. */
 export function WaitingTab({ wanted }: { wanted: string | null }) {
   const { data, error, refetch } = useOperation("waiting", {});
-  if (error) return <Trouble error={error} again={() => void refetch()} />;
+  if (error) return <ErrorBox error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={3} height={80} />;
-  if (data.items.length === 0) return <><p className="empty">{WORDS.waitingEmpty}</p><SaidLately /></>;
+  if (data.items.length === 0)
+    return (
+      <>
+        <p className="empty">{TEXT.waitingEmpty}</p>
+        <SaidLately />
+      </>
+    );
   return (
     <>
-      <h2 className="sr">{WORDS.tabs.waiting}</h2>
-      <ul className="waits">
+      <h2 className="visually-hidden">{TEXT.tabs.waiting}</h2>
+      <ul className="waiting-list">
         {data.items.map((item) => (
-          <li key={`${item.kind} ${item.id ?? item.server}`} className="p-chat">
+          <li key={`${item.kind} ${item.id ?? item.server}`} className="page-chat">
             <One item={item} focused={wanted !== null && item.id === wanted} />
           </li>
         ))}
@@ -43,13 +49,15 @@ function SaidLately() {
   const said = useSaid();
   if (said.length === 0) return null;
   return (
-    <section aria-label={WORDS.said} style={{ marginTop: 28 }}>
-      <h2 style={{ fontSize: "var(--t-13)" }}>{WORDS.said}</h2>
-      <ul style={{ marginTop: 6 }}>
+    <section className="space-above-28" aria-label={TEXT.said}>
+      <h2 className="text-body">{TEXT.said}</h2>
+      <ul className="space-above-6">
         {said.map((one) => (
-          <li key={one.id} className="row t12" style={{ gap: 14, minHeight: 30 }}>
-            <time className="m num" dateTime={one.at.toISOString()}>{clockSeconds(one.at)}</time>
-            <span className="q">{reveal(one.text)}</span>
+          <li key={one.id} className="row text-small notice-entry">
+            <time className="muted num" dateTime={one.at.toISOString()}>
+              {clockSeconds(one.at)}
+            </time>
+            <span className="secondary">{reveal(one.text)}</span>
           </li>
         ))}
       </ul>
@@ -60,8 +68,21 @@ function SaidLately() {
 function One({ item, focused }: { item: WaitingItem; focused: boolean }) {
   if (item.kind === "call" && item.id) return <CallCard id={item.id} item={item} focused={focused} />;
   if ((item.kind === "sampling" || item.kind === "elicitation") && item.id) {
-    const asking: ServerAskingEvent = { event: "asking", about: item.kind, id: item.id, server: item.server ?? "", text: item.reason, call: null, detail: item.detail };
-    return <><From item={item} /><ServerAsk asking={asking} place="" focused={focused} /></>;
+    const asking: ServerAskingEvent = {
+      event: "asking",
+      about: item.kind,
+      id: item.id,
+      server: item.server ?? "",
+      text: item.reason,
+      call: null,
+      detail: item.detail,
+    };
+    return (
+      <>
+        <From item={item} />
+        <ServerRequest asking={asking} place="" focused={focused} />
+      </>
+    );
   }
   return <Elsewhere item={item} />;
 }
@@ -72,7 +93,7 @@ function CallCard({ id, item, focused }: { id: string; item: WaitingItem; focuse
   useEffect(() => {
     if (focused && data) place.current?.scrollIntoView({ block: "nearest" });
   }, [focused, data]);
-  if (error) return <p className="q">{WORDS.gone}</p>;
+  if (error) return <p className="secondary">{TEXT.gone}</p>;
   if (!data) return <Loading rows={1} height={120} />;
   const reply = item.durable
     ? (action: "accept" | "decline", content: { [name: string]: unknown }) =>
@@ -88,26 +109,39 @@ function CallCard({ id, item, focused }: { id: string; item: WaitingItem; focuse
   return (
     <div ref={place}>
       <From item={item} />
-      <CallAsk question={data} place="" focused={focused} {...(reply ? { reply } : {})} />
+      <CallApproval question={data} place="" focused={focused} {...(reply ? { reply } : {})} />
     </div>
   );
 }
 
 function From({ item }: { item: WaitingItem }) {
-  const who = item.chat && item.principal === "agent" ? <Link href={`/chat/${encodeURIComponent(item.chat)}`}>A chat</Link> : <>{item.principal === "page" ? "A page" : (item.principal ?? item.server)}</>;
-  return <p className="m t12" style={{ margin: "0 0 6px" }}>{who} asked{item.since ? `, ${day(item.since)}` : ""}{item.durable ? ". It waits, also over a restart" : ""}.</p>;
+  return (
+    <p className="muted text-small asked-by">
+      Requested by <Requester item={item} />
+      {item.since ? `, ${day(item.since)}` : ""}
+      {item.durable ? ". Kept across restarts" : ""}.
+    </p>
+  );
+}
+
+function Requester({ item }: { item: WaitingItem }) {
+  if (item.chat && item.principal === "agent")
+    return <Link href={`/chat/${encodeURIComponent(item.chat)}`}>a chat</Link>;
+  return <>{item.principal === "page" ? "a page" : (item.principal ?? item.server)}</>;
 }
 
 function Elsewhere({ item }: { item: WaitingItem }) {
-  const { what, where } = needWords(item);
+  const { what, where } = needText(item);
   return (
-    <div className="row else">
+    <div className="row waiting-elsewhere">
       <Glyph shape="need" />
       <div className="grow">
-        <b className="b">{reveal(what)}</b>
-        <p className="m t12">{reveal(where)}</p>
+        <b className="medium">{reveal(what)}</b>
+        <p className="muted text-small">{reveal(where)}</p>
       </div>
-      <Link className="btn sm" href={needPath(item)}>Open</Link>
+      <Link className="btn small" href={needPath(item)}>
+        Open
+      </Link>
     </div>
   );
 }

@@ -6,11 +6,18 @@ import { queries, useOperation } from "../../api/hooks";
 import type { Explanation } from "../../api/types";
 import { reveal } from "../../ui/hidden";
 import { Status, type Shape } from "../../ui/Status";
-import { MODES } from "./callWords";
-import { RULES } from "./words";
+import { MODE_NAMES } from "../../text/modes";
+import { RULES } from "./text";
 
 const SHAPES: Record<Explanation["decision"], Shape> = { allow: "done", ask: "asked", deny: "deny" };
-const WHO = { agent: "A chat", page: "This page", gateway: "A client of the gateway", workflow: "A workflow", cli: "The terminal", python: "A program" };
+const WHO = {
+  agent: "A chat",
+  page: "This page",
+  gateway: "A gateway client",
+  workflow: "A workflow",
+  cli: "The terminal",
+  python: "A program",
+};
 
 /** A call as a question to the gate; nothing runs. */
 export function WhatIf() {
@@ -31,30 +38,80 @@ export function WhatIf() {
       setTold(await run("policy_explain", { tool: tool.trim(), arguments: given, principal: who }));
       void queries.invalidateQueries({ queryKey: ["policy_list"] }); // A command may have written rules meanwhile.
     } catch (error) {
-      setTrouble(error instanceof SyntaxError ? `This is no JSON. ${error.message}` : sentence(error));
+      setTrouble(error instanceof SyntaxError ? `Not valid JSON. ${error.message}` : sentence(error));
     }
   }
   const rule = policy?.rules.find((one) => one.id === told?.rule);
   return (
-    <form className="path what" onSubmit={(event) => void ask(event)}>
+    <form className="path what-if" onSubmit={(event) => void ask(event)}>
       <h2>{RULES.what}</h2>
-      <p className="q t12" style={{ marginTop: 4 }}>{RULES.whatAbout}</p>
+      <p className="secondary text-small space-above-4">{RULES.whatAbout}</p>
       <label htmlFor={`${id}-tool`}>{RULES.tool}</label>
-      <div className="field mono"><input id={`${id}-tool`} value={tool} list={`${id}-tools`} autoComplete="off" spellCheck={false} onChange={(event) => setTool(event.target.value)} /></div>
-      <datalist id={`${id}-tools`}>{(data?.tools ?? []).map((one) => <option key={one.name} value={one.name} />)}</datalist>
+      <div className="field mono">
+        <input
+          id={`${id}-tool`}
+          value={tool}
+          list={`${id}-tools`}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setTool(event.target.value)}
+        />
+      </div>
+      <datalist id={`${id}-tools`}>
+        {(data?.tools ?? []).map((one) => (
+          <option key={one.name} value={one.name} />
+        ))}
+      </datalist>
       <label htmlFor={`${id}-arguments`}>{RULES.arguments}</label>
-      <div className="field mono tall"><textarea id={`${id}-arguments`} rows={4} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} /></div>
+      <div className="field mono tall">
+        <textarea
+          id={`${id}-arguments`}
+          rows={4}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
       <label htmlFor={`${id}-who`}>{RULES.asWho}</label>
-      <select id={`${id}-who`} className="field" value={who} onChange={(event) => setWho(event.target.value as keyof typeof WHO)}>
-        {Object.entries(WHO).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+      <select
+        id={`${id}-who`}
+        className="field"
+        value={who}
+        onChange={(event) => setWho(event.target.value as keyof typeof WHO)}
+      >
+        {Object.entries(WHO).map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
       </select>
-      <div className="row" style={{ marginTop: 14 }}><button type="submit" className="btn pri" disabled={!tool.trim()}>{RULES.ask}</button></div>
-      {trouble && <p className="trouble" role="alert" style={{ marginTop: 14 }}>{reveal(trouble)}</p>}
+      <div className="row space-above-14">
+        <button type="submit" className="btn primary" disabled={!tool.trim()}>
+          {RULES.ask}
+        </button>
+      </div>
+      {trouble && (
+        <p className="error-box space-above-14" role="alert">
+          {reveal(trouble)}
+        </p>
+      )}
       {told && (
-        <div role="status" style={{ marginTop: 14 }} data-decision={told.decision}>
+        <div className="space-above-14" role="status" data-decision={told.decision}>
           <Status shape={SHAPES[told.decision]} word={RULES.decisions[told.decision]} />
-          <p className="q" style={{ marginTop: 6 }}>{rule ? RULES.byRule(rule.number) : told.rule && policy?.built_in.includes(told.rule) ? RULES.byBuiltIn(told.rule.replaceAll("_", " ")) : told.rule ? RULES.byOwn : RULES.byMode(MODES[told.mode])}</p>
-          <ul className="q t12" style={{ marginTop: 4 }}>{told.reasons.map((reason) => <li key={reason}>{reveal(reason)}</li>)}</ul>
+          <p className="secondary space-above-6">
+            {rule
+              ? RULES.byRule(rule.number)
+              : told.rule && policy?.built_in.includes(told.rule)
+                ? RULES.byBuiltIn(told.rule.replaceAll("_", " "))
+                : told.rule
+                  ? RULES.byOwn
+                  : RULES.byMode(MODE_NAMES[told.mode])}
+          </p>
+          <ul className="secondary text-small space-above-4">
+            {told.reasons.map((reason) => (
+              <li key={reason}>{reveal(reason)}</li>
+            ))}
+          </ul>
         </div>
       )}
     </form>

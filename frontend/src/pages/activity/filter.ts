@@ -11,7 +11,7 @@ export const OUTCOMES: readonly Option[] = [
   { value: "failed", name: "Failed" },
   { value: "denied", name: "Denied" },
   { value: "stopped", name: "Stopped" },
-  { value: "asked", name: "Asked about" },
+  { value: "asked", name: "Needed approval" },
 ];
 
 export const WHO: readonly Option[] = [

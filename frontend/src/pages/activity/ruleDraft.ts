@@ -18,7 +18,15 @@ export interface RuleDraft {
   why: string;
 }
 
-export const NEW: RuleDraft = { effect: "allow", server: "", tool: "", conditions: [], closed: false, project: "", why: "" };
+export const NEW: RuleDraft = {
+  effect: "allow",
+  server: "",
+  tool: "",
+  conditions: [],
+  closed: false,
+  project: "",
+  why: "",
+};
 
 export function draftOf(rule: PolicyRule | null): RuleDraft {
   if (!rule) return NEW;
@@ -44,7 +52,9 @@ export function ruleOf(draft: RuleDraft, before: PolicyRule | null): { [key: str
     ...(patterns.length > 0 ? { arguments: Object.fromEntries(patterns) as unknown } : {}),
     ...(draft.closed ? { closed: true } : {}),
     ...(draft.closed && before?.exact ? { exact: true } : {}),
-    ...(before?.definition && before.tool === draft.tool && before.server === draft.server ? { definition: before.definition } : {}),
+    ...(before?.definition && before.tool === draft.tool && before.server === draft.server
+      ? { definition: before.definition }
+      : {}),
     ...(before?.examples ? { examples: before.examples } : {}),
     ...(draft.project.trim() ? { scope: "project", within: draft.project.trim() } : (chat ?? {})),
     ...(draft.why.trim() ? { why: draft.why.trim() } : {}),
@@ -54,7 +64,9 @@ export function ruleOf(draft: RuleDraft, before: PolicyRule | null): { [key: str
 function conditionOf(pattern: RulePattern): Omit<Condition, "name"> {
   if (pattern.any) return { how: "any", text: "" };
   if (pattern.under !== undefined) return { how: "under", text: pattern.under };
-  return pattern.like !== undefined ? { how: "like", text: pattern.like } : { how: "equals", text: shown(pattern.equals) };
+  return pattern.like !== undefined
+    ? { how: "like", text: pattern.like }
+    : { how: "equals", text: shown(pattern.equals) };
 }
 
 function patternOf({ how, text }: Condition): RulePattern {

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { stream } from "../../api/client";
 import { CatalogStep } from "./CatalogStep";
 import { ConfirmStep } from "./ConfirmStep";
-import type { Launch, Proposed, Request } from "./data";
+import type { Launch, Proposed, Request } from "./types";
 import { EMPTY, filledFrom, FormStep, type Filled } from "./FormStep";
 import { PasteStep, type Pasted } from "./PasteStep";
 import { TestStep } from "./TestStep";
@@ -76,7 +76,13 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         />
       );
     case "catalog":
-      return <CatalogStep onChoose={(listed) => (setFilled(filledFrom(listed)), setError(null), setAt("form"))} onBack={() => setAt("paste")} onClose={onClose} />;
+      return (
+        <CatalogStep
+          onChoose={(listed) => (setFilled(filledFrom(listed)), setError(null), setAt("form"))}
+          onBack={() => setAt("paste")}
+          onClose={onClose}
+        />
+      );
     case "form":
       return (
         <FormStep
@@ -90,19 +96,29 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         />
       );
     case "values":
-      return proposed && (
-        <ValuesStep
-          proposed={proposed}
-          answers={request.answers ?? {}}
-          busy={busy}
-          error={error}
-          onSee={(answers) => void see({ ...request, answers }, from)}
-          onBack={() => setAt(from)}
-          onClose={onClose}
-        />
+      return (
+        proposed && (
+          <ValuesStep
+            proposed={proposed}
+            answers={request.answers ?? {}}
+            busy={busy}
+            error={error}
+            onSee={(answers) => void see({ ...request, answers }, from)}
+            onBack={() => setAt(from)}
+            onClose={onClose}
+          />
+        )
       );
     case "confirm":
-      return proposed?.launch && <ConfirmStep launch={proposed.launch} onTrust={() => proposed.launch && void trust(proposed.launch)} onRefuse={onClose} />;
+      return (
+        proposed?.launch && (
+          <ConfirmStep
+            launch={proposed.launch}
+            onTrust={() => proposed.launch && void trust(proposed.launch)}
+            onRefuse={onClose}
+          />
+        )
+      );
     case "test":
       return setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(setup.name, what)} /> : null;
   }

@@ -2,44 +2,67 @@ import { Fragment } from "react";
 
 import { tilde } from "../../text/home";
 import { Difference } from "../../ui/Difference";
-import type { Launch } from "./data";
-import { CONFIRM } from "./words";
+import type { Launch } from "./types";
+import { CONFIRM } from "./text";
 
 /** What would run, whole: the program, then every argument on its own numbered line. */
 export function Command({ launch }: { launch: Launch }) {
   return (
-    <div className="cmd" tabIndex={0} role="group" aria-label={CONFIRM.exact}>
-      <div className="a0"><Breakable text={launch.url || tilde(launch.program) || "–"} /></div>
+    <div className="command-box" tabIndex={0} role="group" aria-label={CONFIRM.exact}>
+      <div className="command-line">
+        <Breakable text={launch.url || tilde(launch.program) || "–"} />
+      </div>
       {launch.arguments.map((argument, index) => (
         <div key={index}>
           <s>{index + 1}</s>
           {argument.outside ? (
-            <u><Breakable text={tilde(argument.text)} /><span className="sr"> reaches outside its folder</span></u>
+            <u>
+              <Breakable text={tilde(argument.text)} />
+              <span className="visually-hidden"> reaches outside its folder</span>
+            </u>
           ) : (
-            <span><Breakable text={tilde(argument.text)} /></span>
+            <span>
+              <Breakable text={tilde(argument.text)} />
+            </span>
           )}
         </div>
       ))}
-      {launch.folder && <div className="a0 m">in <Breakable text={tilde(launch.folder)} /></div>}
+      {launch.folder && (
+        <div className="command-line muted">
+          in <Breakable text={tilde(launch.folder)} />
+        </div>
+      )}
     </div>
   );
 }
 
 /** Long paths break after a slash. */
 function Breakable({ text }: { text: string }) {
-  if (text === "") return <span className="m">(empty)</span>;
+  if (text === "") return <span className="muted">(empty)</span>;
   return (
     <>
       {text.split(/(?<=\/)/).map((part, index) => (
-        <Fragment key={index}>{part}<wbr /></Fragment>
+        <Fragment key={index}>
+          {part}
+          <wbr />
+        </Fragment>
       ))}
     </>
   );
 }
 
 const PARTS: Record<string, string> = {
-  command: "Program", args: "Arguments", env: "Variables", cwd: "Folder", url: "Address", package: "Package",
-  version: "Version", headers: "Headers", type: "Type", envAllow: "Variables of yours", watch: "Watched files",
+  command: "Program",
+  args: "Arguments",
+  env: "Variables",
+  cwd: "Folder",
+  url: "Address",
+  package: "Package",
+  version: "Version",
+  headers: "Headers",
+  type: "Type",
+  envAllow: "Your variables",
+  watch: "Watched files",
 };
 
 /** The old and the new command, part by part. */
@@ -47,8 +70,8 @@ export function Changed({ launch }: { launch: Launch }) {
   return (
     <>
       {launch.changed.map((change) => (
-        <div key={change.part} style={{ marginTop: 8 }}>
-          <p className="m t12">{PARTS[change.part] ?? change.part}</p>
+        <div className="space-above-8" key={change.part}>
+          <p className="muted text-small">{PARTS[change.part] ?? change.part}</p>
           <Difference before={change.before ?? ""} after={change.now ?? ""} />
         </div>
       ))}

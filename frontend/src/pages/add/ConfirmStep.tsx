@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from "react";
 
 import { day } from "../../ui/amounts";
 import { Changed, Command } from "./Command";
-import type { Launch } from "./data";
-import { Frame } from "./Frame";
-import { Legend } from "./Legend";
-import { CONFIRM, trustWords } from "./words";
+import type { Launch } from "./types";
+import { StepDialog } from "./StepDialog";
+import { Effects } from "./Effects";
+import { CONFIRM, trustText } from "./text";
 
 /** How long a question only shows itself: a click that was meant for something else must not answer it. */
-const DEAF = 500;
+const INPUT_DELAY = 500;
 
 interface Props {
   launch: Launch;
@@ -24,7 +24,7 @@ export function ConfirmStep({ launch, onTrust, onRefuse }: Props) {
   const changed = launch.changed.length > 0 && launch.agreed !== null;
   const answer = (act: () => void) => () => listens() && act();
   return (
-    <Frame
+    <StepDialog
       title={address ? CONFIRM.address : CONFIRM.program}
       alert
       describedBy="confirm-about"
@@ -32,27 +32,31 @@ export function ConfirmStep({ launch, onTrust, onRefuse }: Props) {
       onClose={answer(onRefuse)}
       foot={
         <>
-          <span className="grow m t12">{CONFIRM.again}</span>
+          <span className="grow muted text-small">{CONFIRM.again}</span>
           <button ref={refuse} type="button" className="btn" onClick={answer(onRefuse)}>
             {address ? CONFIRM.noAddress : CONFIRM.no}
           </button>
           <button
             type="button"
-            className="btn pri"
+            className="btn primary"
             onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
             onClick={answer(onTrust)}
           >
-            {trustWords(!launch.installed, address)}
+            {trustText(!launch.installed, address)}
           </button>
         </>
       }
     >
-      {changed && launch.agreed && <p className="bb" style={{ marginBottom: 8 }}>{CONFIRM.changed(launch.name, day(launch.agreed))}</p>}
-      <p className="q" id="confirm-about" style={{ marginBottom: 10 }}>{address ? CONFIRM.addressAbout : CONFIRM.programAbout}</p>
+      {changed && launch.agreed && (
+        <p className="bold space-below-8">{CONFIRM.changed(launch.name, day(launch.agreed))}</p>
+      )}
+      <p className="secondary space-below-10" id="confirm-about">
+        {address ? CONFIRM.addressAbout : CONFIRM.programAbout}
+      </p>
       <Command launch={launch} />
       {changed && <Changed launch={launch} />}
-      <Legend launch={launch} />
-    </Frame>
+      <Effects launch={launch} />
+    </StepDialog>
   );
 }
 
@@ -60,5 +64,5 @@ export function ConfirmStep({ launch, onTrust, onRefuse }: Props) {
 function useListening(mark: string): () => boolean {
   const [since, setSince] = useState(() => performance.now());
   useEffect(() => setSince(performance.now()), [mark]);
-  return () => performance.now() - since >= DEAF;
+  return () => performance.now() - since >= INPUT_DELAY;
 }

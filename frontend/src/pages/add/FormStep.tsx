@@ -1,9 +1,9 @@
 import { useRef, useState, type RefObject } from "react";
 
 import { Segments } from "../../ui/Segments";
-import { Trouble } from "../../ui/Trouble";
-import type { Listed, Request } from "./data";
-import { Frame } from "./Frame";
+import { ErrorBox } from "../../ui/ErrorBox";
+import type { Listed, Request } from "./types";
+import { StepDialog } from "./StepDialog";
 import { Values } from "./Values";
 
 type Kind = "command" | "package" | "address" | "json";
@@ -24,8 +24,18 @@ export interface Filled {
 }
 
 export const EMPTY: Filled = {
-  kind: "command", name: "", command: "", args: "", env: "", folder: "", reference: "", url: "", headers: "",
-  json: '{\n  "command": ""\n}', answers: {}, listed: null,
+  kind: "command",
+  name: "",
+  command: "",
+  args: "",
+  env: "",
+  folder: "",
+  reference: "",
+  url: "",
+  headers: "",
+  json: '{\n  "command": ""\n}',
+  answers: {},
+  listed: null,
 };
 
 /** The form for a server of the catalog. */
@@ -65,11 +75,18 @@ export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose
   const problem = problemOf(filled);
   const set = (change: Partial<Filled>) => onChange({ ...filled, ...change });
   const needed = (filled.listed?.env ?? []).map((one) => ({
-    key: `env:${one.name}`, title: one.name, description: one.about, kind: "string" as const, secret: one.secret,
-    required: one.required, default: "", choices: [], multiple: false,
+    key: `env:${one.name}`,
+    title: one.name,
+    description: one.about,
+    kind: "string" as const,
+    secret: one.secret,
+    required: one.required,
+    default: "",
+    choices: [],
+    multiple: false,
   }));
   return (
-    <Frame
+    <StepDialog
       title={filled.listed ? `Add ${filled.listed.title}` : "Fill in a form"}
       first={first}
       onClose={onClose}
@@ -80,45 +97,84 @@ export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose
       foot={
         <>
           <span className="grow" />
-          <button type="button" className="btn" onClick={onBack}>Back</button>
-          <button type="submit" className="btn pri see" disabled={busy} aria-busy={busy}>{busy ? "Looking it up…" : "See the plan"}</button>
+          <button type="button" className="btn" onClick={onBack}>
+            Back
+          </button>
+          <button type="submit" className="btn primary plan-button" disabled={busy} aria-busy={busy}>
+            {busy ? "Looking it up…" : "Review plan"}
+          </button>
         </>
       }
     >
-      <Segments label="What it is" value={filled.kind} options={KINDS} onChange={(kind) => set({ kind })} />
-      <div className="vals">
+      <Segments label="Type" value={filled.kind} options={KINDS} onChange={(kind) => set({ kind })} />
+      <div className="value-fields">
         <Line id="form-name" name="Name" value={filled.name} field={first} onChange={(name) => set({ name })} />
         {filled.kind === "command" && (
           <>
             <Line id="form-command" name="Command" value={filled.command} onChange={(command) => set({ command })} />
-            <Area id="form-args" name="Arguments, one in each line" value={filled.args} onChange={(args) => set({ args })} />
+            <Area
+              id="form-args"
+              name="Arguments, one per line"
+              value={filled.args}
+              onChange={(args) => set({ args })}
+            />
             <Area id="form-env" name="Variables, NAME=value" value={filled.env} onChange={(env) => set({ env })} />
-            <Line id="form-folder" name="Folder to run in" value={filled.folder} onChange={(folder) => set({ folder })} />
+            <Line id="form-folder" name="Working folder" value={filled.folder} onChange={(folder) => set({ folder })} />
           </>
         )}
         {filled.kind === "package" && (
           <>
-            <Line id="form-reference" name="Package" value={filled.reference} placeholder="npm:name@1.2 or pypi:name==1.2" onChange={(reference) => set({ reference })} />
-            <Area id="form-args" name="Arguments, one in each line" value={filled.args} onChange={(args) => set({ args })} />
+            <Line
+              id="form-reference"
+              name="Package"
+              value={filled.reference}
+              placeholder="npm:name@1.2 or pypi:name==1.2"
+              onChange={(reference) => set({ reference })}
+            />
+            <Area
+              id="form-args"
+              name="Arguments, one per line"
+              value={filled.args}
+              onChange={(args) => set({ args })}
+            />
           </>
         )}
         {filled.kind === "address" && (
           <>
-            <Line id="form-url" name="Address" value={filled.url} placeholder="https://…/mcp" onChange={(url) => set({ url })} />
-            <Area id="form-headers" name="Headers, Name: value" value={filled.headers} onChange={(headers) => set({ headers })} />
+            <Line
+              id="form-url"
+              name="Address"
+              value={filled.url}
+              placeholder="https://…/mcp"
+              onChange={(url) => set({ url })}
+            />
+            <Area
+              id="form-headers"
+              name="Headers, Name: value"
+              value={filled.headers}
+              onChange={(headers) => set({ headers })}
+            />
           </>
         )}
         {filled.kind === "json" && (
           <>
             <Area id="form-json" name="Entry" value={filled.json} rows={8} onChange={(json) => set({ json })} />
-            <p className="m t12">Keys that we do not know are kept.</p>
+            <p className="muted text-small">Unknown keys are kept.</p>
           </>
         )}
       </div>
       <Values needed={needed} answers={filled.answers} missing={[]} onChange={(answers) => set({ answers })} />
-      {asked && problem && <p role="alert" style={{ color: "var(--fail)", marginTop: 10 }}>{problem}</p>}
-      {error !== null && error !== undefined && <div style={{ marginTop: 12 }}><Trouble error={error} /></div>}
-    </Frame>
+      {asked && problem && (
+        <p className="error-text space-above-10" role="alert">
+          {problem}
+        </p>
+      )}
+      {error !== null && error !== undefined && (
+        <div className="space-above-12">
+          <ErrorBox error={error} />
+        </div>
+      )}
+    </StepDialog>
   );
 }
 
@@ -134,10 +190,20 @@ interface FieldProps {
 
 function Line({ id, name, value, placeholder, field, onChange }: FieldProps) {
   return (
-    <div className="val">
-      <label htmlFor={id} className="b">{name}</label>
+    <div className="value-field">
+      <label htmlFor={id} className="medium">
+        {name}
+      </label>
       <span className="field">
-        <input id={id} ref={field} value={value} placeholder={placeholder} autoComplete="off" spellCheck={false} onChange={(event) => onChange(event.target.value)} />
+        <input
+          id={id}
+          ref={field}
+          value={value}
+          placeholder={placeholder}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => onChange(event.target.value)}
+        />
       </span>
     </div>
   );
@@ -145,10 +211,18 @@ function Line({ id, name, value, placeholder, field, onChange }: FieldProps) {
 
 function Area({ id, name, value, rows = 2, onChange }: FieldProps) {
   return (
-    <div className="val">
-      <label htmlFor={id} className="b">{name}</label>
-      <span className="field area mono">
-        <textarea id={id} rows={Math.max(rows, value.split("\n").length)} value={value} spellCheck={false} onChange={(event) => onChange(event.target.value)} />
+    <div className="value-field">
+      <label htmlFor={id} className="medium">
+        {name}
+      </label>
+      <span className="field multiline mono">
+        <textarea
+          id={id}
+          rows={Math.max(rows, value.split("\n").length)}
+          value={value}
+          spellCheck={false}
+          onChange={(event) => onChange(event.target.value)}
+        />
       </span>
     </div>
   );
@@ -166,12 +240,13 @@ function pairs(text: string, sign: string): Record<string, string> {
 }
 
 function problemOf(filled: Filled): string {
-  if (filled.kind !== "json" && !filled.name.trim()) return "It needs a name.";
-  if (filled.kind === "command" && !filled.command.trim()) return "It needs a command.";
+  if (filled.kind !== "json" && !filled.name.trim()) return "Enter a name.";
+  if (filled.kind === "command" && !filled.command.trim()) return "Enter a command.";
   if (filled.kind === "package" && !/^(npm|pypi):./.test(filled.reference) && !/^[~/]/.test(filled.reference)) {
-    return "Say which package: npm:NAME, pypi:NAME, or the path of a file.";
+    return "Enter npm:NAME, pypi:NAME or a file path.";
   }
-  if (filled.kind === "address" && !/^https?:\/\/./.test(filled.url)) return "It needs an address that begins with https://.";
+  if (filled.kind === "address" && !/^https?:\/\/./.test(filled.url))
+    return "Enter an address that starts with https://.";
   return "";
 }
 

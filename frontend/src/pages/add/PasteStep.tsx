@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent } from "react";
 
-import { Trouble } from "../../ui/Trouble";
-import type { Answers, Request } from "./data";
-import { Frame } from "./Frame";
-import { Several } from "./Several";
-import { Understood } from "./Understood";
+import { ErrorBox } from "../../ui/ErrorBox";
+import type { Answers, Request } from "./types";
+import { StepDialog } from "./StepDialog";
+import { ServerChoices } from "./ServerChoices";
+import { Recognition } from "./Recognition";
 import { useRecognised } from "./useRecognised";
 import { Values } from "./Values";
-import { ALSO, PASTE } from "./words";
+import { ALSO, PASTE } from "./text";
 
 const LARGEST = 1_000_000;
 
@@ -41,7 +41,8 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
   const [eager, setEager] = useState(false);
   const see = () => {
     if (busy) return;
-    if (!fresh) setEager(true); // Enter came before the answer: it is kept, and acted on when it is there.
+    if (!fresh)
+      setEager(true); // Enter came before the answer: it is kept, and acted on when it is there.
     else if (ready) onSee({ text: pasted.text, name, answers: pasted.answers, as_is: pasted.asIs });
   };
   useEffect(() => {
@@ -63,7 +64,7 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
   }
 
   return (
-    <Frame
+    <StepDialog
       title={PASTE.title}
       first={field}
       onClose={onClose}
@@ -71,23 +72,41 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
       foot={
         <>
           <span className="grow">
-            <button type="button" className="plain lk" onClick={onCatalog}>Browse catalog</button>
-            <span className="m"> · </span>
-            <button type="button" className="plain lk" onClick={onForm}>Fill in a form</button>
+            <button type="button" className="plain-button link-button" onClick={onCatalog}>
+              Browse catalog
+            </button>
+            <span className="muted"> · </span>
+            <button type="button" className="plain-button link-button" onClick={onForm}>
+              Fill in a form
+            </button>
           </span>
-          <button type="button" className="btn" onClick={onClose}>Cancel</button>
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
           {!several && (
-            <button type="submit" className="btn pri see" disabled={!ready || !fresh || busy} aria-busy={busy}>
-              {busy ? PASTE.looking : <>{PASTE.see}<kbd>↵</kbd></>}
+            <button
+              type="submit"
+              className="btn primary plan-button"
+              disabled={!ready || !fresh || busy}
+              aria-busy={busy}
+            >
+              {busy ? (
+                PASTE.looking
+              ) : (
+                <>
+                  {PASTE.see}
+                  <kbd>↵</kbd>
+                </>
+              )}
             </button>
           )}
         </>
       }
     >
-      <p className="q" style={{ marginBottom: 10 }}>{PASTE.about}</p>
+      <p className="secondary space-below-10">{PASTE.about}</p>
       <textarea
         ref={field}
-        className="paste"
+        className="paste-field"
         aria-label={PASTE.label}
         placeholder="npx -y … · uvx … · https://… · { }"
         value={pasted.text}
@@ -95,7 +114,9 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
         spellCheck={false}
         autoComplete="off"
         onChange={(event) => setText(event.target.value)}
-        onPaste={(event: ClipboardEvent) => event.clipboardData.files.length > 0 && void take(event.clipboardData.files)}
+        onPaste={(event: ClipboardEvent) =>
+          event.clipboardData.files.length > 0 && void take(event.clipboardData.files)
+        }
         onDragOver={(event: DragEvent) => event.preventDefault()}
         onDrop={(event: DragEvent) => {
           if (event.dataTransfer.files.length === 0) return;
@@ -109,21 +130,51 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
         }}
       />
       <div aria-live="polite">
-        {found && !several && <Understood found={found} name={name} onName={(next) => onChange({ ...pasted, name: next })} onText={setText} />}
+        {found && !several && (
+          <Recognition
+            found={found}
+            name={name}
+            onName={(next) => onChange({ ...pasted, name: next })}
+            onText={setText}
+          />
+        )}
       </div>
-      {several && <Several key={found.digest} found={found} onDone={onClose} />}
-      {ready && <Values needed={server.needed} answers={pasted.answers} missing={[]} onChange={(answers) => onChange({ ...pasted, answers })} />}
-      {ready && server.way === "install" && server.reference.includes(":") && <AsIs pasted={pasted} onChange={onChange} />}
+      {several && <ServerChoices key={found.digest} found={found} onDone={onClose} />}
+      {ready && (
+        <Values
+          needed={server.needed}
+          answers={pasted.answers}
+          missing={[]}
+          onChange={(answers) => onChange({ ...pasted, answers })}
+        />
+      )}
+      {ready && server.way === "install" && server.reference.includes(":") && (
+        <AsIs pasted={pasted} onChange={onChange} />
+      )}
       {pasted.asIs && server?.way === "run" && <AsIs pasted={pasted} onChange={onChange} />}
-      {trouble && <p className="q" role="alert">{trouble}</p>}
-      {(error ?? unanswered) !== null && (error ?? unanswered) !== undefined && <div style={{ marginTop: 12 }}><Trouble error={error ?? unanswered} /></div>}
+      {trouble && (
+        <p className="secondary" role="alert">
+          {trouble}
+        </p>
+      )}
+      {(error ?? unanswered) !== null && (error ?? unanswered) !== undefined && (
+        <div className="space-above-12">
+          <ErrorBox error={error ?? unanswered} />
+        </div>
+      )}
       {!several && !(ready && server.needed.length > 0) && (
         <>
-          <p className="m t12" style={{ marginTop: 14 }}>{PASTE.also}</p>
-          <div className="ways">{ALSO.map((way) => <span key={way} className="tag mono">{way}</span>)}</div>
+          <p className="muted text-small space-above-14">{PASTE.also}</p>
+          <div className="examples">
+            {ALSO.map((way) => (
+              <span key={way} className="tag mono">
+                {way}
+              </span>
+            ))}
+          </div>
         </>
       )}
-    </Frame>
+    </StepDialog>
   );
 }
 
@@ -131,9 +182,13 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
 function AsIs({ pasted, onChange }: { pasted: Pasted; onChange: (pasted: Pasted) => void }) {
   if (!/^\s*(npx|uvx|bunx|pnpx|npm|pnpm|pipx|uv)\s/.test(pasted.text)) return null;
   return (
-    <label className="ck">
-      <input type="checkbox" checked={pasted.asIs} onChange={(event) => onChange({ ...pasted, asIs: event.target.checked })} />
-      <span>Run the command as it is. It is fetched anew at every start.</span>
+    <label className="check-row">
+      <input
+        type="checkbox"
+        checked={pasted.asIs}
+        onChange={(event) => onChange({ ...pasted, asIs: event.target.checked })}
+      />
+      <span>Run the command unchanged. It is downloaded again at every start.</span>
     </label>
   );
 }

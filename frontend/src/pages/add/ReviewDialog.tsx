@@ -2,9 +2,9 @@ import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";
 import { Loading } from "../../ui/Loading";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { ConfirmStep } from "./ConfirmStep";
-import { Frame } from "./Frame";
+import { StepDialog } from "./StepDialog";
 import { TestStep } from "./TestStep";
 import { agreeAndTest, useSetups } from "./setups";
 
@@ -33,8 +33,16 @@ export function ReviewDialog({ name, onClose, onFix }: Props) {
     );
   }
   return (
-    <Frame title={name} onClose={onClose} foot={<button type="button" className="btn" onClick={onClose}>Close</button>}>
-      {error || refused !== null ? <Trouble error={error ?? refused} /> : <Loading rows={4} height={36} />}
-    </Frame>
+    <StepDialog
+      title={name}
+      onClose={onClose}
+      foot={
+        <button type="button" className="btn" onClick={onClose}>
+          Close
+        </button>
+      }
+    >
+      {error || refused !== null ? <ErrorBox error={error ?? refused} /> : <Loading rows={4} height={36} />}
+    </StepDialog>
   );
 }

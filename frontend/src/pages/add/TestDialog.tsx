@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
 
-import { Trouble } from "../../ui/Trouble";
-import { Frame } from "./Frame";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { StepDialog } from "./StepDialog";
 import { testServer, useSetups } from "./setups";
 import { TestStep } from "./TestStep";
-import { TEST } from "./words";
+import { TEST } from "./text";
 
 interface Props {
   name: string;
@@ -24,9 +24,17 @@ export function TestDialog({ name, shown = false, onClose, onFix }: Props) {
   const setup = useSetups().find((one) => one.name === name);
   if (refused !== null) {
     return (
-      <Frame title={name} onClose={onClose} foot={<button type="button" className="btn" onClick={onClose}>{TEST.close}</button>}>
-        <Trouble error={refused} />
-      </Frame>
+      <StepDialog
+        title={name}
+        onClose={onClose}
+        foot={
+          <button type="button" className="btn" onClick={onClose}>
+            {TEST.close}
+          </button>
+        }
+      >
+        <ErrorBox error={refused} />
+      </StepDialog>
     );
   }
   return begun && setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(name, what)} /> : null;

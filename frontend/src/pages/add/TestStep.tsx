@@ -5,14 +5,15 @@ import { Link, navigate } from "../../app/router";
 import { duration, spokenTime } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Glyph, type Shape } from "../../ui/Status";
-import { Frame } from "./Frame";
-import { forgetSetup, stopSetup, testServer, watch, type Setup, type Step } from "./setups";
-import { firstSentence, setupTitle, STEPS, TEST } from "./words";
+import { StepDialog } from "./StepDialog";
+import { forgetSetup, stopSetup, testServer, watch } from "./setups";
+import type { Setup, Step } from "./types";
+import { firstSentence, setupTitle, STEPS, TEST } from "./text";
 
 interface Props {
   setup: Setup;
   onClose: () => void;
-  /** Somebody wants to change what it runs, or give it a value. */
+  /** The user wants to change its command, set a value or sign in. */
   onFix: (what: "command" | "value" | "sign-in") => void;
 }
 
@@ -30,73 +31,135 @@ export function TestStep({ setup, onClose, onFix }: Props) {
   }, [setup.state]);
   const [what, why] = firstSentence(setup.error?.message ?? "");
   return (
-    <Frame
+    <StepDialog
       title={setupTitle(setup)}
       first={main}
       onClose={close}
-      foot={setup.state === "failed" ? <Failed setup={setup} main={main} close={close} onFix={onFix} /> : <Going setup={setup} main={main} now={now} close={close} />}
+      foot={
+        setup.state === "failed" ? (
+          <Failed setup={setup} main={main} close={close} onFix={onFix} />
+        ) : (
+          <Going setup={setup} main={main} now={now} close={close} />
+        )
+      }
     >
       <ol className="steps" aria-live="polite">
-        {setup.steps.filter((step) => setup.state !== "failed" || step.state !== "wait").map((step) => (
-          <li key={step.key} className={step.state === "wait" ? "wait" : ""}>
-            <Glyph shape={SHAPES[step.state]} />
-            <span className="b">{STEPS[step.key]}<span className="sr">, {WORDS[step.state]}{step.ms === null ? "" : `, ${spokenTime(step.ms)}`}</span></span>
-            <span className="d el" title={step.detail}>{reveal(step.state === "fail" ? firstSentence(step.detail)[0] : step.detail)}</span>
-            <span className="ms" aria-hidden="true">{timeOf(step, now)}</span>
-          </li>
-        ))}
+        {setup.steps
+          .filter((step) => setup.state !== "failed" || step.state !== "wait")
+          .map((step) => (
+            <li key={step.key} className={step.state === "wait" ? "waiting" : ""}>
+              <Glyph shape={SHAPES[step.state]} />
+              <span className="medium">
+                {STEPS[step.key]}
+                <span className="visually-hidden">
+                  , {TEXT[step.state]}
+                  {step.ms === null ? "" : `, ${spokenTime(step.ms)}`}
+                </span>
+              </span>
+              <span className="step-detail ellipsis" title={step.detail}>
+                {reveal(step.state === "fail" ? firstSentence(step.detail)[0] : step.detail)}
+              </span>
+              <span className="duration" aria-hidden="true">
+                {timeOf(step, now)}
+              </span>
+            </li>
+          ))}
       </ol>
       {setup.error && (
-        <div className="prob" role="alert">
-          <b className="bb">{reveal(what)}</b>
+        <div className="problem" role="alert">
+          <b className="bold">{reveal(what)}</b>
           {why && <p>{reveal(why)}</p>}
-          {setup.error.hint && !setup.error.hint.includes("toolcrib logs") && FIXES[setup.error.kind]?.what !== "value" && <p>{reveal(setup.error.hint)}</p>}
+          {setup.error.hint &&
+            !setup.error.hint.includes("toolcrib logs") &&
+            FIXES[setup.error.kind]?.what !== "value" && <p>{reveal(setup.error.hint)}</p>}
         </div>
       )}
       {setup.state === "failed" && setup.log.length > 0 && (
         <>
-          <p className="m t12" style={{ margin: "12px 0 6px" }}>{TEST.lastLines}</p>
+          <p className="muted text-small log-caption">{TEST.lastLines}</p>
           <pre className="code wrap">{setup.log.map(reveal).join("\n")}</pre>
         </>
       )}
       {setup.review.length > 0 && (
-        <ul className="rev">
-          {setup.review.map((remark) => <li key={remark} className="q t12">{reveal(remark)}</li>)}
+        <ul className="review-notes">
+          {setup.review.map((remark) => (
+            <li key={remark} className="secondary text-small">
+              {reveal(remark)}
+            </li>
+          ))}
         </ul>
       )}
-    </Frame>
+    </StepDialog>
   );
 }
 
 const SHAPES: Record<Step["state"], Shape> = { wait: "wait", work: "work", done: "done", fail: "fail" };
-const WORDS: Record<Step["state"], string> = { wait: "waiting", work: "running", done: "done", fail: "failed" };
+const TEXT: Record<Step["state"], string> = { wait: "waiting", work: "running", done: "done", fail: "failed" };
 
 function timeOf(step: Step, now: number): string {
   if (step.ms !== null) return duration(step.ms);
   return step.state === "work" && step.began !== null ? duration(Math.max(0, now - Date.parse(step.began))) : "";
 }
 
-function Going({ setup, main, now, close }: { setup: Setup; main: React.RefObject<HTMLButtonElement | null>; now: number; close: () => void }) {
+function Going({
+  setup,
+  main,
+  now,
+  close,
+}: {
+  setup: Setup;
+  main: React.RefObject<HTMLButtonElement | null>;
+  now: number;
+  close: () => void;
+}) {
   if (setup.state === "running") {
     const time = duration(Math.max(0, now - Date.parse(setup.began)));
     return (
       <>
-        <span className="grow m t12 num">{time} · {TEST.goesOn}</span>
-        <button key="stop" type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>{TEST.stop}</button>
+        <span className="grow muted text-small num">
+          {time} · {TEST.goesOn}
+        </span>
+        <button key="stop" type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>
+          {TEST.stop}
+        </button>
       </>
     );
   }
-  const time = duration(setup.steps.reduce((sum, step) => sum + (step.ms ?? 0), 0)); // What stands above, added up.
+  const time = duration(setup.steps.reduce((sum, step) => sum + (step.ms ?? 0), 0)); // The sum of the steps above.
   return (
     <>
-      <span className="grow m t12 num" role="status">{setup.state === "ok" ? <><span className="sr">{setupTitle(setup)}. </span>All steps done in {time}</> : TEST.stopped}</span>
-      {setup.state === "stopped" && <button key="again" type="button" className="btn" onClick={() => void testServer(setup.name)}>{TEST.again}</button>}
-      <button key="done" type="button" className="btn pri" ref={main} onClick={close}>{TEST.done}</button>
+      <span className="grow muted text-small num" role="status">
+        {setup.state === "ok" ? (
+          <>
+            <span className="visually-hidden">{setupTitle(setup)}. </span>Completed in {time}
+          </>
+        ) : (
+          TEST.stopped
+        )}
+      </span>
+      {setup.state === "stopped" && (
+        <button key="again" type="button" className="btn" onClick={() => void testServer(setup.name)}>
+          {TEST.again}
+        </button>
+      )}
+      <button key="done" type="button" className="btn primary" ref={main} onClick={close}>
+        {TEST.done}
+      </button>
     </>
   );
 }
 
-function Failed({ setup, main, close, onFix }: { setup: Setup; main: React.RefObject<HTMLButtonElement | null>; close: () => void; onFix: Props["onFix"] }) {
+function Failed({
+  setup,
+  main,
+  close,
+  onFix,
+}: {
+  setup: Setup;
+  main: React.RefObject<HTMLButtonElement | null>;
+  close: () => void;
+  onFix: Props["onFix"];
+}) {
   const kind = setup.error?.kind ?? "";
   const way = FIXES[kind];
   const admitted = setup.steps.find((step) => step.state === "fail")?.key !== "install";
@@ -107,14 +170,33 @@ function Failed({ setup, main, close, onFix }: { setup: Setup; main: React.RefOb
   return (
     <>
       <span className="grow">
-        {admitted && <Link className="lk" href={`/servers/${encodeURIComponent(setup.name)}?tab=log`} onClick={() => { close(); navigate(`/servers/${encodeURIComponent(setup.name)}?tab=log`); }}>{TEST.openLog}</Link>}
+        {admitted && (
+          <Link
+            className="link-button"
+            href={`/servers/${encodeURIComponent(setup.name)}?tab=log`}
+            onClick={() => {
+              close();
+              navigate(`/servers/${encodeURIComponent(setup.name)}?tab=log`);
+            }}
+          >
+            {TEST.openLog}
+          </Link>
+        )}
       </span>
-      {admitted ? <button key="off" type="button" className="btn" onClick={() => void keepOff()}>{TEST.keepOff}</button> : <button key="close" type="button" className="btn" onClick={close}>{TEST.close}</button>}
+      {admitted ? (
+        <button key="off" type="button" className="btn" onClick={() => void keepOff()}>
+          {TEST.keepOff}
+        </button>
+      ) : (
+        <button key="close" type="button" className="btn" onClick={close}>
+          {TEST.close}
+        </button>
+      )}
       {admitted && (
         <button
           key={way?.words ?? TEST.again}
           type="button"
-          className="btn pri"
+          className="btn primary"
           ref={main}
           onClick={() => (way ? (close(), onFix(way.what)) : void testServer(setup.name))}
         >

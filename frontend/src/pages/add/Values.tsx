@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { reveal } from "../../ui/hidden";
-import type { Answers, Needed } from "./data";
+import type { Answers, Needed } from "./types";
 
 interface Props {
   needed: readonly Needed[];
@@ -14,7 +14,7 @@ interface Props {
 export function Values({ needed, answers, missing, onChange }: Props) {
   if (needed.length === 0) return null;
   return (
-    <div className="vals">
+    <div className="value-fields">
       {needed.map((one) => (
         <Value
           key={one.key}
@@ -28,30 +28,61 @@ export function Values({ needed, answers, missing, onChange }: Props) {
   );
 }
 
-function Value({ needed, value, bad, onChange }: { needed: Needed; value: string; bad: boolean; onChange: (value: string) => void }) {
+function Value({
+  needed,
+  value,
+  bad,
+  onChange,
+}: {
+  needed: Needed;
+  value: string;
+  bad: boolean;
+  onChange: (value: string) => void;
+}) {
   const [asked, setAsked] = useState(false);
   const id = `value-${needed.key}`;
   return (
-    <div className="val">
-      <label htmlFor={id} className="b">
-        {reveal(needed.title)} {!needed.required && <span className="m">may be empty</span>}
+    <div className="value-field">
+      <label htmlFor={id} className="medium">
+        {reveal(needed.title)} {!needed.required && <span className="muted">optional</span>}
       </label>
       <Control id={id} needed={needed} value={value} bad={bad} onChange={onChange} />
-      {needed.secret && <p className="m t12">Kept where secrets are kept, never in the file.</p>}
-      {bad && <p className="t12" style={{ color: "var(--fail)" }} id={`${id}-bad`}>It cannot start without this.</p>}
+      {needed.secret && <p className="muted text-small">Stored in your keyring, never in the file.</p>}
+      {bad && (
+        <p className="text-small error-text" id={`${id}-bad`}>
+          Required to start.
+        </p>
+      )}
       {needed.description && (
-        <p className="t12">
-          <button type="button" className="plain" style={{ color: "var(--link)" }} aria-expanded={asked} onClick={() => setAsked(!asked)}>
+        <p className="text-small">
+          <button
+            type="button"
+            className="plain-button link-button"
+            aria-expanded={asked}
+            onClick={() => setAsked(!asked)}
+          >
             Where do I get this?
           </button>
-          {asked && <span className="q"> {reveal(needed.description)}</span>}
+          {asked && <span className="secondary"> {reveal(needed.description)}</span>}
         </p>
       )}
     </div>
   );
 }
 
-function Control({ id, needed, value, bad, onChange }: { id: string; needed: Needed; value: string; bad: boolean; onChange: (value: string) => void }) {
+function Control({
+  id,
+  needed,
+  value,
+  bad,
+  onChange,
+}: {
+  id: string;
+  needed: Needed;
+  value: string;
+  bad: boolean;
+  onChange: (value: string) => void;
+}) {
   const common = { id, value, required: needed.required, "aria-invalid": bad };
   const choices = needed.kind === "boolean" && needed.choices.length === 0 ? ["true", "false"] : needed.choices;
   if (choices.length > 0) {
@@ -60,7 +91,9 @@ function Control({ id, needed, value, bad, onChange }: { id: string; needed: Nee
         <select {...common} onChange={(event) => onChange(event.target.value)}>
           {value === "" && <option value="">Choose…</option>}
           {choices.map((choice) => (
-            <option key={choice} value={choice}>{reveal(choice)}</option>
+            <option key={choice} value={choice}>
+              {reveal(choice)}
+            </option>
           ))}
         </select>
       </span>
@@ -68,8 +101,8 @@ function Control({ id, needed, value, bad, onChange }: { id: string; needed: Nee
   }
   if (needed.multiple) {
     return (
-      <span className="field area">
-        <textarea {...common} rows={2} placeholder="One in each line" onChange={(event) => onChange(event.target.value)} />
+      <span className="field multiline">
+        <textarea {...common} rows={2} placeholder="One per line" onChange={(event) => onChange(event.target.value)} />
       </span>
     );
   }

@@ -1,8 +1,8 @@
 import { useState } from "react";
 
-import { Trouble } from "../../ui/Trouble";
-import type { Answers, Proposed } from "./data";
-import { Frame } from "./Frame";
+import { ErrorBox } from "../../ui/ErrorBox";
+import type { Answers, Proposed } from "./types";
+import { StepDialog } from "./StepDialog";
 import { Values } from "./Values";
 
 interface Props {
@@ -21,7 +21,7 @@ export function ValuesStep({ proposed, answers: given, busy, error, onSee, onBac
   const [asked, setAsked] = useState(false);
   const missing = proposed.missing.filter((key) => !answers[key]);
   return (
-    <Frame
+    <StepDialog
       title={`${proposed.name} needs a value`}
       onClose={onClose}
       onSubmit={() => {
@@ -31,13 +31,17 @@ export function ValuesStep({ proposed, answers: given, busy, error, onSee, onBac
       foot={
         <>
           <span className="grow" />
-          <button type="button" className="btn" onClick={onBack}>Back</button>
-          <button type="submit" className="btn pri see" disabled={busy} aria-busy={busy}>{busy ? "Looking it up…" : "See the plan"}</button>
+          <button type="button" className="btn" onClick={onBack}>
+            Back
+          </button>
+          <button type="submit" className="btn primary plan-button" disabled={busy} aria-busy={busy}>
+            {busy ? "Looking it up…" : "Review plan"}
+          </button>
         </>
       }
     >
       <Values needed={proposed.needed} answers={answers} missing={asked ? missing : []} onChange={setAnswers} />
-      {error !== null && error !== undefined && <Trouble error={error} />}
-    </Frame>
+      {error !== null && error !== undefined && <ErrorBox error={error} />}
+    </StepDialog>
   );
 }

@@ -1,26 +1,24 @@
 /** Adding, installing and testing, which go on in the host: any page follows them, none has to stay open. */
 
-import { run, type Result } from "../../api/client";
+import { run } from "../../api/client";
 import { queries, useOperation } from "../../api/hooks";
 import { live } from "../../api/live";
 import { notify } from "../../app/notices";
-import type { Launch, Proposed, Request } from "./data";
-import { endedWords, TEST } from "./words";
-
-export type Setup = Result<"setups">[number];
-export type Step = Setup["steps"][number];
+import type { Launch, Proposed, Request, Setup } from "./types";
+import { endedText, TEST } from "./text";
 
 const KEY = ["setups", {}];
 const NONE: readonly Setup[] = [];
 const LATER = 500;
-/** Those that somebody looks at in a dialog of this page. */
+/** Setups that a dialog of this page shows. */
 const watched = new Map<string, number>();
 
 live.listen((event) => {
   if (event.kind !== "setup" && event.kind !== "setup_forgotten") return;
-  if (all() === undefined) later(); // Nobody looks yet, or the first answer is on its way and knows less than this.
-  else if (event.kind === "setup") take(event["setup"] as Setup);
-  else drop(String(event["name"]));
+  if (all() === undefined)
+    later(); // Not loaded yet, or the first response is on its way and older than this event.
+  else if (event.kind === "setup") take(event.setup);
+  else drop(event.name);
 });
 
 export function useSetups(): readonly Setup[] {
@@ -76,7 +74,8 @@ function all(): readonly Setup[] | undefined {
 async function begun(setup: Setup): Promise<void> {
   const known = all();
   if (known === undefined) await queries.fetchQuery({ queryKey: KEY, queryFn: () => run("setups", {}) });
-  else if (setup.state !== "running" || !known.some((one) => one.name === setup.name && one.began === setup.began)) take(setup);
+  else if (setup.state !== "running" || !known.some((one) => one.name === setup.name && one.began === setup.began))
+    take(setup);
 }
 
 function later(): void {
@@ -90,11 +89,14 @@ function take(setup: Setup): void {
   if (setup.state === "running" || before?.state !== "running") return;
   void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "setups" });
   if (!watched.get(setup.name)) {
-    const words = endedWords(setup);
+    const words = endedText(setup);
     if (words) notify(words);
   }
 }
 
 function drop(name: string): void {
-  queries.setQueryData(KEY, (all() ?? []).filter((one) => one.name !== name));
+  queries.setQueryData(
+    KEY,
+    (all() ?? []).filter((one) => one.name !== name),
+  );
 }

@@ -1,12 +1,15 @@
 import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";
-import type { Recognised } from "./data";
+import type { Recognised } from "./types";
 
 const REST = 150;
 
 /** What the text is, asked 150 ms after the last key. What was found before stays in view; `fresh` says it is of this text. */
-export function useRecognised(text: string, asIs: boolean): { found: Recognised | null; fresh: boolean; error: unknown } {
+export function useRecognised(
+  text: string,
+  asIs: boolean,
+): { found: Recognised | null; fresh: boolean; error: unknown } {
   const [state, setState] = useState<{ key: string; found: Recognised | null; error: unknown }>({
     key: "",
     found: null,

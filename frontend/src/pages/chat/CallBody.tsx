@@ -6,19 +6,19 @@ import { tilde } from "../../text/home";
 import { Copy } from "../../ui/Copy";
 import { reveal } from "../../ui/hidden";
 import { useActions } from "./actions";
-import { refusal, ruleName, stoppedWords, wordToModel } from "./callWords";
+import { refusal, ruleName, stoppedText, noteToModel } from "./callText";
 import { Pictures } from "./Pictures";
 import { ResultText } from "./ResultText";
 import { useRules } from "./rules";
 import { TimedOut } from "./TimedOut";
 import type { CallView } from "./view";
-import { useWhole } from "./whole";
-import { WORDS } from "./words";
+import { useFullResult } from "./fullResult";
+import { TEXT } from "./text";
 
 export function CallBody({ call }: { call: CallView }) {
   if (call.outcome === "running" || call.outcome === "waiting") return <Under call={call} />;
   return (
-    <div className="bd">
+    <div className="card-body">
       <Reason call={call} />
       {call.outcome === "ok" || isLongError(call) ? <Answer call={call} /> : null}
     </div>
@@ -27,25 +27,40 @@ export function CallBody({ call }: { call: CallView }) {
 
 function Under({ call }: { call: CallView }) {
   return (
-    <div className="bd">
-      {call.progress?.message && <p className="q t12 mono">{reveal(call.progress.message)}</p>}
+    <div className="card-body">
+      {call.progress?.message && <p className="secondary text-small mono">{reveal(call.progress.message)}</p>}
       <Given given={call.arguments} />
     </div>
   );
 }
 
 function Reason({ call }: { call: CallView }) {
-  if (call.outcome === "ok") return call.byHand ? <p className="m t12">{WORDS.byHand}</p> : null;
-  if (call.outcome === "denied") return <div className="why"><span>{deniedWords(call)}</span></div>;
-  if (call.outcome === "interrupted") return <div className="why"><span>{WORDS.callInterrupted}</span></div>;
-  if (call.outcome === "cancelled") return <div className="why"><span>{stoppedWords(call)}</span></div>;
+  if (call.outcome === "ok") return call.byHand ? <p className="muted text-small">{TEXT.byHand}</p> : null;
+  if (call.outcome === "denied")
+    return (
+      <div className="reason">
+        <span>{deniedText(call)}</span>
+      </div>
+    );
+  if (call.outcome === "interrupted")
+    return (
+      <div className="reason">
+        <span>{TEXT.callInterrupted}</span>
+      </div>
+    );
+  if (call.outcome === "cancelled")
+    return (
+      <div className="reason">
+        <span>{stoppedText(call)}</span>
+      </div>
+    );
   if (call.outcome === "timeout") return <TimedOut call={call} />;
   if (isLongError(call)) return null;
   const [first = "", ...rest] = call.text.trim().split("\n");
   return (
-    <div className="why">
+    <div className="reason">
       <span>
-        <b className="b" style={{ color: "var(--ink)" }}>{reveal(first)}</b> {reveal(rest.join(" "))} {WORDS.told}
+        <b className="medium emphasis">{reveal(first)}</b> {reveal(rest.join(" "))} {TEXT.told}
       </span>
     </div>
   );
@@ -56,17 +71,17 @@ function isLongError(call: CallView): boolean {
   return call.outcome === "tool_error" && call.chars > 400;
 }
 
-function deniedWords(call: CallView): string {
-  const word = wordToModel(call);
+function deniedText(call: CallView): string {
+  const word = noteToModel(call);
   if (word === null) return reveal(refusal(call.text).reason || call.text);
-  return word ? WORDS.yourWord(reveal(word)) : WORDS.deniedWithoutWord;
+  return word ? TEXT.yourNote(reveal(word)) : TEXT.deniedWithoutNote;
 }
 
 function Answer({ call }: { call: CallView }) {
   const { chat } = useActions();
   const [all, setAll] = useState(false);
   const [raw, setRaw] = useState(false);
-  const data = useWhole(chat, call);
+  const data = useFullResult(chat, call);
   const text = (all ? data?.whole : null) ?? data?.text ?? call.text;
   const rawCall = { tool: call.tool, arguments: call.arguments, outcome: call.outcome, ms: call.ms, text };
   const beside = call.pictures > 0 ? besidePicture(text) : null;
@@ -74,19 +89,35 @@ function Answer({ call }: { call: CallView }) {
     <>
       {beside === null && call.pictures === 0 && <Given given={call.arguments} />}
       {call.pictures > 0 && (
-        <Pictures pictures={data?.images ?? []} expected={call.pictures} call={call} about={beside ?? ""} foot={<Allowed call={call} />} onRaw={() => setRaw(!raw)} />
+        <Pictures
+          pictures={data?.images ?? []}
+          expected={call.pictures}
+          call={call}
+          about={beside ?? ""}
+          foot={<Allowed call={call} />}
+          onRaw={() => setRaw(!raw)}
+        />
       )}
-      {beside === null && (text.trim() ? <ResultText text={text} failed={call.outcome === "tool_error"} /> : <p className="m t12">{WORDS.nothing}</p>)}
+      {beside === null &&
+        (text.trim() ? (
+          <ResultText text={text} failed={call.outcome === "tool_error"} />
+        ) : (
+          <p className="muted text-small">{TEXT.nothing}</p>
+        ))}
       {call.whole !== null && !all && (
-        <p className="q t12" style={{ marginTop: 8 }}>
-          {WORDS.cut(call.chars, call.whole)}{" "}
-          <button type="button" className="plain linkish" onClick={() => setAll(true)}>{WORDS.showAll}</button>
+        <p className="secondary text-small space-above-8">
+          {TEXT.cut(call.chars, call.whole)}{" "}
+          <button type="button" className="plain-button link-button" onClick={() => setAll(true)}>
+            {TEXT.showAll}
+          </button>
         </p>
       )}
       {call.pictures === 0 && (
-        <div className="foot">
+        <div className="card-foot">
           <Copy bare text={text} />
-          <button type="button" className="btn bare sm" aria-expanded={raw} onClick={() => setRaw(!raw)}>{WORDS.rawJson}</button>
+          <button type="button" className="btn bare small" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+            {TEXT.rawJson}
+          </button>
           <Allowed call={call} />
         </div>
       )}
@@ -97,30 +128,39 @@ function Answer({ call }: { call: CallView }) {
 
 const SHORT = 300;
 
-/** What is said of a picture, where it is short enough to stand beside it; null for what is a text of its own. */
+/** The text about a picture if it is short enough to be shown beside it, else null. */
 function besidePicture(text: string): string | null {
   const said = text.trim();
   if (/^\((a picture|\d+ pictures)\)$/.test(said)) return "";
   return said.length <= SHORT ? said : null;
 }
 
-const SCOPE_WORDS: Record<string, string> = { once: "once", chat: "for this chat", project: "for this project", always: "always" };
+const SCOPE_WORDS: Record<string, string> = {
+  once: "once",
+  chat: "for this chat",
+  project: "for this project",
+  always: "always",
+};
 
-/** Who let it run, where somebody or something did. */
+/** Who or what allowed the call. */
 function Allowed({ call }: { call: CallView }) {
   const rules = useRules(call.rule);
   const { answered, rule } = call;
   const words =
-    answered?.action === "accept" ? `you, ${SCOPE_WORDS[answered.scope] ?? "once"}` : rule === "asked" ? "you" : rule && ruleName(rule, rules);
-  return words ? <span className="m t12">allowed by {words}</span> : null;
+    answered?.action === "accept"
+      ? `you, ${SCOPE_WORDS[answered.scope] ?? "once"}`
+      : rule === "asked"
+        ? "you"
+        : rule && ruleName(rule, rules);
+  return words ? <span className="muted text-small">allowed by {words}</span> : null;
 }
 
 /** What a call is given, name by name. */
 export function Given({ given }: { given: Record<string, unknown> }) {
   const entries = Object.entries(given);
-  if (entries.length === 0) return <p className="m t12">{WORDS.noArguments}</p>;
+  if (entries.length === 0) return <p className="muted text-small">{TEXT.noArguments}</p>;
   return (
-    <dl className="given" aria-label={WORDS.arguments}>
+    <dl className="argument-list" aria-label={TEXT.arguments}>
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{reveal(name)}</dt>

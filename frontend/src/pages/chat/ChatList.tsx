@@ -7,9 +7,9 @@ import { Link } from "../../app/router";
 import { day, plural } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph, type Shape } from "../../ui/Status";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import type { ChatSummary } from "../../api/types";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** Those that the list shows while nothing is looked for. */
 export const EVERY_CHAT = { limit: 200, words: "" };
@@ -28,15 +28,15 @@ export function ChatList({ current }: { current: string | null }) {
     setWords("");
   }
   return (
-    <aside className="cl" aria-label={WORDS.chats}>
-      <div className="hd">
+    <aside className="chat-list" aria-label={TEXT.chats}>
+      <div className="panel-head">
         {searching ? (
-          <div className="field grow" style={{ height: 30 }}>
+          <div className="field grow chat-search">
             <input
               ref={field}
               data-search
-              aria-label={WORDS.searchField}
-              placeholder={WORDS.searchField}
+              aria-label={TEXT.searchField}
+              placeholder={TEXT.searchField}
               value={words}
               onChange={(event) => setWords(event.target.value)}
               onKeyDown={(event) => {
@@ -47,41 +47,61 @@ export function ChatList({ current }: { current: string | null }) {
             />
           </div>
         ) : (
-          <h2 className="grow">{WORDS.chats}</h2>
+          <h2 className="grow">{TEXT.chats}</h2>
         )}
-        <button type="button" className="btn bare sm ic" aria-label={searching ? "Close the search" : WORDS.searchChats} onClick={() => (searching ? close() : setSearching(true))}>
+        <button
+          type="button"
+          className="btn bare small icon-only"
+          aria-label={searching ? "Close search" : TEXT.searchChats}
+          onClick={() => (searching ? close() : setSearching(true))}
+        >
           <Icon name={searching ? "close" : "search"} small />
         </button>
-        <Link className="btn sm ic" href="/chat/new" aria-label={`${WORDS.newChat}, N`}>
+        <Link className="btn small icon-only" href="/chat/new" aria-label={`${TEXT.newChat}, N`}>
           <Icon name="plus" small />
         </Link>
       </div>
-      <nav className="ls" aria-label={WORDS.chats}>
-        {error && <Trouble error={error} again={() => void refetch()} />}
-        {data && data.chats.length === 0 && <p className="m t12" style={{ padding: 8 }}>{sought ? WORDS.nothingFound : WORDS.noChats}</p>}
+      <nav className="chat-links" aria-label={TEXT.chats}>
+        {error && <ErrorBox error={error} again={() => void refetch()} />}
+        {data && data.chats.length === 0 && (
+          <p className="muted text-small chat-list-empty">{sought ? TEXT.nothingFound : TEXT.noChats}</p>
+        )}
         {data && <Groups chats={data.chats} current={current} sought={sought !== ""} />}
       </nav>
     </aside>
   );
 }
 
-function Groups({ chats, current, sought }: { chats: readonly ChatSummary[]; current: string | null; sought: boolean }) {
+function Groups({
+  chats,
+  current,
+  sought,
+}: {
+  chats: readonly ChatSummary[];
+  current: string | null;
+  sought: boolean;
+}) {
   const midnight = new Date().setHours(0, 0, 0, 0);
-  const recent = (chat: ChatSummary) => Date.parse(chat.updated) >= midnight || chat.state === "running" || chat.state === "asking";
+  const recent = (chat: ChatSummary) =>
+    Date.parse(chat.updated) >= midnight || chat.state === "running" || chat.state === "asking";
   const groups = sought
-    ? [{ name: WORDS.found, chats }]
+    ? [{ name: TEXT.found, chats }]
     : [
-        { name: WORDS.today, chats: chats.filter(recent) },
-        { name: WORDS.earlier, chats: chats.filter((chat) => !recent(chat)) },
+        { name: TEXT.today, chats: chats.filter(recent) },
+        { name: TEXT.earlier, chats: chats.filter((chat) => !recent(chat)) },
       ];
   return (
     <>
-      {groups.filter((group) => group.chats.length > 0).map((group, index) => (
-        <div key={group.name}>
-          <div className="cap" style={index > 0 ? { marginTop: 10 } : undefined}>{group.name}</div>
-          {group.chats.map((chat) => <One key={chat.id} chat={chat} on={chat.id === current} />)}
-        </div>
-      ))}
+      {groups
+        .filter((group) => group.chats.length > 0)
+        .map((group, index) => (
+          <div key={group.name}>
+            <div className={index > 0 ? "group-label space-above-10" : "group-label"}>{group.name}</div>
+            {group.chats.map((chat) => (
+              <One key={chat.id} chat={chat} on={chat.id === current} />
+            ))}
+          </div>
+        ))}
     </>
   );
 }
@@ -89,18 +109,20 @@ function Groups({ chats, current, sought }: { chats: readonly ChatSummary[]; cur
 function One({ chat, on }: { chat: ChatSummary; on: boolean }) {
   const { shape, words } = standing(chat);
   return (
-    <Link href={`/chat/${chat.id}`} className={on ? "on" : ""} aria-current={on ? "page" : undefined}>
-      <p className="el" dir="auto">{chat.title || "Untitled"}</p>
+    <Link href={`/chat/${chat.id}`} className={on ? "selected" : ""} aria-current={on ? "page" : undefined}>
+      <p className="ellipsis" dir="auto">
+        {chat.title || "Untitled"}
+      </p>
       <span>
         <Glyph shape={shape} />
-        <em className="el" style={{ fontStyle: "normal" }}>{chat.excerpt ?? words}</em>
+        <em className="ellipsis chat-state">{chat.excerpt ?? words}</em>
       </span>
     </Link>
   );
 }
 
 const STATES: Record<ChatSummary["state"], { shape: Shape; word: string }> = {
-  empty: { shape: "wait", word: "Nothing asked" },
+  empty: { shape: "wait", word: "Empty" },
   running: { shape: "work", word: "Working" },
   asking: { shape: "need", word: "Asking" },
   done: { shape: "done", word: "Done" },
@@ -113,8 +135,12 @@ function standing(chat: ChatSummary): { shape: Shape; words: string } {
   const { shape, word } = STATES[chat.state];
   const calls = chat.calls > 0 ? plural(chat.calls, "call") : "";
   const rest = {
-    empty: [], running: [calls], asking: [plural(chat.questions, "question")],
-    done: [calls, day(chat.updated)], stopped: [calls, day(chat.updated)], failed: [chat.reason, day(chat.updated)],
+    empty: [],
+    running: [calls],
+    asking: [plural(chat.questions, "question")],
+    done: [calls, day(chat.updated)],
+    stopped: [calls, day(chat.updated)],
+    failed: [chat.reason, day(chat.updated)],
     interrupted: [calls, day(chat.updated)],
   }[chat.state];
   return { shape, words: [word, ...rest].filter(Boolean).join(" · ") };

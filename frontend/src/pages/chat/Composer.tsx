@@ -1,14 +1,24 @@
 /** Where questions are written: it grows, takes pictures, chooses model and mode, and stops what runs. */
 
-import { useEffect, useLayoutEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode } from "react";
+import {
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+} from "react";
 
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { AttachedPictures } from "./AttachedPictures";
 import { ModeMenu, ModelMenu } from "./ComposerMenus";
-import { attach, isPicture, type Attached } from "./smaller";
+import { attach, isPicture, type Attached } from "./attachments";
 import { useNarrow } from "./widths";
-import { WORDS, type ModeName } from "./words";
+import { TEXT, type ModeName } from "./text";
 
 export interface Draft {
   text: string;
@@ -22,7 +32,7 @@ interface Props {
   model: string;
   mode: ModeName | null;
   disabled: boolean;
-  /** What stands in the field at first, from a link or for another try. */
+  /** Initial text, from a link or for another attempt. */
   given: { text: string; count: number };
   editing: boolean;
   trouble: string;
@@ -46,7 +56,7 @@ export function Composer(props: Props) {
   const [queued, setQueued] = useState(false);
   const narrow = useNarrow();
   const busy = props.state !== "idle";
-  const placeholder = props.state === "asking" ? WORDS.next : busy ? WORDS.working : WORDS.ask;
+  const placeholder = props.state === "asking" ? TEXT.next : busy ? TEXT.working : TEXT.ask;
 
   useEffect(() => {
     setText(drafts.get(props.name) ?? "");
@@ -71,14 +81,14 @@ export function Composer(props: Props) {
     setTrouble("");
     for (const file of files) {
       if (!isPicture(file)) {
-        setTrouble(WORDS.notPicture);
+        setTrouble(TEXT.notPicture);
         continue;
       }
       try {
         const one = await attach(file);
         setImages((before) => [...before, one]);
       } catch {
-        setTrouble(WORDS.notPicture);
+        setTrouble(TEXT.notPicture);
       }
     }
   }
@@ -96,10 +106,11 @@ export function Composer(props: Props) {
 
   // What was written meanwhile goes when the answer has ended.
   const free = !busy && queued;
+  const sendQueued = useEffectEvent(send);
   useEffect(() => {
     if (!free) return;
     setQueued(false);
-    void send();
+    void sendQueued();
   }, [free]);
 
   function keys(event: KeyboardEvent<HTMLTextAreaElement>) {
@@ -127,28 +138,36 @@ export function Composer(props: Props) {
 
   const told = trouble || props.trouble;
   return (
-    <div className="cmp" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+    <div className="composer" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       {props.editing && (
-        <p className="m t12 row" style={{ marginBottom: 6 }}>
-          {WORDS.editing}
-          <button type="button" className="plain linkish" onClick={props.onCancelEdit}>{WORDS.cancel}</button>
+        <p className="muted text-small row space-below-6">
+          {TEXT.editing}
+          <button type="button" className="plain-button link-button" onClick={props.onCancelEdit}>
+            {TEXT.cancel}
+          </button>
         </p>
       )}
       {queued && (
-        <p className="m t12 row" style={{ marginBottom: 6 }} role="status">
-          {WORDS.queued}
-          <button type="button" className="plain linkish" onClick={() => setQueued(false)}>{WORDS.cancel}</button>
+        <p className="muted text-small row space-below-6" role="status">
+          {TEXT.queued}
+          <button type="button" className="plain-button link-button" onClick={() => setQueued(false)}>
+            {TEXT.cancel}
+          </button>
         </p>
       )}
-      {told && <p className="trouble" role="alert" style={{ marginBottom: 8 }}>{told}</p>}
-      <div className="box">
+      {told && (
+        <p className="error-box space-below-8" role="alert">
+          {told}
+        </p>
+      )}
+      <div className="composer-box">
         <AttachedPictures images={images} onRemove={(id) => setImages(images.filter((one) => one.id !== id))} />
         <textarea
           ref={field}
-          className="tx"
+          className="composer-field"
           dir="auto"
           rows={narrow && placeholder.length > 40 && text === "" ? 2 : 1}
-          aria-label={WORDS.ask}
+          aria-label={TEXT.ask}
           placeholder={placeholder}
           value={text}
           onChange={(event) => {
@@ -164,7 +183,11 @@ export function Composer(props: Props) {
           <ModeMenu mode={props.mode} onMode={props.onMode} />
           {props.more}
           <span className="grow" />
-          {busy ? <StopButton state={props.state} onStop={props.onStop} /> : <SendButton ready={text.trim() !== "" && !props.disabled} onSend={() => void send()} />}
+          {busy ? (
+            <StopButton state={props.state} onStop={props.onStop} />
+          ) : (
+            <SendButton ready={text.trim() !== "" && !props.disabled} onSend={() => void send()} />
+          )}
         </div>
       </div>
     </div>
@@ -175,7 +198,12 @@ function Attach({ onFiles }: { onFiles: (files: Iterable<File>) => Promise<void>
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" className="btn bare sm ic" aria-label={WORDS.attach} onClick={() => input.current?.click()}>
+      <button
+        type="button"
+        className="btn bare small icon-only"
+        aria-label={TEXT.attach}
+        onClick={() => input.current?.click()}
+      >
         <Icon name="attach" small />
       </button>
       <input
@@ -198,11 +226,15 @@ function Attach({ onFiles }: { onFiles: (files: Iterable<File>) => Promise<void>
 function StopButton({ state, onStop }: { state: Props["state"]; onStop: () => void }) {
   const stopping = state === "stopping";
   return (
-    <button type="button" className="btn sm stop" disabled={stopping || state === "sending"} onClick={onStop}>
+    <button type="button" className="btn small send-button" disabled={stopping || state === "sending"} onClick={onStop}>
       <Glyph shape="stop" />
-      <span className="swap">
-        <span style={{ visibility: stopping ? "hidden" : "visible" }} aria-hidden={stopping}>{WORDS.stop} <kbd className="hide-s">Esc</kbd></span>
-        <span style={{ visibility: stopping ? "visible" : "hidden" }} aria-hidden={!stopping}>{WORDS.stopping}</span>
+      <span className="stop-label">
+        <span className={stopping ? "invisible" : ""} aria-hidden={stopping}>
+          {TEXT.stop} <kbd className="hide-narrow">Esc</kbd>
+        </span>
+        <span className={stopping ? "" : "invisible"} aria-hidden={!stopping}>
+          {TEXT.stopping}
+        </span>
       </span>
     </button>
   );
@@ -210,8 +242,13 @@ function StopButton({ state, onStop }: { state: Props["state"]; onStop: () => vo
 
 function SendButton({ ready, onSend }: { ready: boolean; onSend: () => void }) {
   return (
-    <button type="button" className={ready ? "btn pri sm stop" : "btn sm stop"} disabled={!ready} onClick={onSend}>
-      {WORDS.send} <kbd className="hide-s">↵</kbd>
+    <button
+      type="button"
+      className={ready ? "btn primary small send-button" : "btn small send-button"}
+      disabled={!ready}
+      onClick={onSend}
+    >
+      {TEXT.send} <kbd className="hide-narrow">↵</kbd>
     </button>
   );
 }

@@ -5,7 +5,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { knownModels } from "./models";
-import { MODES, WORDS, type ModeName } from "./words";
+import { MODES, TEXT, type ModeName } from "./text";
 
 /** Who answers: what is there, and any other by its name. */
 export function ModelMenu({ model, onModel }: { model: string; onModel: (model: string) => void }) {
@@ -18,13 +18,16 @@ export function ModelMenu({ model, onModel }: { model: string; onModel: (model: 
       <Menu
         align="start"
         trigger={
-          <button type="button" className="btn bare sm el" aria-label={`${WORDS.chooseModel}, now ${model}`}>
-            <span className="el">{model || WORDS.chooseModel}</span> <Icon name="down" small />
+          <button type="button" className="btn bare small ellipsis" aria-label={`${TEXT.chooseModel}, now ${model}`}>
+            <span className="ellipsis">{model || TEXT.chooseModel}</span> <Icon name="down" small />
           </button>
         }
         entries={[
-          ...known.map((name) => ({ name: name === model ? <b className="b">{name}</b> : name, onSelect: () => onModel(name) })),
-          { name: WORDS.otherModel, apart: true, onSelect: () => setAsking(true) },
+          ...known.map((name) => ({
+            name: name === model ? <b className="medium">{name}</b> : name,
+            onSelect: () => onModel(name),
+          })),
+          { name: TEXT.otherModel, apart: true, onSelect: () => setAsking(true) },
         ]}
       />
       {asking && <OtherModel onClose={() => setAsking(false)} onModel={onModel} />}
@@ -41,13 +44,23 @@ function OtherModel({ onClose, onModel }: { onClose: () => void; onModel: (model
     onClose();
   }
   return (
-    <Dialog title={WORDS.chooseModel} onClose={onClose}>
-      <form onSubmit={take} style={{ padding: "0 20px 20px" }}>
-        <label className="t12 m" htmlFor="model-name">{WORDS.modelName}</label>
-        <div className="field" style={{ margin: "6px 0 14px" }}>
-          <input id="model-name" value={name} autoComplete="off" spellCheck={false} onChange={(event) => setName(event.target.value)} />
+    <Dialog title={TEXT.chooseModel} onClose={onClose}>
+      <form className="form-body" onSubmit={take}>
+        <label className="text-small muted" htmlFor="model-name">
+          {TEXT.modelName}
+        </label>
+        <div className="field model-field">
+          <input
+            id="model-name"
+            value={name}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setName(event.target.value)}
+          />
         </div>
-        <button type="submit" className="btn pri">{WORDS.save}</button>
+        <button type="submit" className="btn primary">
+          {TEXT.save}
+        </button>
       </form>
     </Dialog>
   );
@@ -63,22 +76,33 @@ export function ModeMenu({ mode, onMode }: { mode: ModeName | null; onMode: (mod
       <Menu
         align="start"
         trigger={
-          <button type="button" className="btn bare sm hide-s" aria-label={`${WORDS.chooseMode}, now ${name}`}>
+          <button type="button" className="btn bare small hide-narrow" aria-label={`${TEXT.chooseMode}, now ${name}`}>
             {name} <Icon name="down" small />
           </button>
         }
         entries={MODES.map((one) => ({
-          name: one.value === now ? <b className="b">{one.name}</b> : one.name,
+          name: one.value === now ? <b className="medium">{one.name}</b> : one.name,
           onSelect: () => (one.value === "off" ? setSure(true) : onMode(one.value)),
         }))}
       />
       {sure && (
-        <Dialog title={WORDS.turnOff} onClose={() => setSure(false)}>
-          <div style={{ padding: "4px 20px 20px" }}>
-            <p className="q">{WORDS.nothingAsks}</p>
-            <div className="row" style={{ marginTop: 16 }}>
-              <button type="button" className="btn" onClick={() => setSure(false)}>{WORDS.cancel}</button>
-              <button type="button" className="btn dang" onClick={() => { onMode("off"); setSure(false); }}>{WORDS.turnOffNow}</button>
+        <Dialog title={TEXT.turnOff} onClose={() => setSure(false)}>
+          <div className="confirm-body">
+            <p className="secondary">{TEXT.nothingAsks}</p>
+            <div className="row space-above-16">
+              <button type="button" className="btn" onClick={() => setSure(false)}>
+                {TEXT.cancel}
+              </button>
+              <button
+                type="button"
+                className="btn danger"
+                onClick={() => {
+                  onMode("off");
+                  setSure(false);
+                }}
+              >
+                {TEXT.turnOffNow}
+              </button>
             </div>
           </div>
         </Dialog>

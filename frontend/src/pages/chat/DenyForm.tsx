@@ -1,9 +1,17 @@
 import { useId, useState, type KeyboardEvent } from "react";
 
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** No, with a word to the model; Enter sends it, Esc goes back. */
-export function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack: () => void; onDeny: (message: string) => void }) {
+export function DenyForm({
+  busy,
+  onBack,
+  onDeny,
+}: {
+  busy: boolean;
+  onBack: () => void;
+  onDeny: (message: string) => void;
+}) {
   const [word, setWord] = useState("");
   const id = useId();
   function keys(event: KeyboardEvent) {
@@ -15,24 +23,26 @@ export function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack: () =
   }
   return (
     <>
-      <label htmlFor={id} className="sr">{WORDS.denyWord}</label>
+      <label htmlFor={id} className="visually-hidden">
+        {TEXT.denyNote}
+      </label>
       <textarea
         dir="auto"
         id={id}
-        className="wd"
+        className="deny-note"
         autoFocus
         rows={2}
-        placeholder={WORDS.denyWord}
+        placeholder={TEXT.denyNote}
         value={word}
         onChange={(event) => setWord(event.target.value)}
         onKeyDown={keys}
       />
-      <div className="acts">
-        <button type="button" className="btn pri" disabled={busy} onClick={() => onDeny(word)}>
-          {WORDS.denySend} <kbd>↵</kbd>
+      <div className="actions">
+        <button type="button" className="btn primary" disabled={busy} onClick={() => onDeny(word)}>
+          {TEXT.denySend} <kbd>↵</kbd>
         </button>
         <button type="button" className="btn" onClick={onBack}>
-          {WORDS.back} <kbd>Esc</kbd>
+          {TEXT.back} <kbd>Esc</kbd>
         </button>
       </div>
     </>

@@ -2,7 +2,7 @@ import { useOperation } from "../../api/hooks";
 import { Link } from "../../app/router";
 import { Status } from "../../ui/Status";
 import { lookedFor } from "./models";
-import { samples, WORDS } from "./words";
+import { samples, TEXT } from "./text";
 
 interface Props {
   model: string;
@@ -14,15 +14,18 @@ interface Props {
 export function Empty({ model, onAsk, onModel }: Props) {
   const { data: models } = useOperation("models", {});
   const { data: tools } = useOperation("tools", {});
-  if (models && !model) return <NoModel text={`${lookedFor(models)} ${WORDS.demoWorks}`} onDemo={() => onModel("demo")} />;
+  if (models && !model)
+    return <NoModel text={`${lookedFor(models)} ${TEXT.demoWorks}`} onDemo={() => onModel("demo")} />;
   return (
-    <div className="begin">
-      <div className="mt">
-        <h1 className="t22">{WORDS.empty}</h1>
-        <p style={{ minHeight: "2.9em" }}>{tools && WORDS.emptyAbout(tools.filter((tool) => tool.enabled).length)}</p>
+    <div className="empty-chat">
+      <div className="empty-text">
+        <h1>{TEXT.empty}</h1>
+        <p className="empty-intro">{tools && TEXT.emptyAbout(tools.filter((tool) => tool.enabled).length)}</p>
         <div className="row">
           {samples(model).map((text) => (
-            <button key={text} type="button" className="btn sm" onClick={() => onAsk(text)}>{text}</button>
+            <button key={text} type="button" className="btn small" onClick={() => onAsk(text)}>
+              {text}
+            </button>
           ))}
         </div>
       </div>
@@ -32,13 +35,17 @@ export function Empty({ model, onAsk, onModel }: Props) {
 
 function NoModel({ text, onDemo }: { text: string; onDemo: () => void }) {
   return (
-    <div className="begin">
-      <div className="mt">
-        <Status shape="need" word={WORDS.needsModel} />
+    <div className="empty-chat">
+      <div className="empty-text">
+        <Status shape="need" word={TEXT.needsModel} />
         <p>{text}</p>
         <div className="row">
-          <Link className="btn pri sm" href="/settings#models">{WORDS.addModel}</Link>
-          <button type="button" className="btn sm" onClick={onDemo}>{WORDS.useDemo}</button>
+          <Link className="btn primary small" href="/settings#models">
+            {TEXT.addModel}
+          </Link>
+          <button type="button" className="btn small" onClick={onDemo}>
+            {TEXT.useDemo}
+          </button>
         </div>
       </div>
     </div>

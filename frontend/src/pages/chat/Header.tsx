@@ -8,9 +8,9 @@ import { money, plural, tokens as spent } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Menu, type MenuEntry } from "../../ui/Menu";
-import { deleteChat, exportChat } from "./keeping";
+import { deleteChat, exportChat } from "./chatActions";
 import type { TurnView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 interface Props {
   view: ChatView | null;
@@ -21,14 +21,21 @@ interface Props {
 }
 
 export function Header({ view, turns, onFork, onOffered, onRenamed }: Props) {
-  if (!view) return <div className="hd hide-s"><h2 className="grow el">{WORDS.newChat}</h2></div>;
+  if (!view)
+    return (
+      <div className="panel-head hide-narrow">
+        <h2 className="grow ellipsis">{TEXT.newChat}</h2>
+      </div>
+    );
   return (
-    <div className="hd hide-s">
-      <h2 className="grow el" dir="auto">{view.chat.title}</h2>
-      <span className="m t12 num only-wide">{took(view, turns)}</span>
-      <button type="button" className="btn bare sm" onClick={onFork}>
+    <div className="panel-head hide-narrow">
+      <h2 className="grow ellipsis" dir="auto">
+        {view.chat.title}
+      </h2>
+      <span className="muted text-small num only-wide">{took(view, turns)}</span>
+      <button type="button" className="btn bare small" onClick={onFork}>
         <Icon name="fork" small />
-        {WORDS.fork}
+        {TEXT.fork}
       </button>
       <MoreMenu view={view} onFork={onFork} onOffered={onOffered} onRenamed={onRenamed} />
     </div>
@@ -50,15 +57,19 @@ export function MoreMenu({ view, onFork, onOffered, onRenamed, before = [] }: Mo
   return (
     <>
       <Menu
-        trigger={<button type="button" className="btn bare sm ic" aria-label={WORDS.more}><Icon name="dots" small /></button>}
+        trigger={
+          <button type="button" className="btn bare small icon-only" aria-label={TEXT.more}>
+            <Icon name="dots" small />
+          </button>
+        }
         entries={[
           ...before,
-          { name: WORDS.rename, onSelect: () => setRenaming(true) },
-          { name: WORDS.forkHere, onSelect: onFork },
-          { name: WORDS.offered, onSelect: onOffered },
-          { name: WORDS.exportMarkdown, apart: true, onSelect: () => void exportChat(chat.id, "markdown") },
-          { name: WORDS.exportJson, onSelect: () => void exportChat(chat.id, "json") },
-          { name: WORDS.delete, apart: true, danger: true, onSelect: () => void deleteChat(chat.id, chat.title) },
+          { name: TEXT.rename, onSelect: () => setRenaming(true) },
+          { name: TEXT.forkHere, onSelect: onFork },
+          { name: TEXT.offered, onSelect: onOffered },
+          { name: TEXT.exportMarkdown, apart: true, onSelect: () => void exportChat(chat.id, "markdown") },
+          { name: TEXT.exportJson, onSelect: () => void exportChat(chat.id, "json") },
+          { name: TEXT.delete, apart: true, danger: true, onSelect: () => void deleteChat(chat.id, chat.title) },
         ]}
       />
       {renaming && <Rename chat={chat.id} title={chat.title} onClose={() => setRenaming(false)} onDone={onRenamed} />}
@@ -92,16 +103,34 @@ function Rename({ chat, title, onClose, onDone }: RenameProps) {
   function save(event: FormEvent) {
     event.preventDefault();
     if (!name.trim()) return;
-    rename.mutate({ chat, title: name.trim() }, { onSuccess: () => { onDone(); onClose(); } });
+    rename.mutate(
+      { chat, title: name.trim() },
+      {
+        onSuccess: () => {
+          onDone();
+          onClose();
+        },
+      },
+    );
   }
   return (
-    <Dialog title={WORDS.rename} onClose={onClose}>
-      <form onSubmit={save} style={{ padding: "0 20px 20px" }}>
-        <label className="sr" htmlFor="chat-title">{WORDS.title}</label>
-        <div className="field" style={{ margin: "4px 0 14px" }}>
-          <input id="chat-title" value={name} maxLength={200} autoComplete="off" onChange={(event) => setName(event.target.value)} />
+    <Dialog title={TEXT.rename} onClose={onClose}>
+      <form className="form-body" onSubmit={save}>
+        <label className="visually-hidden" htmlFor="chat-title">
+          {TEXT.title}
+        </label>
+        <div className="field title-field">
+          <input
+            id="chat-title"
+            value={name}
+            maxLength={200}
+            autoComplete="off"
+            onChange={(event) => setName(event.target.value)}
+          />
         </div>
-        <button type="submit" className="btn pri" disabled={rename.isPending}>{WORDS.save}</button>
+        <button type="submit" className="btn primary" disabled={rename.isPending}>
+          {TEXT.save}
+        </button>
       </form>
     </Dialog>
   );

@@ -6,9 +6,9 @@ import { Link } from "../../app/router";
 import { notify } from "../../app/notices";
 import { plural, tokens as spent } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
-import { foundFirst, whyWords } from "./reasons";
+import { foundFirst, whyText } from "./reasons";
 import type { OfferedTool, TurnView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 export interface Choice {
   pinned: readonly string[];
@@ -34,32 +34,50 @@ export function Offered({ chat, turn, choice, onChoice, inSheet = false }: Props
     if (chat === null) return;
     save.mutate(
       { chat, pinned: [...next.pinned], banned: [...next.banned] },
-      { onError: (error) => { onChoice(choice); notify(sentence(error)); } },
+      {
+        onError: (error) => {
+          onChoice(choice);
+          notify(sentence(error));
+        },
+      },
     );
   }
   return (
     <>
-      <div className="hd">
-        <h2 className={inSheet ? "sr" : "grow"}>{WORDS.offered}</h2>
-        {offered.length > 0 && <span className="m t12 num">{plural(offered.length, "tool")} · {spent(tokens)}</span>}
+      <div className="panel-head">
+        <h2 className={inSheet ? "visually-hidden" : "grow"}>{TEXT.offered}</h2>
+        {offered.length > 0 && (
+          <span className="muted text-small num">
+            {plural(offered.length, "tool")} · {spent(tokens)}
+          </span>
+        )}
       </div>
-      {offered.length === 0 && <p className="m t12" style={{ padding: "12px 16px" }}>{WORDS.offeredNone}</p>}
+      {offered.length === 0 && <p className="muted text-small offered-hint">{TEXT.offeredNone}</p>}
       <ul>
         {offered.map((tool) => (
-          <Row key={tool.tool} tool={tool} used={uses(turn, tool.tool)} asks={asksNow(turn, tool.tool)} choice={choice} choose={choose} />
+          <Row
+            key={tool.tool}
+            tool={tool}
+            used={uses(turn, tool.tool)}
+            asks={asksNow(turn, tool.tool)}
+            choice={choice}
+            choose={choose}
+          />
         ))}
         {missing.map((name) => (
-          <li key={name} className="of">
-            <span className="nm el">{name}</span>
-            <span className="x" />
-            <p>{WORDS.banned} <Undo name={name} choice={choice} choose={choose} /></p>
+          <li key={name} className="offered-tool">
+            <span className="tool-name ellipsis">{name}</span>
+            <span className="offered-state" />
+            <p>
+              {TEXT.banned} <Undo name={name} choice={choice} choose={choose} />
+            </p>
           </li>
         ))}
       </ul>
       {turn && turn.of > offered.length && offered.length > 0 && (
-        <div style={{ padding: "12px 16px" }} className="t12 m">
+        <div className="text-small muted offered-hint">
           Not offered: {plural(turn.of - offered.length, "ready tool")} scored lower.{" "}
-          <Link href={`/tools?q=${encodeURIComponent(turn.question?.text ?? "")}`}>{WORDS.ranking}</Link>
+          <Link href={`/tools?q=${encodeURIComponent(turn.question?.text ?? "")}`}>{TEXT.ranking}</Link>
         </div>
       )}
     </>
@@ -78,45 +96,78 @@ function Row({ tool, used, asks, choice, choose }: RowProps) {
   const pinned = choice.pinned.includes(tool.tool);
   const banned = choice.banned.includes(tool.tool);
   return (
-    <li className="of">
-      <span className="nm el">
+    <li className="offered-tool">
+      <span className="tool-name ellipsis">
         {tool.server !== null && <i>{tool.server} · </i>}
         {tool.name}
       </span>
-      <span className="x t11">
-        <span className="rest">
-          {pinned ? <><Icon name="pin" small />{WORDS.pinned}</> : asks ? "asks now" : used > 0 ? `used ${used}×` : ""}
+      <span className="offered-state text-tiny">
+        <span className="offered-note">
+          {pinned ? (
+            <>
+              <Icon name="pin" small />
+              {TEXT.pinned}
+            </>
+          ) : asks ? (
+            "needs approval"
+          ) : used > 0 ? (
+            `used ${used}×`
+          ) : (
+            ""
+          )}
         </span>
-        <span className="do">
+        <span className="offered-actions">
           <button
             type="button"
-            className="btn bare sm ic"
-            aria-label={`${WORDS.pin} ${tool.name}`}
+            className="btn bare small icon-only"
+            aria-label={`${TEXT.pin} ${tool.name}`}
             aria-pressed={pinned}
-            onClick={() => choose({ pinned: turned(choice.pinned, tool.tool), banned: choice.banned.filter((name) => name !== tool.tool) })}
+            onClick={() =>
+              choose({
+                pinned: turned(choice.pinned, tool.tool),
+                banned: choice.banned.filter((name) => name !== tool.tool),
+              })
+            }
           >
             <Icon name="pin" small />
           </button>
           <button
             type="button"
-            className="btn bare sm ic"
-            aria-label={`${WORDS.ban} ${tool.name}`}
+            className="btn bare small icon-only"
+            aria-label={`${TEXT.ban} ${tool.name}`}
             aria-pressed={banned}
-            onClick={() => choose({ banned: turned(choice.banned, tool.tool), pinned: choice.pinned.filter((name) => name !== tool.tool) })}
+            onClick={() =>
+              choose({
+                banned: turned(choice.banned, tool.tool),
+                pinned: choice.pinned.filter((name) => name !== tool.tool),
+              })
+            }
           >
             <Icon name="ban" small />
           </button>
         </span>
       </span>
-      <p>{banned ? <>{WORDS.banned} <Undo name={tool.tool} choice={choice} choose={choose} /></> : whyWords(tool.why)}</p>
+      <p>
+        {banned ? (
+          <>
+            {TEXT.banned} <Undo name={tool.tool} choice={choice} choose={choose} />
+          </>
+        ) : (
+          whyText(tool.why)
+        )}
+      </p>
     </li>
   );
 }
 
 function Undo({ name, choice, choose }: { name: string; choice: Choice; choose: (choice: Choice) => void }) {
   return (
-    <button type="button" className="plain linkish" onClick={() => choose({ ...choice, banned: choice.banned.filter((one) => one !== name) })}>
-      {WORDS.undo}
+    <button
+      type="button"
+      className="plain-button link-button"
+      onClick={() => choose({ ...choice, banned: choice.banned.filter((one) => one !== name) })}
+    >
+      {TEXT.undo}
     </button>
   );
 }

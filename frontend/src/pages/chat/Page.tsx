@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
 
 import { ApiError } from "../../api/errors";
 import { refreshOn, useOperation } from "../../api/hooks";
@@ -7,22 +7,21 @@ import { Link, navigate, setSearch, useRest, useSearch } from "../../app/router"
 import { useTopTitle } from "../../app/title";
 import { Dialog } from "../../ui/Dialog";
 import { Loading } from "../../ui/Loading";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { ActionsContext } from "./actions";
 import { ChatList, EVERY_CHAT } from "./ChatList";
-import { useChosen } from "./choosing";
+import { useModelChoice } from "./modelChoice";
 import { Composer } from "./Composer";
 import { useConversation } from "./conversation";
 import { Empty } from "./Empty";
 import { Header, MoreMenu } from "./Header";
 import { Offered, type Choice } from "./Offered";
 import "./page.css";
-import "./own.css";
-import { useTalking } from "./talking";
+import { useTurnActions } from "./turnActions";
 import { Thread } from "./Thread";
 import { openQuestions, type TurnView } from "./view";
 import { useNarrow, useRoom } from "./widths";
-import { MODES, WORDS } from "./words";
+import { MODES, TEXT } from "./text";
 
 refreshOn("waiting", "chats");
 refreshOn("tools", "tools");
@@ -36,9 +35,14 @@ export default function ChatPage() {
   const narrow = useNarrow();
   useKeys(useMemo(() => ({ n: () => navigate("/chat/new") }), []));
   const { data } = useOperation("chats", EVERY_CHAT);
-  if (narrow && first === "" && !search.has("ask") && data?.chats.length !== 0) return <div className="chat"><ChatList current={null} /></div>;
+  if (narrow && first === "" && !search.has("ask") && data?.chats.length !== 0)
+    return (
+      <div className="chat-layout">
+        <ChatList current={null} />
+      </div>
+    );
   return (
-    <div className="chat">
+    <div className="chat-layout">
       {!narrow && <ChatList current={chat} />}
       <Talk key={chat === null ? "new" : "chat"} chat={chat} />
     </div>
@@ -51,40 +55,48 @@ function Talk({ chat }: { chat: string | null }) {
   const search = useSearch();
   const { room, panel, sheet, toggle, show, closeSheet } = usePanel();
   const [choice, setChoice] = useState<Choice>({ pinned: [], banned: [] });
-  const chosen = useChosen(chat, view?.chat.model ?? null);
+  const chosen = useModelChoice(chat, view?.chat.model ?? null);
   const last = turns.at(-1);
   const running = last?.running ?? false;
-  const talking = useTalking(chat, running, chosen, choice, show);
+  const talking = useTurnActions(chat, running, chosen, choice, show);
   const { actions, send, stop, give } = talking;
-  useTopTitle(chat === null ? WORDS.newChat : (view?.chat.title ?? null));
+  useTopTitle(chat === null ? TEXT.newChat : (view?.chat.title ?? null));
   useKeys(useMemo(() => ({ ...(running ? { Escape: stop } : {}), "]": toggle }), [running, stop, toggle]));
   useEffect(() => {
     if (view) setChoice({ pinned: view.pinned, banned: view.banned });
   }, [view]);
-  // A link may put words into the field; it is the person who sends them.
+  // A link may fill in the field; only the user sends it.
   const asked = search.get("ask");
-  useEffect(() => {
-    if (!asked) return;
-    give(asked);
+  const fillIn = useEffectEvent((text: string) => {
+    give(text);
     if (search.get("model") === "demo") chosen.lendModel("demo");
     setSearch({ ask: null, model: null });
-  }, [asked, give]);
+  });
+  useEffect(() => {
+    if (asked) fillIn(asked);
+  }, [asked]);
 
   if (error && !view) return <Gone error={error} again={() => void conversation?.read()} />;
   const menu = { onFork: () => actions.forkAt(null), onOffered: toggle, onRenamed: () => void conversation?.read() };
   const modes = MODES.filter((one) => one.value !== "off").map((one) => ({
-    name: one.value === chosen.mode ? <b className="b">{one.name}</b> : one.name,
+    name: one.value === chosen.mode ? <b className="medium">{one.name}</b> : one.name,
     onSelect: () => chosen.setMode(one.value),
   }));
   const offered = <Offered chat={chat} turn={last} choice={choice} onChoice={setChoice} inSheet={!room} />;
   return (
     <ActionsContext value={actions}>
-      <section className={room && panel ? "cv" : "cv alone"} aria-label={WORDS.conversation}>
+      <section className={room && panel ? "conversation" : "conversation without-panel"} aria-label={TEXT.conversation}>
         <Header view={view} turns={turns} {...menu} />
         {chat === null ? (
-          <div className="sc"><Empty model={chosen.model} onAsk={actions.send} onModel={chosen.setModel} /></div>
+          <div className="scroller">
+            <Empty model={chosen.model} onAsk={actions.send} onModel={chosen.setModel} />
+          </div>
         ) : view === null ? (
-          <div className="sc"><div className="th"><Loading rows={5} /></div></div>
+          <div className="scroller">
+            <div className="thread">
+              <Loading rows={5} />
+            </div>
+          </div>
         ) : (
           <Thread chat={chat} turns={turns} wanted={search.get("question")} sent={talking.sent} />
         )}
@@ -103,12 +115,24 @@ function Talk({ chat }: { chat: string | null }) {
           onSend={send}
           onStop={stop}
           onLast={() => editLast(turns, actions.edit)}
-          more={view && <span className="only-s"><MoreMenu view={view} before={modes} {...menu} /></span>}
+          more={
+            view && (
+              <span className="only-narrow">
+                <MoreMenu view={view} before={modes} {...menu} />
+              </span>
+            )
+          }
         />
       </section>
-      {room && panel && <aside className="insp" aria-label={WORDS.offered}>{offered}</aside>}
+      {room && panel && (
+        <aside className="offered-panel" aria-label={TEXT.offered}>
+          {offered}
+        </aside>
+      )}
       {sheet && !room && (
-        <Dialog title={WORDS.offered} className="p-chat sheet" onClose={closeSheet}>{offered}</Dialog>
+        <Dialog title={TEXT.offered} className="page-chat sheet" onClose={closeSheet}>
+          {offered}
+        </Dialog>
       )}
     </ActionsContext>
   );
@@ -143,12 +167,14 @@ function usePanel() {
 function Gone({ error, again }: { error: unknown; again: () => void }) {
   const missing = error instanceof ApiError && error.status === 404;
   return (
-    <section className="cv alone" aria-label={WORDS.conversation}>
-      <div className="begin">
+    <section className="conversation without-panel" aria-label={TEXT.conversation}>
+      <div className="empty-chat">
         {missing ? (
-          <p className="q">{WORDS.gone} <Link href="/chat/new">{WORDS.newChat}</Link></p>
+          <p className="secondary">
+            {TEXT.gone} <Link href="/chat/new">{TEXT.newChat}</Link>
+          </p>
         ) : (
-          <Trouble error={error} again={again} />
+          <ErrorBox error={error} again={again} />
         )}
       </div>
     </section>

@@ -4,17 +4,25 @@ import type { PictureData } from "../../api/types";
 import { bytes, plural } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { reveal } from "../../ui/hidden";
-import { inOneLine } from "./callWords";
+import { inOneLine } from "./callText";
 import type { CallView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** Pictures beside their facts; a click opens the whole. Their place is kept before they come. */
 export function Pictures({ pictures, expected, call, about, foot, onRaw }: Props) {
-  if (pictures.length === 0) return <div className="pic" style={{ minHeight: 120 * Math.min(expected, 2) }} aria-busy="true" />;
+  if (pictures.length === 0)
+    return <div className="picture" style={{ minHeight: 120 * Math.min(expected, 2) }} aria-busy="true" />;
   return (
     <>
       {pictures.map((picture, index) => (
-        <Picture key={index} picture={picture} call={call} about={about} foot={index === pictures.length - 1 && foot} onRaw={onRaw} />
+        <Picture
+          key={index}
+          picture={picture}
+          call={call}
+          about={about}
+          foot={index === pictures.length - 1 && foot}
+          onRaw={onRaw}
+        />
       ))}
     </>
   );
@@ -26,7 +34,7 @@ interface Props {
   call: CallView;
   /** What the tool says of it; what it was asked for, where that is nothing. */
   about: string;
-  /** What else stands there, under the last one. */
+  /** Content below the last picture. */
   foot: ReactNode;
   onRaw: () => void;
 }
@@ -67,29 +75,37 @@ function Picture({ picture, call, about, foot, onRaw }: PictureProps) {
   const [open, setOpen] = useState(false);
   const name = `Picture from ${call.server ?? call.name}`;
   return (
-    <div className="pic">
-      <button type="button" className="plain" aria-label={`${WORDS.open}: ${name}`} onClick={() => setOpen(true)}>
+    <div className="picture">
+      <button type="button" className="plain-button" aria-label={`${TEXT.open}: ${name}`} onClick={() => setOpen(true)}>
         <img
-          className="shot"
+          className="image"
           src={addressOf(picture)}
           alt={name}
           onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => setSize({ width, height })}
         />
       </button>
-      <div className="m t12">
-        <p style={{ color: "var(--ink-2)", overflowWrap: "anywhere" }}>{reveal(about) || described(call) || name}</p>
-        <p className="num" style={{ minHeight: "1.45em" }}>{facts(picture, size)}</p>
-        <p className="row" style={{ gap: 12, marginTop: 8 }}>
-          <button type="button" className="plain linkish" onClick={() => setOpen(true)}>{WORDS.open}</button>
-          {picture.mime === "image/png" && <button type="button" className="plain linkish" onClick={() => void copyPicture(picture)}>{WORDS.copy}</button>}
-          <button type="button" className="plain linkish" onClick={onRaw}>{WORDS.rawJson}</button>
+      <div className="muted text-small">
+        <p className="picture-about">{reveal(about) || described(call) || name}</p>
+        <p className="num picture-facts">{facts(picture, size)}</p>
+        <p className="row picture-links">
+          <button type="button" className="plain-button link-button" onClick={() => setOpen(true)}>
+            {TEXT.open}
+          </button>
+          {picture.mime === "image/png" && (
+            <button type="button" className="plain-button link-button" onClick={() => void copyPicture(picture)}>
+              {TEXT.copy}
+            </button>
+          )}
+          <button type="button" className="plain-button link-button" onClick={onRaw}>
+            {TEXT.rawJson}
+          </button>
         </p>
         {foot}
       </div>
       {open && (
-        <Dialog title={name} className="p-chat wide" onClose={() => setOpen(false)}>
-          <div style={{ padding: 16 }}>
-            <img src={addressOf(picture)} alt={name} style={{ maxWidth: "100%" }} />
+        <Dialog title={name} className="page-chat wide" onClose={() => setOpen(false)}>
+          <div className="picture-full">
+            <img className="fit-width" src={addressOf(picture)} alt={name} />
           </div>
         </Dialog>
       )}

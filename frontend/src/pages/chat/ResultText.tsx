@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 
 import { reveal } from "../../ui/hidden";
 import { Markdown } from "../../ui/Markdown";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 const MOST_SHOWN = 20_000;
 const STRUCTURE = /^(#{1,4} |\s*\|.+\|\s*$|```|\s*[-*] \S)/m;
@@ -13,16 +13,27 @@ export function ResultText({ text, failed }: { text: string; failed: boolean }) 
   const [all, setAll] = useState(false);
   const tree = useMemo(() => asJson(text), [text]);
   const part = all ? text : text.slice(0, MOST_SHOWN);
-  if (tree !== undefined) return <div className="code wrap jt"><Tree value={tree} depth={0} /></div>;
+  if (tree !== undefined)
+    return (
+      <div className="code wrap json-tree">
+        <Tree value={tree} depth={0} />
+      </div>
+    );
   return (
     <>
       {!failed && STRUCTURE.test(part) && part.length < MOST_SHOWN ? (
-        <div className="a res"><Markdown text={reveal(part)} /></div>
+        <div className="answer result-text">
+          <Markdown text={reveal(part)} />
+        </div>
       ) : (
-        <pre className="code wrap" dir="auto">{reveal(part)}</pre>
+        <pre className="code wrap" dir="auto">
+          {reveal(part)}
+        </pre>
       )}
       {part.length < text.length && (
-        <button type="button" className="plain linkish t12" onClick={() => setAll(true)}>{WORDS.showAll}</button>
+        <button type="button" className="plain-button link-button text-small" onClick={() => setAll(true)}>
+          {TEXT.showAll}
+        </button>
       )}
     </>
   );
@@ -39,15 +50,31 @@ function asJson(text: string): unknown {
 }
 
 function Tree({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
-  const label = name === undefined ? null : <span className="c-k">{reveal(name)}: </span>;
-  if (value === null || typeof value !== "object") return <div>{label}<Leaf value={value} /></div>;
+  const label = name === undefined ? null : <span className="code-key">{reveal(name)}: </span>;
+  if (value === null || typeof value !== "object")
+    return (
+      <div>
+        {label}
+        <Leaf value={value} />
+      </div>
+    );
   const entries = Object.entries(value);
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-  if (entries.length === 0) return <div>{label}{open}{close}</div>;
+  if (entries.length === 0)
+    return (
+      <div>
+        {label}
+        {open}
+        {close}
+      </div>
+    );
   return (
     <details open={depth < 2 && entries.length <= 50}>
-      <summary>{label}{open} <span className="m">{entries.length}</span> {close}</summary>
-      <div style={{ paddingLeft: 16 }}>
+      <summary>
+        {label}
+        {open} <span className="muted">{entries.length}</span> {close}
+      </summary>
+      <div className="json-children">
         {entries.slice(0, 500).map(([key, inner]) => (
           <Tree key={key} {...(Array.isArray(value) ? {} : { name: key })} value={inner} depth={depth + 1} />
         ))}
@@ -57,6 +84,6 @@ function Tree({ name, value, depth }: { name?: string; value: unknown; depth: nu
 }
 
 function Leaf({ value }: { value: unknown }) {
-  if (typeof value === "string") return <span className="c-s">{reveal(JSON.stringify(value))}</span>;
-  return <span className="c-n">{String(value)}</span>;
+  if (typeof value === "string") return <span className="code-string">{reveal(JSON.stringify(value))}</span>;
+  return <span className="code-number">{String(value)}</span>;
 }

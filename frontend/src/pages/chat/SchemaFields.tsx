@@ -22,7 +22,14 @@ export function SchemaFields({ schema, values, wrong, onChange }: Props) {
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(([name, field]) => (
-        <One key={name} name={name} field={field} value={values[name]} wrong={wrong[name] ?? ""} onChange={(value) => put(name, value)} />
+        <One
+          key={name}
+          name={name}
+          field={field}
+          value={values[name]}
+          wrong={wrong[name] ?? ""}
+          onChange={(value) => put(name, value)}
+        />
       ))}
     </>
   );
@@ -40,11 +47,17 @@ function One({ name, field, value, wrong, onChange }: OneProps) {
   const id = useId();
   const label = reveal(field.title ?? name);
   return (
-    <div style={{ marginTop: 10 }}>
-      <label htmlFor={id} className="t12 b">{label}</label>
-      {field.description && <p className="m t12">{reveal(field.description)}</p>}
+    <div className="space-above-10">
+      <label htmlFor={id} className="text-small medium">
+        {label}
+      </label>
+      {field.description && <p className="muted text-small">{reveal(field.description)}</p>}
       <Control id={id} label={label} field={field} value={value} onChange={onChange} />
-      {wrong && <p className="t12" role="alert" style={{ color: "var(--fail)" }}>{wrong}</p>}
+      {wrong && (
+        <p className="text-small error-text" role="alert">
+          {wrong}
+        </p>
+      )}
     </div>
   );
 }
@@ -59,13 +72,27 @@ interface ControlProps {
 
 function Control({ id, label, field, value, onChange }: ControlProps) {
   const options = choices(field);
-  if (field.type === "boolean") return <div><Switch label={label} on={value === true} onChange={onChange} /></div>;
+  if (field.type === "boolean")
+    return (
+      <div>
+        <Switch label={label} on={value === true} onChange={onChange} />
+      </div>
+    );
   if (field.type === "array") return <Several field={field} value={value} onChange={onChange} />;
   if (options.length > 0) {
     return (
-      <select id={id} className="field" style={{ width: "100%" }} value={String(value ?? "")} onChange={(event) => onChange(event.target.value || undefined)}>
+      <select
+        id={id}
+        className="field full-width"
+        value={String(value ?? "")}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      >
         <option value="" />
-        {options.map((one) => <option key={one.value} value={one.value}>{reveal(one.name)}</option>)}
+        {options.map((one) => (
+          <option key={one.value} value={one.value}>
+            {reveal(one.name)}
+          </option>
+        ))}
       </select>
     );
   }
@@ -91,8 +118,9 @@ function read(text: string, numeric: boolean): unknown {
 
 function Several({ field, value, onChange }: { field: Field; value: unknown; onChange: (value: unknown) => void }) {
   const chosen = new Set(Array.isArray(value) ? value.map(String) : []);
-  const options = field.items?.anyOf?.map((one) => ({ value: String(one.const), name: one.title ?? String(one.const) }))
-    ?? (field.items?.enum ?? []).map((one) => ({ value: String(one), name: String(one) }));
+  const options =
+    field.items?.anyOf?.map((one) => ({ value: String(one.const), name: one.title ?? String(one.const) })) ??
+    (field.items?.enum ?? []).map((one) => ({ value: String(one), name: String(one) }));
   function turn(one: string, on: boolean) {
     const next = new Set(chosen);
     if (on) next.add(one);
@@ -103,7 +131,11 @@ function Several({ field, value, onChange }: { field: Field; value: unknown; onC
     <div className="row wrap">
       {options.map((one) => (
         <label key={one.value} className="row">
-          <input type="checkbox" checked={chosen.has(one.value)} onChange={(event) => turn(one.value, event.target.checked)} />
+          <input
+            type="checkbox"
+            checked={chosen.has(one.value)}
+            onChange={(event) => turn(one.value, event.target.checked)}
+          />
           {reveal(one.name)}
         </label>
       ))}

@@ -4,19 +4,19 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { Icon } from "../../ui/Icon";
-import { spoken } from "./callWords";
+import { spoken } from "./callText";
 import { sentences } from "./groups";
 import { Turn } from "./Turn";
 import { openQuestions, type TurnView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
-const NEAR = 48; // Pixels from the end at which somebody still counts as reading there.
+const NEAR = 48; // Pixels from the end within which the list keeps following.
 const GUESS = 220;
 
 interface Props {
   chat: string;
   turns: readonly TurnView[];
-  /** The question that somebody came here for. */
+  /** The question that the address names. */
   wanted: string | null;
   /** How often this page has sent something. */
   sent: number;
@@ -66,14 +66,27 @@ export function Thread({ turns, wanted, chat, sent }: Props) {
   }
 
   return (
-    <div className="sc-frame">
-      <div ref={scroller} className="sc" onScroll={scrolled} tabIndex={0} role="region" aria-label={WORDS.messages}>
-        <div className="th" role="log" aria-label={WORDS.messages} aria-live="off" style={{ height: height + 44 }}>
+    <div className="scroller-frame">
+      <div
+        ref={scroller}
+        className="scroller"
+        onScroll={scrolled}
+        tabIndex={0}
+        role="region"
+        aria-label={TEXT.messages}
+      >
+        <div className="thread" role="log" aria-label={TEXT.messages} aria-live="off" style={{ height: height + 44 }}>
           {view.getVirtualItems().map((row) => {
             const turn = turns[row.index];
             if (!turn) return null;
             return (
-              <div key={row.key} ref={view.measureElement} data-index={row.index} className="at" style={{ transform: `translateY(${row.start}px)` }}>
+              <div
+                key={row.key}
+                ref={view.measureElement}
+                data-index={row.index}
+                className="thread-item"
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
                 <Turn turn={turn} last={row.index === turns.length - 1} wanted={wanted} />
               </div>
             );
@@ -81,8 +94,15 @@ export function Thread({ turns, wanted, chat, sent }: Props) {
         </div>
       </div>
       {!following && (
-        <button type="button" className="btn sm newest" onClick={() => { heed(true); toEnd(); }}>
-          {WORDS.newest} <Icon name="down" small />
+        <button
+          type="button"
+          className="btn small newest-button"
+          onClick={() => {
+            heed(true);
+            toEnd();
+          }}
+        >
+          {TEXT.newest} <Icon name="down" small />
         </button>
       )}
       <Spoken turn={turns.at(-1)} />
@@ -107,8 +127,12 @@ function Spoken({ turn }: { turn: TurnView | undefined }) {
   const title = question ? (question.about === "call" ? question.detail.title : question.text) : "";
   return (
     <>
-      <div className="sr" aria-live="polite">{words}</div>
-      <div className="sr" role="alert">{title && `Toolcrib asks: ${title} Press exclamation mark to go there.`}</div>
+      <div className="visually-hidden" aria-live="polite">
+        {words}
+      </div>
+      <div className="visually-hidden" role="alert">
+        {title && `Approval needed: ${title} Press exclamation mark to go there.`}
+      </div>
     </>
   );
 }

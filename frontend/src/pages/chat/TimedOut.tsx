@@ -5,7 +5,7 @@ import { sentence } from "../../api/errors";
 import { notify } from "../../app/notices";
 import { duration } from "../../ui/amounts";
 import type { CallView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 const LONGER = 600;
 
@@ -23,13 +23,15 @@ export function TimedOut({ call }: { call: CallView }) {
   const give = () =>
     void set(LONGER, () => {
       setGiven(true);
-      notify(WORDS.longer(call.name), () => void set(0, () => setGiven(false)));
+      notify(TEXT.longer(call.name), () => void set(0, () => setGiven(false)));
     });
   return (
-    <div className="why" style={{ alignItems: "center", flexWrap: "wrap" }}>
-      <span style={{ flex: "1 1 240px" }}>{WORDS.noAnswer(duration(call.ms))}</span>
+    <div className="reason timed-out">
+      <span className="timed-out-text">{TEXT.noAnswer(duration(call.ms))}</span>
       {call.server !== null && (
-        <button type="button" className="btn sm" disabled={given} onClick={give}>{WORDS.allowLonger}</button>
+        <button type="button" className="btn small" disabled={given} onClick={give}>
+          {TEXT.allowLonger}
+        </button>
       )}
     </div>
   );

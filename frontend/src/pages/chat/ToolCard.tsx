@@ -4,11 +4,11 @@ import { Icon } from "../../ui/Icon";
 import { useSettled } from "../../ui/settled";
 import { Status } from "../../ui/Status";
 import { CallBody } from "./CallBody";
-import { inOneLine, spoken, stateOf, tookWords } from "./callWords";
+import { inOneLine, spoken, stateOf, tookText } from "./callText";
 import { useActions } from "./actions";
 import { useRules } from "./rules";
 import type { CallView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** A call and its state; its header keeps its place and its height through all of them. */
 export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: CallView; after?: number }) {
@@ -29,24 +29,52 @@ export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: Call
     event.preventDefault();
   }
   return (
-    <article className="tc" aria-label={spoken(call)} tabIndex={0} onKeyDown={keys} data-call={call.id} data-tool={call.tool} data-outcome={call.outcome}>
-      <div className="h" onClick={(event) => !(event.target as Element).closest("button") && !getSelection()?.toString() && setChoice(!open)}>
+    <article
+      className="tool-card"
+      aria-label={spoken(call)}
+      tabIndex={0}
+      onKeyDown={keys}
+      data-call={call.id}
+      data-tool={call.tool}
+      data-outcome={call.outcome}
+    >
+      <div
+        className="card-head"
+        onClick={(event) =>
+          !(event.target as Element).closest("button") && !getSelection()?.toString() && setChoice(!open)
+        }
+      >
         <Status shape={shown.shape} word={shown.word} />
-        <i className="brk" />
-        <span className="nm">
+        <i className="line-break" />
+        <span className="tool-name">
           {call.server !== null && <i>{call.server} · </i>}
           {call.name}
         </span>
-        <span className="ar el grow">{inOneLine(call.arguments)}</span>
-        <span className="d">{running && !waiting ? <Clock call={call} /> : tookWords(call, 0, rules, after)}</span>
+        <span className="call-summary ellipsis grow">{inOneLine(call.arguments)}</span>
+        <span className="call-time">
+          {running && !waiting ? <Clock call={call} /> : tookText(call, 0, rules, after)}
+        </span>
         {running ? (
           <StopCall call={call} />
         ) : (
-          <button type="button" className="btn bare sm ic hide-s" aria-label={WORDS.runAgain} disabled={busy} aria-disabled={!settled} onClick={() => settled && again(call)}>
+          <button
+            type="button"
+            className="btn bare small icon-only hide-narrow"
+            aria-label={TEXT.runAgain}
+            disabled={busy}
+            aria-disabled={!settled}
+            onClick={() => settled && again(call)}
+          >
             <Icon name="again" small />
           </button>
         )}
-        <button type="button" className="btn bare sm ic" aria-label={WORDS.details} aria-expanded={open} onClick={() => setChoice(!open)}>
+        <button
+          type="button"
+          className="btn bare small icon-only"
+          aria-label={TEXT.details}
+          aria-expanded={open}
+          onClick={() => setChoice(!open)}
+        >
           <Icon name={open ? "down" : "right"} small />
         </button>
       </div>
@@ -69,8 +97,14 @@ function StopCall({ call }: { call: CallView }) {
     void stopCall(call).then(() => setAsked(false));
   }
   return (
-    <button type="button" className="btn bare sm" aria-label={`${WORDS.stop} ${call.name}`} disabled={asked} onClick={stop}>
-      {WORDS.stop}
+    <button
+      type="button"
+      className="btn bare small"
+      aria-label={`${TEXT.stop} ${call.name}`}
+      disabled={asked}
+      onClick={stop}
+    >
+      {TEXT.stop}
     </button>
   );
 }
@@ -80,7 +114,7 @@ function Bar({ call }: { call: CallView }) {
   if (!progress?.total) return null;
   const part = Math.min(100, Math.max(0, (progress.done / progress.total) * 100));
   return (
-    <div className="bar" style={{ borderRadius: 0, height: 2 }} role="progressbar" aria-valuenow={Math.round(part)} aria-label={call.name}>
+    <div className="bar call-progress" role="progressbar" aria-valuenow={Math.round(part)} aria-label={call.name}>
       <i style={{ width: `${part}%` }} />
     </div>
   );
@@ -93,5 +127,5 @@ function Clock({ call }: { call: CallView }) {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
-  return <>{tookWords(call, now)}</>;
+  return <>{tookText(call, now)}</>;
 }

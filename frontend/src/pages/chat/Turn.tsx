@@ -4,22 +4,22 @@ import { clock, money, plural, tokens } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { useActions } from "./actions";
-import { CallAsk } from "./CallAsk";
-import { waitsAfter } from "./callWords";
+import { CallApproval } from "./CallApproval";
+import { waitsAfter } from "./callText";
 import { grouped, type Group } from "./groups";
-import { Notes } from "./Notes";
+import { TurnNotes } from "./TurnNotes";
 import { addressOf } from "./Pictures";
 import { isAlways } from "./reasons";
-import { ServerAsk } from "./ServerAsk";
-import { Said } from "./Said";
+import { ServerRequest } from "./ServerRequest";
+import { ModelText } from "./ModelText";
 import { ToolCard } from "./ToolCard";
 import { openQuestions, type Asking, type TurnView } from "./view";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 interface Props {
   turn: TurnView;
   last: boolean;
-  /** The question that somebody came here for. */
+  /** The question that the address names. */
   wanted: string | null;
 }
 
@@ -27,14 +27,14 @@ interface Props {
 export const Turn = memo(function Turn({ turn, last, wanted }: Props) {
   const questions = openQuestions(turn);
   return (
-    <div className="tn" aria-busy={turn.running}>
+    <div className="turn" aria-busy={turn.running}>
       {turn.question && <Asked turn={turn} />}
       {turn.offered.length > 0 && <Strip turn={turn} />}
       {grouped(turn.items).map((group) => (
         <One key={group.key} group={group} turn={turn} questions={questions} wanted={wanted} />
       ))}
       {turn.running && questions.length === 0 && !writes(turn) && (turn.busy ? <Busy busy={turn.busy} /> : <Working />)}
-      <Notes turn={turn} last={last} />
+      <TurnNotes turn={turn} last={last} />
       {!turn.running && <Took turn={turn} />}
     </div>
   );
@@ -46,17 +46,21 @@ function writes(turn: TurnView): boolean {
 }
 
 function Working() {
-  return <p className="m t12" style={{ minHeight: 20 }}>{WORDS.thinking}…</p>;
+  return <p className="muted text-small thinking-line">{TEXT.thinking}…</p>;
 }
 
 function Busy({ busy }: { busy: { reason: string; until: number } }) {
   const { stop } = useActions();
   const left = useSecondsUntil(busy.until);
   return (
-    <p className="strip" role="status">
+    <p className="turn-note" role="status">
       <Glyph shape="retry" />
-      <span>{busy.reason.replace(/[^.!?…]$/, "$&.")} {left > 0 ? WORDS.tryingIn(left) : WORDS.trying}</span>
-      <button type="button" className="btn sm" style={{ marginLeft: "auto" }} onClick={stop}>{WORDS.stop}</button>
+      <span>
+        {busy.reason.replace(/[^.!?…]$/, "$&.")} {left > 0 ? TEXT.tryingIn(left) : TEXT.trying}
+      </span>
+      <button type="button" className="btn small push-end" onClick={stop}>
+        {TEXT.stop}
+      </button>
     </p>
   );
 }
@@ -76,22 +80,35 @@ function Asked({ turn }: { turn: TurnView }) {
   if (!question) return null;
   const position = turn.position;
   return (
-    <div className="asked">
+    <div className="user-turn">
       {position !== null && (
-        <div className="own hide-s">
-          <button type="button" className="btn bare sm ic" aria-label={WORDS.forkHere} title={WORDS.forkHere} onClick={() => forkAt(turn.until)}>
+        <div className="message-actions hide-narrow">
+          <button
+            type="button"
+            className="btn bare small icon-only"
+            aria-label={TEXT.forkHere}
+            title={TEXT.forkHere}
+            onClick={() => forkAt(turn.until)}
+          >
             <Icon name="fork" small />
           </button>
-          <button type="button" className="btn bare sm" disabled={busy} onClick={() => edit(position, question.text)}>
-            {WORDS.edit}
+          <button
+            type="button"
+            className="btn bare small"
+            disabled={busy}
+            onClick={() => edit(position, question.text)}
+          >
+            {TEXT.edit}
           </button>
         </div>
       )}
-      <div className="u">
+      <div className="user-message">
         {question.images.map((image, index) => (
-          <img key={index} className="shot" src={addressOf(image)} alt="Attached picture" style={{ maxWidth: 280, marginBottom: 8 }} />
+          <img key={index} className="image attached-image" src={addressOf(image)} alt="Attached picture" />
         ))}
-        <span dir="auto" style={{ display: "block", whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{question.text}</span>
+        <span className="message-text" dir="auto">
+          {question.text}
+        </span>
       </div>
     </div>
   );
@@ -103,13 +120,19 @@ function Strip({ turn }: { turn: TurnView }) {
   const found = turn.offered.length - always;
   const few = turn.offered.every((tool) => tool.why === "there are few tools");
   return (
-    <div className="strip">
+    <div className="turn-note">
       <Icon name="tools" small />
       <span>
-        <b className="num">{turn.offered.length} of {plural(Math.max(turn.of, turn.offered.length), "tool")} offered</b>
-        {few ? " · there are few, so all of them" : ` · ${found} found for this question${always ? `, ${always} always on` : ""}`}
+        <b className="num">
+          {turn.offered.length} of {plural(Math.max(turn.of, turn.offered.length), "tool")} offered
+        </b>
+        {few
+          ? " · all of them, since there are few"
+          : ` · ${found} match this message${always ? `, ${always} always on` : ""}`}
       </span>
-      <button type="button" className="plain linkish" style={{ marginLeft: "auto" }} onClick={showOffered}>{WORDS.whyThese}</button>
+      <button type="button" className="plain-button link-button push-end" onClick={showOffered}>
+        {TEXT.whyThese}
+      </button>
     </div>
   );
 }
@@ -125,21 +148,24 @@ function One({ group, turn, questions, wanted }: OneProps) {
   if (group.kind === "cards") {
     const calls = turn.items.filter((item) => item.kind === "call");
     const cards = group.calls.map((call) => <ToolCard key={call.id} call={call} after={waitsAfter(call, calls)} />);
-    return cards.length > 1 ? <div className="stack">{cards}</div> : <>{cards}</>;
+    return cards.length > 1 ? <div className="card-stack">{cards}</div> : <>{cards}</>;
   }
   const item = group.item;
-  if (item.kind === "note") return item.note === "continued" ? <p className="m t12">{WORDS.continued}</p> : null;
+  if (item.kind === "note")
+    return item.note === "continued" ? <p className="muted text-small">{TEXT.continued}</p> : null;
   if (item.kind !== "call" && item.kind !== "question") {
-    return <Said item={item} writing={turn.running && turn.items.at(-1) === item} />;
+    return <ModelText item={item} writing={turn.running && turn.items.at(-1) === item} />;
   }
   const asking = item.asking;
   if (!asking) return null;
-  const place = questions.length > 1 ? `${questions.findIndex((one) => one.id === asking.id) + 1} of ${questions.length}` : "";
-  if (asking.about === "call") return <CallAsk question={asking.detail} place={place} focused={wanted === asking.id} />;
+  const place =
+    questions.length > 1 ? `${questions.findIndex((one) => one.id === asking.id) + 1} of ${questions.length}` : "";
+  if (asking.about === "call")
+    return <CallApproval question={asking.detail} place={place} focused={wanted === asking.id} />;
   return (
     <>
       {item.kind === "call" && <ToolCard call={item} />}
-      <ServerAsk asking={asking} place={place} focused={wanted === asking.id} />
+      <ServerRequest asking={asking} place={place} focused={wanted === asking.id} />
     </>
   );
 }
@@ -153,6 +179,5 @@ function Took({ turn }: { turn: TurnView }) {
     turn.cost === null ? "" : money(turn.cost),
     turn.time ? clock(turn.time) : "",
   ];
-  return <p className="turn num">{parts.filter(Boolean).join(" · ")}</p>;
+  return <p className="turn-usage num">{parts.filter(Boolean).join(" · ")}</p>;
 }
-

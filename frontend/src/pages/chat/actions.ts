@@ -23,7 +23,16 @@ export interface Actions {
 const nothing = () => undefined;
 
 export const ActionsContext = createContext<Actions>({
-  chat: "", busy: false, again: nothing, stop: nothing, stopCall: () => Promise.resolve(), send: nothing, resume: nothing, forkAt: nothing, edit: nothing, showOffered: nothing,
+  chat: "",
+  busy: false,
+  again: nothing,
+  stop: nothing,
+  stopCall: () => Promise.resolve(),
+  send: nothing,
+  resume: nothing,
+  forkAt: nothing,
+  edit: nothing,
+  showOffered: nothing,
 });
 
 export function useActions(): Actions {

@@ -4,8 +4,8 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 
 import { run } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
-import type { ChatView } from "../../api/types";
-import { fold, foldAll } from "./fold";
+import type { ChatNews, ChatView } from "../../api/types";
+import { applyEvent, applyEvents } from "./turnReducer";
 import { keptTurn, newTurn, remembering, type ChatEvent, type TurnView } from "./view";
 
 export interface Look {
@@ -14,26 +14,20 @@ export interface Look {
   error: unknown;
 }
 
-interface Told {
-  turn: string;
-  n: number;
-  event: ChatEvent;
-}
-
 const NOTHING: Look = { view: null, turns: [], error: null };
 
 export class Conversation {
   private look: Look = NOTHING;
   private watchers = new Set<() => void>();
   private at: { turn: string; n: number } | null = null;
-  private held: Told[] | null = null;
+  private held: ChatNews[] | null = null;
   private stopListening: (() => void) | null = null;
   private reads = 0;
 
   constructor(readonly chat: string) {}
 
   start(): void {
-    this.stopListening ??= live.listen((event) => this.hear(event));
+    this.stopListening ??= live.listen((event) => this.handle(event));
     void this.read();
   }
 
@@ -71,41 +65,40 @@ export class Conversation {
     if (view.running?.running) {
       const alone = startsAlone(view.running.events[0]);
       const base = alone ? newTurn() : (turns.pop() ?? newTurn());
-      turns.push(foldAll(view.running.events, base));
+      turns.push(applyEvents(view.running.events, base));
     }
     const waiting = this.held ?? [];
     this.held = null;
     this.show({ view, turns, error: null });
-    for (const told of waiting) this.add(told);
+    for (const event of waiting) this.add(event);
   }
 
-  private hear(event: LiveEvent): void {
+  private handle(event: LiveEvent): void {
     if (event.kind === "reset" || event.kind === "reconnected") {
       void this.read();
       return;
     }
-    if (event.kind !== "chat" || event["chat"] !== this.chat) return;
-    const told = event as unknown as Told;
-    if (this.held) this.held.push(told);
-    else this.add(told);
+    if (event.kind !== "chat" || event.chat !== this.chat) return;
+    if (this.held) this.held.push(event);
+    else this.add(event);
   }
 
-  private add(told: Told): void {
-    const known = this.at?.turn === told.turn ? this.at.n : null;
-    if (known !== null && told.n <= known) return;
-    if (told.n !== (known ?? 0) + 1) {
+  private add(next: ChatNews): void {
+    const known = this.at?.turn === next.turn ? this.at.n : null;
+    if (known !== null && next.n <= known) return;
+    if (next.n !== (known ?? 0) + 1) {
       // Something was missed, or it is a turn whose end was read already.
-      if (known !== null || told.n > 1) this.held ??= [];
+      if (known !== null || next.n > 1) this.held ??= [];
       void this.read();
       return;
     }
-    this.at = { turn: told.turn, n: told.n };
+    this.at = { turn: next.turn, n: next.n };
     const turns = [...this.look.turns];
-    if (known === null && startsAlone(told.event)) turns.push(newTurn());
+    if (known === null && startsAlone(next.event)) turns.push(newTurn());
     const last = turns.pop() ?? newTurn();
-    turns.push(fold(last, told.event));
+    turns.push(applyEvent(last, next.event));
     this.show({ ...this.look, turns });
-    if (told.event.event === "ended" || hasPictures(told.event)) void this.read();
+    if (next.event.event === "ended" || hasPictures(next.event)) void this.read();
   }
 
   private show(look: Look): void {
@@ -119,7 +112,7 @@ function hasPictures(event: ChatEvent): boolean {
   return event.event === "question" && event.pictures > event.images.length;
 }
 
-/** A call that the person runs again belongs to the turn before it. */
+/** A call that the user runs again belongs to the turn before it. */
 function startsAlone(first: ChatEvent | undefined): boolean {
   return first?.event !== "question" || first.text !== null;
 }

@@ -26,8 +26,12 @@ export interface Choice {
 }
 
 export function choices(field: Field): Choice[] {
-  if (field.oneOf) return field.oneOf.map((one) => ({ value: String(one.const), name: one.title ?? String(one.const) }));
-  return (field.enum ?? []).map((value, index) => ({ value: String(value), name: field.enumNames?.[index] ?? String(value) }));
+  if (field.oneOf)
+    return field.oneOf.map((one) => ({ value: String(one.const), name: one.title ?? String(one.const) }));
+  return (field.enum ?? []).map((value, index) => ({
+    value: String(value),
+    name: field.enumNames?.[index] ?? String(value),
+  }));
 }
 
 export function startValues(schema: Fields): Record<string, unknown> {
@@ -50,7 +54,7 @@ export function wrongValues(schema: Fields, values: Record<string, unknown>): Re
 }
 
 function wrongValue(field: Field, value: unknown, required: boolean): string {
-  if (value === undefined || value === "") return required ? "Needed." : "";
+  if (value === undefined || value === "") return required ? "Required." : "";
   if (field.type === "number" || field.type === "integer") return wrongNumber(field, value);
   if (typeof value !== "string") return "";
   if (field.minLength !== undefined && value.length < field.minLength) return `At least ${field.minLength} characters.`;
@@ -59,8 +63,8 @@ function wrongValue(field: Field, value: unknown, required: boolean): string {
 }
 
 function wrongNumber(field: Field, value: unknown): string {
-  if (typeof value !== "number" || Number.isNaN(value)) return "A number.";
-  if (field.type === "integer" && !Number.isInteger(value)) return "A whole number.";
+  if (typeof value !== "number" || Number.isNaN(value)) return "Enter a number.";
+  if (field.type === "integer" && !Number.isInteger(value)) return "Enter a whole number.";
   if (field.minimum !== undefined && value < field.minimum) return `At least ${field.minimum}.`;
   if (field.maximum !== undefined && value > field.maximum) return `At most ${field.maximum}.`;
   return "";

@@ -16,6 +16,8 @@ export function knownModels(models: Models | undefined, used: readonly string[],
 /** What was looked for and not found, when there is no model. */
 export function lookedFor(models: Models | undefined): string {
   const local = models?.vendors.find((one) => one.vendor === "ollama");
-  const here = local?.ready ? "Ollama has no model yet" : `no Ollama on ${(local?.address ?? "").replace(/^https?:\/\/|\/v1$/g, "") || "this computer"}`;
-  return `No key in the environment or the keyring, and ${here}.`;
+  const here = local?.ready
+    ? "Ollama has no model yet"
+    : `no Ollama at ${(local?.address ?? "").replace(/^https?:\/\/|\/v1$/g, "") || "this computer"}`;
+  return `No API key found in the environment or the keyring, and ${here}.`;
 }

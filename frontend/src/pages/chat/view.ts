@@ -45,7 +45,7 @@ export interface CallView {
   /** Characters of all that the model was shown. */
   chars: number;
   whole: number | null;
-  /** The rule of the gate that decided it: an id, or the name of one of ours; `asked` when a person did. */
+  /** The rule that decided it: an id, or the name of a built-in one; `asked` when the user did. */
   rule: string;
   pictures: number;
   byHand: boolean;
@@ -71,8 +71,18 @@ export interface QuestionView {
 
 export type ItemView = TextView | CallView | NoteView | QuestionView;
 
+/** What a turn was before it was continued, or before a call by hand. */
+export interface BeforeContinued {
+  ending: string | null;
+  usage: TokenUsage | null;
+  cost: number | null;
+  model: string;
+  error: TurnError | null;
+  items: number;
+}
+
 export interface TurnView {
-  /** Where its question stands in the chat; null while it runs. */
+  /** The position of its question in the chat; null while it runs. */
   position: number | null;
   /** Entries of the chat up to its end, to fork there; null while it runs. */
   until: number | null;
@@ -91,23 +101,46 @@ export interface TurnView {
   usage: TokenUsage | null;
   cost: number | null;
   error: TurnError | null;
+  before: BeforeContinued;
 }
 
 export function newTurn(): TurnView {
   return {
-    position: null, until: null, question: null, time: null, offered: [], of: 0, note: "", items: [], model: "",
-    running: true, busy: null, round: 0, ending: null, usage: null, cost: null, error: null,
+    position: null,
+    until: null,
+    question: null,
+    time: null,
+    offered: [],
+    of: 0,
+    note: "",
+    items: [],
+    model: "",
+    running: true,
+    busy: null,
+    round: 0,
+    ending: null,
+    usage: null,
+    cost: null,
+    error: null,
+    before: { ending: null, usage: null, cost: null, model: "", error: null, items: 0 },
   };
 }
 
 /** A turn that is over, as it was kept. */
 export function keptTurn(turn: ChatTurn): TurnView {
   const items = turn.items.map((item, index): ItemView => {
-    if (item.kind === "text" || item.kind === "thinking") return { kind: item.kind, key: `t${index}`, round: 0, text: item.text };
+    if (item.kind === "text" || item.kind === "thinking")
+      return { kind: item.kind, key: `t${index}`, round: 0, text: item.text };
     if (item.kind === "note") return { ...item, key: `n${index}` };
     return {
-      ...item, key: item.id, began: null, pictures: item.images.length, byHand: item.by_hand,
-      progress: null, asking: null, answered: null,
+      ...item,
+      key: item.id,
+      began: null,
+      pictures: item.images.length,
+      byHand: item.by_hand,
+      progress: null,
+      asking: null,
+      answered: null,
     };
   });
   return {

@@ -1,9 +1,9 @@
 import { useOperation } from "../../api/hooks";
 import { Copy } from "../../ui/Copy";
 import { ProfileChoice, useProfile } from "./ProfileChoice";
-import { Seen } from "./Seen";
+import { ConnectionStatus } from "./ConnectionStatus";
 import { Snippet } from "./Snippet";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** For a client that we do not know: the program and the address themselves. */
 export function AnyClient() {
@@ -14,34 +14,34 @@ export function AnyClient() {
   const address = info?.address ? info.address + path : "";
   return (
     <>
-      <div className="row hx" style={{ marginBottom: 18 }}>
-        <h2 className="t18 grow">{WORDS.other}</h2>
+      <div className="row client-head space-below-18">
+        <h2 className="text-title grow">{TEXT.other}</h2>
         <ProfileChoice />
       </div>
-      <ol className="steps2">
+      <ol className="connect-steps">
         <li>
-          <span className="n">1</span>
+          <span className="step-number">1</span>
           <div>
-            <b className="bb">{WORDS.anyCommand}</b>
-            <p className="q">Most clients read an entry of this form from their config file.</p>
+            <b className="bold">{TEXT.anyCommand}</b>
+            <p className="secondary">Most clients read an entry like this from their config file.</p>
             <Snippet text={program?.snippet ?? ""} />
           </div>
         </li>
         <li>
-          <span className="n">2</span>
+          <span className="step-number">2</span>
           <div>
-            <b className="bb">{WORDS.anyAddress}</b>
-            <p className="q">Streamable HTTP, for as long as Toolcrib runs.</p>
-            <div className="snip">
+            <b className="bold">{TEXT.anyAddress}</b>
+            <p className="secondary">Streamable HTTP, available while Toolcrib is running.</p>
+            <div className="snippet">
               <pre className="code wrap">{address}</pre>
               <Copy text={address} />
             </div>
           </div>
         </li>
-        <li style={{ margin: 0 }}>
-          <span className="n">3</span>
+        <li className="last-step">
+          <span className="step-number">3</span>
           <div>
-            <Seen profile={profile} />
+            <ConnectionStatus profile={profile} />
           </div>
         </li>
       </ol>

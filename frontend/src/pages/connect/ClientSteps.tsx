@@ -9,17 +9,17 @@ import { tilde } from "../../text/home";
 import { Copy } from "../../ui/Copy";
 import { Dialog } from "../../ui/Dialog";
 import { Segments } from "../../ui/Segments";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { ProfileChoice, useProfile } from "./ProfileChoice";
-import { Seen } from "./Seen";
+import { ConnectionStatus } from "./ConnectionStatus";
 import { onOneLine, Snippet } from "./Snippet";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** What the command does: ours asks before it writes, the client's own writes at once. */
 function aboutCommand(entry: ClientEntry): string {
-  if (entry.needs_token) return WORDS.token;
-  if (entry.command.startsWith("toolcrib ")) return WORDS.noSecret;
-  return entry.form === "program" ? WORDS.noSecretOwn : WORDS.noSecretAddress;
+  if (entry.needs_token) return TEXT.token;
+  if (entry.command.startsWith("toolcrib ")) return TEXT.noSecret;
+  return entry.form === "program" ? TEXT.noSecretOwn : TEXT.noSecretAddress;
 }
 
 /** Three steps for one client: a command, or the file, and then whether it came. */
@@ -35,8 +35,8 @@ export function ClientSteps({ client }: { client: KnownClient }) {
     setAsked(false);
     try {
       const done = await run("client_connect", { client: client.client, profile, form, remove });
-      const what = remove ? WORDS.takenOut(done.title) : `${WORDS.written(done.title)} ${done.afterwards}`;
-      notify(done.written ? what : WORDS.already(done.title));
+      const what = remove ? TEXT.takenOut(done.title) : `${TEXT.written(done.title)} ${done.afterwards}`;
+      notify(done.written ? what : TEXT.already(done.title));
     } catch (error) {
       setTrouble(error);
     }
@@ -45,63 +45,80 @@ export function ClientSteps({ client }: { client: KnownClient }) {
 
   return (
     <>
-      <div className="row hx" style={{ marginBottom: 18 }}>
-        <h2 className="t18 grow">{client.title}</h2>
+      <div className="row client-head space-below-18">
+        <h2 className="text-title grow">{client.title}</h2>
         <ProfileChoice />
       </div>
-      {client.problem && <Trouble error={new Error(client.problem)} />}
-      {entry.error && <Trouble error={entry.error} again={() => setForm("program")} />}
-      {asked && entry.data && <WriteDialog title={client.title} entry={entry.data} onClose={() => setAsked(false)} onWrite={() => void change(false)} />}
+      {client.problem && <ErrorBox error={new Error(client.problem)} />}
+      {entry.error && <ErrorBox error={entry.error} again={() => setForm("program")} />}
+      {asked && entry.data && (
+        <WriteDialog
+          title={client.title}
+          entry={entry.data}
+          onClose={() => setAsked(false)}
+          onWrite={() => void change(false)}
+        />
+      )}
       {entry.data && (
-        <ol className="steps2">
+        <ol className="connect-steps">
           <li>
-            <span className="n">1</span>
+            <span className="step-number">1</span>
             <div>
-              <b className="bb">{WORDS.terminal}</b>
-              <p className="q">{aboutCommand(entry.data)}</p>
-              <div className="snip">
+              <b className="bold">{TEXT.terminal}</b>
+              <p className="secondary">{aboutCommand(entry.data)}</p>
+              <div className="snippet">
                 <pre className="code wrap">{entry.data.command}</pre>
                 <Copy text={entry.data.command} />
               </div>
-              <div className="row way" style={{ marginTop: 8 }}>
+              <div className="row connection-choice space-above-8">
                 {client.connected ? (
-                  <button key="remove" type="button" className="btn sm" onClick={() => void change(true)}>
-                    {WORDS.remove}
+                  <button key="remove" type="button" className="btn small" onClick={() => void change(true)}>
+                    {TEXT.remove}
                   </button>
                 ) : (
-                  <button key="write" type="button" className="btn sm" disabled={entry.data.needs_token} onClick={() => setAsked(true)}>
-                    {WORDS.write}
+                  <button
+                    key="write"
+                    type="button"
+                    className="btn small"
+                    disabled={entry.data.needs_token}
+                    onClick={() => setAsked(true)}
+                  >
+                    {TEXT.write}
                   </button>
                 )}
                 <span className="grow" />
-                <span className="m t12">{WORDS.way}</span>
+                <span className="muted text-small">{TEXT.way}</span>
                 <Segments
-                  label={WORDS.way}
+                  label={TEXT.way}
                   value={form}
                   options={[
-                    { value: "program", name: WORDS.byProgram },
-                    { value: "address", name: WORDS.byAddress },
+                    { value: "program", name: TEXT.byProgram },
+                    { value: "address", name: TEXT.byAddress },
                   ]}
                   onChange={setForm}
                 />
               </div>
-              {trouble !== null && <p className="st fail" role="alert" style={{ whiteSpace: "normal" }}>{sentence(trouble)}</p>}
+              {trouble !== null && (
+                <p className="status fail wrap-text" role="alert">
+                  {sentence(trouble)}
+                </p>
+              )}
             </div>
           </li>
           <li>
-            <span className="n">2</span>
+            <span className="step-number">2</span>
             <div>
-              <b className="bb">{WORDS.file}</b>
-              <p className="q">
+              <b className="bold">{TEXT.file}</b>
+              <p className="secondary">
                 <code>{tilde(entry.data.file)}</code>
               </p>
               <Snippet text={entry.data.snippet} />
             </div>
           </li>
-          <li style={{ margin: 0 }}>
-            <span className="n">3</span>
+          <li className="last-step">
+            <span className="step-number">3</span>
             <div>
-              <Seen profile={profile} />
+              <ConnectionStatus profile={profile} />
             </div>
           </li>
         </ol>
@@ -111,16 +128,32 @@ export function ClientSteps({ client }: { client: KnownClient }) {
 }
 
 /** Shows what would be written, and where, before anything is. */
-function WriteDialog({ title, entry, onClose, onWrite }: { title: string; entry: ClientEntry; onClose: () => void; onWrite: () => void }) {
+function WriteDialog({
+  title,
+  entry,
+  onClose,
+  onWrite,
+}: {
+  title: string;
+  entry: ClientEntry;
+  onClose: () => void;
+  onWrite: () => void;
+}) {
   return (
-    <Dialog title={WORDS.writeTitle(title)} className="p-connect" onClose={onClose}>
-      <div style={{ padding: "12px 16px 16px" }}>
-        <p className="q"><code style={{ overflowWrap: "anywhere" }}>{tilde(entry.file)}</code></p>
-        <pre className="code wrap" style={{ margin: "10px 0" }}>{onOneLine(entry.snippet)}</pre>
-        <p className="q">{WORDS.writeAbout}</p>
-        <div className="row" style={{ marginTop: 14, justifyContent: "flex-end" }}>
-          <button type="button" className="btn" onClick={onClose}>{WORDS.cancel}</button>
-          <button type="button" className="btn pri" onClick={onWrite}>{WORDS.writeNow}</button>
+    <Dialog title={TEXT.writeTitle(title)} className="page-connect" onClose={onClose}>
+      <div className="write-dialog">
+        <p className="secondary">
+          <code className="break-anywhere">{tilde(entry.file)}</code>
+        </p>
+        <pre className="code wrap block-space">{onOneLine(entry.snippet)}</pre>
+        <p className="secondary">{TEXT.writeAbout}</p>
+        <div className="row space-above-14 align-end">
+          <button type="button" className="btn" onClick={onClose}>
+            {TEXT.cancel}
+          </button>
+          <button type="button" className="btn primary" onClick={onWrite}>
+            {TEXT.writeNow}
+          </button>
         </div>
       </div>
     </Dialog>

@@ -2,14 +2,14 @@ import { refreshOn, useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { Loading } from "../../ui/Loading";
 import { Status } from "../../ui/Status";
-import { useChosenInView } from "../../ui/strip";
-import { Trouble } from "../../ui/Trouble";
+import { useChosenInView } from "../../ui/chosenInView";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { AnyClient } from "./AnyClient";
 import { ClientSteps } from "./ClientSteps";
 import "./page.css";
 import { firstShown, inOrder } from "./order";
 import { Profiles } from "./Profiles";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 refreshOn("config", "profile_list", "clients", "client_entry");
 refreshOn("call", "view_use");
@@ -18,7 +18,7 @@ refreshOn("tools", "tools");
 
 const OTHER = "other";
 
-/** How other programs use this crib. */
+/** How other programs use this gateway. */
 export default function ConnectPage() {
   const clients = useOperation("clients", {});
   const search = useSearch();
@@ -28,30 +28,30 @@ export default function ConnectPage() {
   const client = known.find((one) => one.client === chosen);
   return (
     <div className="page">
-      <div className="ph1">
+      <div className="page-head">
         <div className="grow">
-          <h1>{WORDS.title}</h1>
-          <p>{WORDS.about}</p>
+          <h1>{TEXT.title}</h1>
+          <p>{TEXT.about}</p>
         </div>
-        <Status shape="ok" word={WORDS.on} />
+        <Status shape="ok" word={TEXT.on} />
       </div>
-      {clients.error && <Trouble error={clients.error} again={() => void clients.refetch()} />}
+      {clients.error && <ErrorBox error={clients.error} again={() => void clients.refetch()} />}
       {clients.isPending && <Loading />}
       {clients.data && (
-        <div className="cx">
-          <nav className="cls" aria-label="Clients" ref={strip}>
+        <div className="connect-layout">
+          <nav className="client-list" aria-label="Clients" ref={strip}>
             {[...known, null].map((one) => {
               const name = one?.client ?? OTHER;
               return (
                 <button
                   key={name}
                   type="button"
-                  className={name === chosen ? "on" : ""}
+                  className={name === chosen ? "selected" : ""}
                   aria-current={name === chosen ? "true" : undefined}
                   onClick={() => setSearch({ client: name })}
                 >
-                  {one?.title ?? WORDS.other}
-                  <span>{one?.connected ? WORDS.entryWritten : one?.found ? WORDS.here : ""}</span>
+                  {one?.title ?? TEXT.other}
+                  <span>{one?.connected ? TEXT.configured : one?.found ? TEXT.installed : ""}</span>
                 </button>
               );
             })}

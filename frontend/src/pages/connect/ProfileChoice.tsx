@@ -2,10 +2,10 @@ import { useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { Segments } from "../../ui/Segments";
 import { namedFirst } from "./order";
-import { viewName } from "./views";
-import { WORDS } from "./words";
+import { viewName } from "./profileText";
+import { TEXT } from "./text";
 
-/** Which view the snippets are for; it stands in the address. */
+/** The profile that the snippets are for, from the address. */
 export function useProfile(): string {
   return useSearch().get("profile") ?? "";
 }
@@ -16,9 +16,9 @@ export function ProfileChoice() {
   if (!data || data.length < 2) return null;
   return (
     <>
-      <span className="m t12">{WORDS.profile}</span>
+      <span className="muted text-small">{TEXT.profile}</span>
       <Segments
-        label={WORDS.profile}
+        label={TEXT.profile}
         value={chosen}
         options={namedFirst(data).map((view) => ({ value: view.name, name: viewName(view) }))}
         onChange={(profile) => setSearch({ profile })}

@@ -6,7 +6,7 @@ import type { ProfileShown } from "../../api/types";
 import { notify } from "../../app/notices";
 import { Dialog } from "../../ui/Dialog";
 import { Switch } from "../../ui/Switch";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 
 const NAME = /^[A-Za-z0-9_-]{1,60}$/;
 
@@ -25,7 +25,17 @@ export function ProfileForm({ view, onClose }: { view: ProfileShown | null; onCl
     event.preventDefault();
     const tools = patterns.split(/[\s,]+/).filter(Boolean);
     try {
-      await run("profile_add", { name, servers: chosen, tools, read_only: readOnly, search, plain_names: view?.plain_names ?? false, always_on: null, k: null, replace: view !== null });
+      await run("profile_add", {
+        name,
+        servers: chosen,
+        tools,
+        read_only: readOnly,
+        search,
+        plain_names: view?.plain_names ?? false,
+        always_on: null,
+        k: null,
+        replace: view !== null,
+      });
       notify(`Saved: profile ${name}.`);
       onClose();
     } catch (error) {
@@ -40,45 +50,54 @@ export function ProfileForm({ view, onClose }: { view: ProfileShown | null; onCl
 
   return (
     <Dialog title={view ? `Profile ${view.name}` : "New profile"} onClose={onClose}>
-      <form style={{ display: "grid", gap: 14, padding: "14px 14px 18px" }} onSubmit={(event) => void save(event)}>
+      <form className="dialog-form" onSubmit={(event) => void save(event)}>
         <label>
-          <span className="m t12">Name</span>
+          <span className="muted text-small">Name</span>
           <span className="field">
-            <input value={name} disabled={view !== null} aria-invalid={wrong} onChange={(event) => setName(event.target.value)} />
+            <input
+              value={name}
+              disabled={view !== null}
+              aria-invalid={wrong}
+              onChange={(event) => setName(event.target.value)}
+            />
           </span>
-          {wrong && <span className="st fail t12">Letters, digits, - and _.</span>}
+          {wrong && <span className="status fail text-small">Use letters, digits, - and _.</span>}
         </label>
-        <fieldset style={{ border: 0, margin: 0, padding: 0 }}>
-          <legend className="m t12">Servers; none means all</legend>
-          <div className="row wrap" style={{ gap: "6px 16px", marginTop: 4 }}>
+        <fieldset className="plain-fieldset">
+          <legend className="muted text-small">Servers (leave empty for all)</legend>
+          <div className="row wrap server-boxes">
             {servers.map((server) => (
-              <label key={server.name} className="row" style={{ gap: 6 }}>
-                <input type="checkbox" checked={chosen.includes(server.name)} onChange={(event) => choose(server.name, event.target.checked)} />
+              <label key={server.name} className="row server-box">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(server.name)}
+                  onChange={(event) => choose(server.name, event.target.checked)}
+                />
                 {server.name}
               </label>
             ))}
           </div>
         </fieldset>
         <label>
-          <span className="m t12">Tools, as patterns such as git__*; none means all</span>
+          <span className="muted text-small">Tools, as patterns such as git__* (leave empty for all)</span>
           <span className="field">
             <input className="mono" value={patterns} onChange={(event) => setPatterns(event.target.value)} />
           </span>
         </label>
         <div className="row">
-          <span className="grow">Only what declares to change nothing</span>
-          <Switch label="Only what declares to change nothing" on={readOnly} onChange={setReadOnly} />
+          <span className="grow">Read-only tools only</span>
+          <Switch label="Read-only tools only" on={readOnly} onChange={setReadOnly} />
         </div>
         <div className="row">
-          <span className="grow">Three tools to search with, instead of all</span>
-          <Switch label="Three tools to search with, instead of all" on={search} onChange={setSearch} />
+          <span className="grow">Offer search tools instead of the full list</span>
+          <Switch label="Offer search tools instead of the full list" on={search} onChange={setSearch} />
         </div>
-        {trouble !== null && <Trouble error={trouble} />}
-        <div className="row" style={{ justifyContent: "flex-end" }}>
+        {trouble !== null && <ErrorBox error={trouble} />}
+        <div className="row align-end">
           <button type="button" className="btn" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="btn pri" disabled={!NAME.test(name)}>
+          <button type="submit" className="btn primary" disabled={!NAME.test(name)}>
             Save
           </button>
         </div>

@@ -10,10 +10,10 @@ import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { namedFirst } from "./order";
 import { ProfileForm } from "./ProfileForm";
-import { TokenShown } from "./TokenShown";
+import { TokenDialog } from "./TokenDialog";
 import { newToken } from "./tokens";
-import { about, mayUse, tokenWords, viewName } from "./views";
-import { WORDS } from "./words";
+import { about, mayUse, tokenText, viewName } from "./profileText";
+import { TEXT } from "./text";
 
 /** The views that clients can have, and who needs a token for them. */
 export function Profiles() {
@@ -21,26 +21,26 @@ export function Profiles() {
   const [edited, setEdited] = useState<ProfileShown | "new" | null>(null);
   const [token, setToken] = useState<{ view: string; token: string } | null>(null);
   return (
-    <section aria-label={WORDS.profiles}>
-      <h2 style={{ margin: "30px 0 6px" }}>{WORDS.profiles}</h2>
+    <section aria-label={TEXT.profiles}>
+      <h2 className="profiles-title">{TEXT.profiles}</h2>
       <ul>
-        <li className="pf h" aria-hidden="true">
+        <li className="profile-row profile-heads" aria-hidden="true">
           <span>Name</span>
-          <span>May use</span>
+          <span>Access</span>
           <span>Token</span>
-          <span>Used</span>
+          <span>Last used</span>
           <span />
         </li>
         {namedFirst(views).map((view) => (
           <ProfileRow key={view.name} view={view} onEdit={() => setEdited(view)} onToken={setToken} />
         ))}
       </ul>
-      <button type="button" className="btn bare sm" style={{ marginTop: 8 }} onClick={() => setEdited("new")}>
+      <button type="button" className="btn bare small space-above-8" onClick={() => setEdited("new")}>
         <Icon name="plus" small />
-        {WORDS.add}
+        {TEXT.add}
       </button>
       {edited !== null && <ProfileForm view={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
-      {token && <TokenShown view={token.view} token={token.token} onClose={() => setToken(null)} />}
+      {token && <TokenDialog view={token.view} token={token.token} onClose={() => setToken(null)} />}
     </section>
   );
 }
@@ -76,55 +76,65 @@ function ProfileRow({ view, onEdit, onToken }: RowProps) {
     if (kept) onToken({ view: viewName(view), token: made.token });
   }
 
-  /** A token that nobody has: whoever came with the old one is out, and nobody gets in until there is a new one. */
+  /** Sets a token that no client has, so that all are refused until there is a new one. */
   async function revoke() {
     const { hash } = await newToken();
-    if (await attempt(() => run("profile_token", { name: view.name, token_hash: hash }))) notify(WORDS.revoked);
+    if (await attempt(() => run("profile_token", { name: view.name, token_hash: hash }))) notify(TEXT.revoked);
   }
 
   async function open() {
     const opened = await attempt(() => run("profile_token", { name: view.name, token_hash: "" }));
-    if (opened) notify(WORDS.opened(viewName(view)));
+    if (opened) notify(TEXT.opened(viewName(view)));
   }
 
   async function remove() {
     const { name, servers, tools: patterns, read_only, search, plain_names, k, always_on } = view;
     const back = { name, servers, tools: patterns, read_only, search, plain_names, k, always_on, replace: false };
     const removed = await attempt(() => run("profile_remove", { name }));
-    if (removed) notify(WORDS.removed(name), () => void run("profile_add", back).then(refresh, (error: unknown) => notify(sentence(error))));
+    if (removed)
+      notify(
+        TEXT.removed(name),
+        () => void run("profile_add", back).then(refresh, (error: unknown) => notify(sentence(error))),
+      );
   }
 
   const entries = [
-    { name: view.token ? WORDS.newToken : WORDS.makeToken, onSelect: () => void makeToken() },
+    { name: view.token ? TEXT.newToken : TEXT.makeToken, onSelect: () => void makeToken() },
     ...(view.token
       ? [
-          { name: WORDS.revoke, danger: true, onSelect: () => void revoke() },
-          { name: WORDS.open, apart: true, onSelect: () => void open() },
+          { name: TEXT.revoke, danger: true, onSelect: () => void revoke() },
+          { name: TEXT.open, apart: true, onSelect: () => void open() },
         ]
       : []),
-    ...(view.name ? [{ name: WORDS.deleteView, danger: true, apart: true, onSelect: () => void remove() }] : []),
+    ...(view.name ? [{ name: TEXT.deleteView, danger: true, apart: true, onSelect: () => void remove() }] : []),
   ];
   return (
-    <li className="pf">
+    <li className="profile-row">
       <span>
-        <b className="bb">{viewName(view)}</b>
+        <b className="bold">{viewName(view)}</b>
         <br />
-        <span className="m t12">{about(view, tools)}</span>
-        {wrong && <span className="t12 wrong" role="alert" style={{ display: "block" }}>{wrong}</span>}
+        <span className="muted text-small">{about(view, tools)}</span>
+        {wrong && (
+          <span className="text-small error-text block" role="alert">
+            {wrong}
+          </span>
+        )}
       </span>
-      <span className="q t12">{mayUse(view, tools)}</span>
-      <code className="x m">{tokenWords(view)}</code>
-      <span className="x num q t12">{use?.last_call ? <Ago when={use.last_call} /> : WORDS.never}</span>
-      <span className="row" style={{ gap: 2, justifyContent: "flex-end" }}>
+      <span className="secondary text-small">{mayUse(view, tools)}</span>
+      <code className="profile-detail muted">{tokenText(view)}</code>
+      <span className="profile-detail num secondary text-small">
+        {use?.last_call ? <Ago when={use.last_call} /> : TEXT.never}
+      </span>
+      <span className="row profile-actions">
         {view.name && (
-          <button type="button" className="btn bare sm" onClick={onEdit}>
-            {WORDS.edit}
+          <button type="button" className="btn bare small" onClick={onEdit}>
+            {TEXT.edit}
           </button>
         )}
         <Menu
           entries={entries}
           trigger={
-            <button type="button" className="btn bare sm ic" aria-label={`More for ${viewName(view)}`}>
+            <button type="button" className="btn bare small icon-only" aria-label={`More for ${viewName(view)}`}>
               <Icon name="dots" small />
             </button>
           }

@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 
 import { Copy } from "../../ui/Copy";
 
-/** An entry as it stands in a file, its names and texts told apart. */
+/** An entry as it is in the file, with highlighted keys and strings. */
 export function Snippet({ text }: { text: string }) {
   const shown = onOneLine(text);
   return (
-    <div className="snip">
+    <div className="snippet">
       <pre className="code wrap">{coloured(shown)}</pre>
       <Copy text={shown} />
     </div>
@@ -32,7 +32,7 @@ function coloured(text: string): ReactNode[] {
   for (const found of text.matchAll(PART)) {
     parts.push(text.slice(last, found.index));
     parts.push(
-      <span key={found.index} className={found[2] ? "c-k" : "c-s"}>
+      <span key={found.index} className={found[2] ? "code-key" : "code-string"}>
         {found[1]}
       </span>,
       found[2] ?? "",

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { KnownClient, ProfileShown } from "../../api/types";
 import { firstShown, inOrder, namedFirst } from "./order";
 
-const client = (name: string, more: Partial<KnownClient> = {}) => ({ client: name, found: false, connected: false, ...more }) as KnownClient;
+const client = (name: string, more: Partial<KnownClient> = {}) =>
+  ({ client: name, found: false, connected: false, ...more }) as KnownClient;
 
 test("clients stand as people know them, and one that nobody placed comes last", () => {
   const given = ["cline", "new-one", "zed", "claude-code", "claude-desktop"].map((name) => client(name));

@@ -1,16 +1,28 @@
-/** In which order clients and views stand. Pure. */
+/** The order of clients and profiles. Pure. */
 
 import type { KnownClient, ProfileShown } from "../../api/types";
 
 /** The best known first; one that is not here comes after them. */
-const CLIENTS = ["claude-desktop", "claude-code", "cursor", "vscode", "windsurf", "cline", "gemini", "codex", "goose", "zed", "librechat"];
+const CLIENTS = [
+  "claude-desktop",
+  "claude-code",
+  "cursor",
+  "vscode",
+  "windsurf",
+  "cline",
+  "gemini",
+  "codex",
+  "goose",
+  "zed",
+  "librechat",
+];
 
 export function inOrder(clients: readonly KnownClient[]): KnownClient[] {
   const place = ({ client }: KnownClient) => (CLIENTS.indexOf(client) + CLIENTS.length + 1) % (CLIENTS.length + 1);
   return [...clients].sort((one, other) => place(one) - place(other));
 }
 
-/** Those with a name as they stand in the file, the whole crib last. */
+/** Named profiles in the order of the file, then the one with all tools. */
 export function namedFirst(views: readonly ProfileShown[]): ProfileShown[] {
   return [...views.filter((view) => view.name), ...views.filter((view) => !view.name)];
 }

@@ -9,10 +9,10 @@ import { Difference } from "../../ui/Difference";
 import { reveal } from "../../ui/hidden";
 import { Segments } from "../../ui/Segments";
 import { Glyph } from "../../ui/Status";
-import { Trouble } from "../../ui/Trouble";
-import { asJson, asWords } from "./definition";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { asJson, asText } from "./definition";
 import { RollBack } from "./RollBack";
-import { hashWords, WORDS } from "./words";
+import { hashText, TEXT } from "./text";
 
 /** What changed in the definitions that are held, with what looks wrong in them, and the ways out. */
 export function Differences({ name }: { name: string }) {
@@ -20,10 +20,10 @@ export function Differences({ name }: { name: string }) {
   if (!shown || shown.tools.length === 0) return null;
   const [only] = shown.tools;
   return (
-    <section id="difference" aria-label={WORDS.difference}>
-      <div className="sec">
-        <h2>{WORDS.difference}</h2>
-        {only && shown.tools.length === 1 && <span className="m t12 grow">{hashWords(only)}</span>}
+    <section id="difference" aria-label={TEXT.difference}>
+      <div className="section-head">
+        <h2>{TEXT.difference}</h2>
+        {only && shown.tools.length === 1 && <span className="muted text-small grow">{hashText(only)}</span>}
       </div>
       {shown.tools.map((tool, index) => (
         <OneTool key={tool.tool} tool={tool} server={name} dated={shown.tools.length > 1}>
@@ -46,24 +46,40 @@ interface ToolProps {
 
 function OneTool({ tool, server, dated, children }: ToolProps) {
   const [form, setForm] = useState<"words" | "json">("words");
-  const show = form === "words" ? asWords : asJson;
+  const show = form === "words" ? asText : asJson;
   return (
-    <div className="diff">
-      <div className="hd">
-        <code className="bb">{reveal(tool.tool.replace(`${server}__`, ""))}</code>
-        <span className="m t12">{Object.keys(tool.changed).map(partName).join(" and ")}{dated && `, ${hashWords(tool)}`}</span>
-        <span style={{ marginLeft: "auto" }}>
-          <Segments label="Shown as" value={form} options={[{ value: "words", name: "Words" }, { value: "json", name: "JSON" }]} onChange={setForm} />
+    <div className="tool-diff">
+      <div className="panel-head">
+        <code className="bold">{reveal(tool.tool.replace(`${server}__`, ""))}</code>
+        <span className="muted text-small">
+          {Object.keys(tool.changed).map(partName).join(" and ")}
+          {dated && `, ${hashText(tool)}`}
+        </span>
+        <span className="push-end">
+          <Segments
+            label="View as"
+            value={form}
+            options={[
+              { value: "words", name: "Text" },
+              { value: "json", name: "JSON" },
+            ]}
+            onChange={setForm}
+          />
         </span>
       </div>
       {Object.entries(tool.changed).map(([part, change]) => (
-        <Difference key={part} marked before={reveal(show(part, change.before))} after={reveal(show(part, change.now))} />
+        <Difference
+          key={part}
+          marked
+          before={reveal(show(part, change.before))}
+          after={reveal(show(part, change.now))}
+        />
       ))}
       {tool.findings.map((finding) => (
-        <div key={finding} className="find2">
+        <div key={finding} className="finding">
           <Glyph shape="need" />
           <span>
-            <b className="b" style={{ color: "var(--ink)" }}>Finding:</b> {reveal(finding)}
+            <b className="medium emphasis">Finding:</b> {reveal(finding)}
           </span>
         </div>
       ))}
@@ -83,7 +99,7 @@ function Decide({ name, mark, findings }: { name: string; mark: string; findings
     setSure(false);
     try {
       await run("trust", { names: [name], agree: { [name]: mark } });
-      notify(WORDS.approved(name));
+      notify(TEXT.approved(name));
     } catch (error) {
       setTrouble(error);
     }
@@ -91,20 +107,32 @@ function Decide({ name, mark, findings }: { name: string; mark: string; findings
   }
   return (
     <>
-      {trouble !== null && <Trouble error={trouble} />}
-      <div className="ft">
+      {trouble !== null && <ErrorBox error={trouble} />}
+      <div className="diff-actions">
         <RollBack name={name} />
-        <button type="button" className="btn" onClick={() => notify(WORDS.staysHeld)}>{WORDS.keepHeld}</button>
-        <span className="m t12 grow" style={{ textAlign: "right" }}>{WORDS.ifKnown}</span>
-        <button type="button" className="btn bare" onClick={() => (findings.length ? setSure(true) : void approve())}>{WORDS.approve}</button>
+        <button type="button" className="btn" onClick={() => notify(TEXT.staysHeld)}>
+          {TEXT.keepHeld}
+        </button>
+        <span className="muted text-small grow text-end">{TEXT.ifKnown}</span>
+        <button type="button" className="btn bare" onClick={() => (findings.length ? setSure(true) : void approve())}>
+          {TEXT.approve}
+        </button>
       </div>
       {sure && (
-        <Dialog title="Approve in spite of the finding?" onClose={() => setSure(false)}>
-          <div style={{ padding: "14px 14px 18px" }}>
-            <ul className="q">{findings.map((finding) => <li key={finding}>{reveal(finding)}</li>)}</ul>
-            <div className="row" style={{ justifyContent: "flex-end", marginTop: 16 }}>
-              <button type="button" className="btn pri" onClick={() => setSure(false)}>{WORDS.keepHeld}</button>
-              <button type="button" className="btn" onClick={() => void approve()}>Approve it</button>
+        <Dialog title="Approve despite the finding?" onClose={() => setSure(false)}>
+          <div className="dialog-body">
+            <ul className="secondary">
+              {findings.map((finding) => (
+                <li key={finding}>{reveal(finding)}</li>
+              ))}
+            </ul>
+            <div className="row align-end space-above-16">
+              <button type="button" className="btn primary" onClick={() => setSure(false)}>
+                {TEXT.keepHeld}
+              </button>
+              <button type="button" className="btn" onClick={() => void approve()}>
+                Approve
+              </button>
             </div>
           </div>
         </Dialog>

@@ -4,8 +4,8 @@ import { refreshOn, useOperation } from "../../api/hooks";
 import { Ago } from "../../ui/Ago";
 import { bytes, duration } from "../../ui/amounts";
 import type { Glance } from "../servers/model";
-import { kilo, reasonOf } from "../servers/words";
-import { callWords, FACTS } from "./words";
+import { kilo, reasonOf } from "../servers/text";
+import { callWords, FACTS } from "./text";
 
 refreshOn("call", "server_facts");
 refreshOn("calls", "server_facts");
@@ -24,7 +24,8 @@ export function Facts({ server }: { server: Glance }) {
     }, AGAIN);
     return () => clearInterval(timer);
   }, [refetch]);
-  const up = server.up_since && server.state === "ready" ? duration(Math.max(1000, now - Date.parse(server.up_since))) : null;
+  const up =
+    server.up_since && server.state === "ready" ? duration(Math.max(1000, now - Date.parse(server.up_since))) : null;
   return (
     <>
       <div className="facts num">
@@ -37,7 +38,7 @@ export function Facts({ server }: { server: Glance }) {
         {server.restarts > 0 && <Fact name={FACTS.restarts}>{server.restarts}</Fact>}
       </div>
       {server.state !== "ready" && (
-        <p className="q" style={{ marginBottom: 12 }}>
+        <p className="secondary space-below-12">
           {reasonOf(server, now)} {server.hint}
         </p>
       )}

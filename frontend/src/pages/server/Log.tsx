@@ -9,7 +9,7 @@ import { Status } from "../../ui/Status";
 import type { Glance } from "../servers/model";
 import { filtered, graveWord, partsOf, type LogRow } from "./logLines";
 import { useLog } from "./useLog";
-import { junkWords, WORDS } from "./words";
+import { junkText, TEXT } from "./text";
 
 const LINE = 19;
 const COPIED = 2_000;
@@ -23,38 +23,72 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
   const wanted = useDeferredValue(filter);
   const rows = useMemo(() => filtered(log.rows, wanted), [log.rows, wanted]);
   const [heard, setHeard] = useState("");
-  const text = () => rows.slice(-COPIED).map((row) => row.line).join("\n");
+  const text = () =>
+    rows
+      .slice(-COPIED)
+      .map((row) => row.line)
+      .join("\n");
   return (
-    <section className="panel" aria-label={WORDS.log}>
-      <div className="hd">
-        <h2>{WORDS.log}</h2>
-        <Status shape={log.paused ? "off" : "ok"} word={log.paused ? WORDS.paused : WORDS.live} />
+    <section className="panel" aria-label={TEXT.log}>
+      <div className="panel-head">
+        <h2>{TEXT.log}</h2>
+        <Status shape={log.paused ? "off" : "ok"} word={log.paused ? TEXT.paused : TEXT.live} />
         <span className="grow" />
-        <button type="button" className="btn bare sm" onClick={() => log.pause(!log.paused)}>
-          {log.paused ? WORDS.resume : WORDS.pause}
+        <button type="button" className="btn bare small" onClick={() => log.pause(!log.paused)}>
+          {log.paused ? TEXT.resume : TEXT.pause}
         </button>
-        {tall && <button type="button" className="btn bare sm" onClick={() => download(server.name, rows)}>Download</button>}
+        {tall && (
+          <button type="button" className="btn bare small" onClick={() => download(server.name, rows)}>
+            Download
+          </button>
+        )}
         <Copy bare only label="Copy log" text={text} />
       </div>
-      <div style={{ padding: "8px 10px", borderBottom: "1px solid var(--line)" }}>
-        <label className="field" style={{ height: 28 }}>
+      <div className="log-filter">
+        <label className="field log-filter-field">
           <Icon name="search" small />
-          <input data-search={tall || undefined} placeholder={WORDS.logFilter} aria-label="Filter log" value={filter} onChange={(event) => setFilter(event.target.value)} />
-          <span className="m t12 num">{plural(rows.length, "line")}</span>
+          <input
+            data-search={tall || undefined}
+            placeholder={TEXT.logFilter}
+            aria-label="Filter log"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+          />
+          <span className="muted text-small num">{plural(rows.length, "line")}</span>
         </label>
       </div>
-      {log.loaded && rows.length === 0 && <p className="m t12" style={{ padding: 14 }}>{filter ? WORDS.noMatch : ENDED.includes(server.state) ? WORDS.noLogEnded : WORDS.noLog}</p>}
+      {log.loaded && rows.length === 0 && (
+        <p className="muted text-small log-empty">
+          {filter ? TEXT.noMatch : ENDED.includes(server.state) ? TEXT.noLogEnded : TEXT.noLog}
+        </p>
+      )}
       <Lines rows={rows} tall={tall} waiting={log.waiting} onGoOn={() => log.pause(false)} />
-      <div className={server.junk_lines > 0 ? "row foot" : "row foot bare"}>
+      <div className={server.junk_lines > 0 ? "row log-foot" : "row log-foot bare"}>
         {server.junk_lines > 0 && (
-          <span className="m t12">
-            {junkWords(server.junk_lines)} <button type="button" className="plain" style={{ color: "var(--link)" }} onClick={() => setFilter("[stdout]")}>Show</button>
+          <span className="muted text-small">
+            {junkText(server.junk_lines)}{" "}
+            <button type="button" className="plain-button link-button" onClick={() => setFilter("[stdout]")}>
+              Show
+            </button>
           </span>
         )}
-        <button type="button" className="btn bare sm sr-focus" onClick={() => setHeard(rows.slice(-READ).map((row) => partsOf(row.line).text).join(". "))}>
-          {WORDS.readLast}
+        <button
+          type="button"
+          className="btn bare small visible-on-focus"
+          onClick={() =>
+            setHeard(
+              rows
+                .slice(-READ)
+                .map((row) => partsOf(row.line).text)
+                .join(". "),
+            )
+          }
+        >
+          {TEXT.readLast}
         </button>
-        <span className="sr" role="status">{heard}</span>
+        <span className="visually-hidden" role="status">
+          {heard}
+        </span>
       </div>
     </section>
   );
@@ -72,7 +106,12 @@ function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
   const [follows, setFollows] = useState(true);
   const seen = useRef(0);
   const top = useRef(0);
-  const view = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => LINE, overscan: 20 });
+  const view = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE,
+    overscan: 20,
+  });
   useEffect(() => {
     if (!follows) return;
     seen.current = rows.length;
@@ -90,9 +129,17 @@ function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
     else if (up) setFollows(false);
   }
   return (
-    <div style={{ position: "relative" }}>
-      <div ref={scroller} className="log" style={{ height: tall ? "max(320px, calc(100dvh - 380px))" : 270 }} role="log" aria-live="off" aria-label="Server log" tabIndex={0} onScroll={scrolled}>
-        <div style={{ height: view.getTotalSize(), position: "relative" }}>
+    <div className="log-frame">
+      <div
+        ref={scroller}
+        className={tall ? "log tall-log" : "log"}
+        role="log"
+        aria-live="off"
+        aria-label="Server log"
+        tabIndex={0}
+        onScroll={scrolled}
+      >
+        <div className="virtual-list" style={{ height: view.getTotalSize() }}>
           {view.getVirtualItems().map((item) => {
             const row = rows[item.index];
             return row ? <Line key={row.number} row={row} start={item.start} /> : null;
@@ -100,7 +147,7 @@ function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
         </div>
       </div>
       {fresh > 0 && (
-        <button type="button" className="btn sm fresh" onClick={() => (onGoOn(), setFollows(true))}>
+        <button type="button" className="btn small new-lines" onClick={() => (onGoOn(), setFollows(true))}>
           {plural(fresh, "new line")} ↓
         </button>
       )}
@@ -111,9 +158,13 @@ function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
 function Line({ row, start }: { row: LogRow; start: number }) {
   const { time, text, level } = partsOf(row.line);
   const [before, word, after] = graveWord(text);
-  const tone = level === "error" ? "e" : level === "warn" ? "w" : "";
+  const tone = level === "error" ? "error" : level === "warn" ? "warning" : "";
   return (
-    <p style={{ position: "absolute", top: 0, left: 0, right: 0, height: LINE, transform: `translateY(${start}px)` }} title={text.length > 60 ? reveal(text) : undefined}>
+    <p
+      className="virtual-row"
+      style={{ height: LINE, transform: `translateY(${start}px)` }}
+      title={text.length > 60 ? reveal(text) : undefined}
+    >
       <span>{time}</span>
       <span>
         {reveal(before)}

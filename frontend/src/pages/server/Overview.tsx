@@ -9,7 +9,7 @@ import { Versions } from "./Versions";
 /** The most of everything on one page. */
 export function Overview({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
   return (
-    <div className="cols">
+    <div className="columns">
       <div>
         <ToolsTable server={server.name} />
         {server.held.length > 0 && <Differences name={server.name} />}

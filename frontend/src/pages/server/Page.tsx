@@ -5,12 +5,12 @@ import { Link, navigate, setSearch, useRest, useSearch } from "../../app/router"
 import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { TabBar } from "../../ui/TabBar";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { Dialogs, type Open } from "../servers/Dialogs";
 import { Facts } from "./Facts";
 import { Head } from "./Head";
 import { Log } from "./Log";
-import { NeedsWord } from "./NeedsWord";
+import { NeedsAction } from "./NeedsAction";
 import { Overview } from "./Overview";
 import "./page.css";
 import { RawJson } from "./RawJson";
@@ -30,30 +30,101 @@ export default function ServerPage() {
   const overview = useOperation("overview", {});
   const [open, setOpen] = useState<Open | null>(null);
   const tab = useSearch().get("tab") ?? "overview";
-  const kept = useOperation("versions", { name }, { enabled: overview.data?.servers.some((one) => one.name === name) ?? false }).data;
+  const kept = useOperation(
+    "versions",
+    { name },
+    { enabled: overview.data?.servers.some((one) => one.name === name) ?? false },
+  ).data;
   const server = overview.data?.servers.find((one) => one.name === name);
-  if (overview.isPending) return <div className="page"><Loading /></div>;
-  if (overview.error) return <div className="page"><Trouble error={overview.error} again={() => void overview.refetch()} /></div>;
+  if (overview.isPending)
+    return (
+      <div className="page">
+        <Loading />
+      </div>
+    );
+  if (overview.error)
+    return (
+      <div className="page">
+        <ErrorBox error={overview.error} again={() => void overview.refetch()} />
+      </div>
+    );
   if (!server) return <Gone name={name} />;
   const tabs = [
     { value: "overview", name: "Overview", content: <Overview server={server} onOpen={setOpen} /> },
-    { value: "tools", name: <>Tools <span className="n">{server.tools}</span></>, content: <div className="tab"><ToolsTable server={name} /></div> },
-    { value: "log", name: "Log", content: <div className="tab"><Log server={server} tall /></div> },
-    { value: "versions", name: kept?.length ? <>Versions <span className="n">{kept.length}</span></> : "Versions", content: <div className="tab"><Versions name={name} whole /></div> },
-    { value: "settings", name: "Settings", content: <div className="tab"><SettingsForm name={name} onReview={() => setOpen({ what: "review", name })} /></div> },
-    { value: "json", name: "Raw JSON", content: <div className="tab"><RawJson name={name} onReview={() => setOpen({ what: "review", name })} /></div> },
+    {
+      value: "tools",
+      name: (
+        <>
+          Tools <span className="count">{server.tools}</span>
+        </>
+      ),
+      content: (
+        <div className="tab">
+          <ToolsTable server={name} />
+        </div>
+      ),
+    },
+    {
+      value: "log",
+      name: "Log",
+      content: (
+        <div className="tab">
+          <Log server={server} tall />
+        </div>
+      ),
+    },
+    {
+      value: "versions",
+      name: kept?.length ? (
+        <>
+          Versions <span className="count">{kept.length}</span>
+        </>
+      ) : (
+        "Versions"
+      ),
+      content: (
+        <div className="tab">
+          <Versions name={name} whole />
+        </div>
+      ),
+    },
+    {
+      value: "settings",
+      name: "Settings",
+      content: (
+        <div className="tab">
+          <SettingsForm name={name} onReview={() => setOpen({ what: "review", name })} />
+        </div>
+      ),
+    },
+    {
+      value: "json",
+      name: "Raw JSON",
+      content: (
+        <div className="tab">
+          <RawJson name={name} onReview={() => setOpen({ what: "review", name })} />
+        </div>
+      ),
+    },
   ];
   return (
     <div className="page">
-      <nav className="crumb" aria-label="Where you are">
-        <Link href="/servers" style={{ color: "inherit" }}>Servers</Link>
+      <nav className="breadcrumb" aria-label="Breadcrumb">
+        <Link className="inherit-color" href="/servers">
+          Servers
+        </Link>
         <Icon name="right" small />
         <span>{name}</span>
       </nav>
       <Head server={server} onOpen={setOpen} />
       <Facts server={server} />
-      <NeedsWord server={server} onOpen={setOpen} />
-      <TabBar label={`Views of ${name}`} value={tab} tabs={tabs} onChange={(value) => setSearch({ tab: value === "overview" ? null : value })} />
+      <NeedsAction server={server} onOpen={setOpen} />
+      <TabBar
+        label={`Views of ${name}`}
+        value={tab}
+        tabs={tabs}
+        onChange={(value) => setSearch({ tab: value === "overview" ? null : value })}
+      />
       <Dialogs open={open} onOpen={setOpen} />
     </div>
   );
@@ -64,8 +135,8 @@ function Gone({ name }: { name: string }) {
     <div className="page">
       <h1>{name}</h1>
       <p className="empty">
-        There is no server of this name any more.{" "}
-        <button type="button" className="btn sm" onClick={() => navigate("/servers")}>
+        There is no server with this name.{" "}
+        <button type="button" className="btn small" onClick={() => navigate("/servers")}>
           All servers
         </button>
       </p>

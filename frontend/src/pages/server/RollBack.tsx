@@ -8,7 +8,7 @@ import { notify } from "../../app/notices";
 export async function rollBack(name: string, version: string): Promise<void> {
   try {
     const done = await run("rollback", { name, to: version });
-    notify(`“${name}” is ${done.active.version} again.`);
+    notify(`Rolled “${name}” back to ${done.active.version}.`);
   } catch (error) {
     notify(sentence(error));
   }

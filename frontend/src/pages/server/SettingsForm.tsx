@@ -4,25 +4,25 @@ import { useOperation } from "../../api/hooks";
 import { Loading } from "../../ui/Loading";
 import { Segments } from "../../ui/Segments";
 import { Switch } from "../../ui/Switch";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { SETTINGS, valueAt, withValue, type Json, type Setting } from "./settings";
 import { useEntrySaver } from "./useEntry";
-import { keptWords } from "./words";
+import { unknownKeysText } from "./text";
 
 /** The usual settings as a form, saved on change; the same data as the raw JSON. */
 export function SettingsForm({ name, onReview }: { name: string; onReview: () => void }) {
   const { data, error } = useOperation("entry", { name });
   const { save, trouble } = useEntrySaver(name, onReview);
-  if (error) return <Trouble error={error} />;
+  if (error) return <ErrorBox error={error} />;
   if (!data) return <Loading rows={5} height={44} />;
   const entry = JSON.parse(data.text) as Json;
   return (
-    <div style={{ maxWidth: 760 }}>
+    <div className="form-width">
       {SETTINGS.map((setting) => (
         <div key={setting.name} className="setting">
           <div>
-            <b className="b">{setting.name}</b>
-            <p className="m t12">{setting.about}</p>
+            <b className="medium">{setting.name}</b>
+            <p className="muted text-small">{setting.about}</p>
           </div>
           <Control
             key={JSON.stringify(valueAt(entry, setting.path))}
@@ -32,8 +32,8 @@ export function SettingsForm({ name, onReview }: { name: string; onReview: () =>
           />
         </div>
       ))}
-      {trouble !== null && <Trouble error={trouble} />}
-      <p className="m t12" style={{ marginTop: 12 }}>{keptWords(data.unknown.length)}</p>
+      {trouble !== null && <ErrorBox error={trouble} />}
+      <p className="muted text-small space-above-12">{unknownKeysText(data.unknown.length)}</p>
     </div>
   );
 }
@@ -50,14 +50,30 @@ function Control({ setting, value, onChange }: ControlProps) {
     return <Segments label={setting.name} value={String(value)} options={setting.choices ?? []} onChange={onChange} />;
   }
   if (setting.kind === "names") {
-    return <TextField name={setting.name} wide value={(value as string[]).join(", ")} onDone={(text) => onChange(text.split(/[\s,]+/).filter(Boolean))} check={() => ""} />;
+    return (
+      <TextField
+        name={setting.name}
+        wide
+        value={(value as string[]).join(", ")}
+        onDone={(text) => onChange(text.split(/[\s,]+/).filter(Boolean))}
+        check={() => ""}
+      />
+    );
   }
   const { least = 0, most = Infinity } = setting;
   const check = (text: string) => {
     const number = Number(text);
     return text.trim() !== "" && number >= least && number <= most ? "" : `Between ${least} and ${most}.`;
   };
-  return <TextField name={setting.name} value={String(value)} unit={setting.kind === "seconds" ? "s" : "MB"} onDone={(text) => onChange(Number(text))} check={check} />;
+  return (
+    <TextField
+      name={setting.name}
+      value={String(value)}
+      unit={setting.kind === "seconds" ? "s" : "MB"}
+      onDone={(text) => onChange(Number(text))}
+      check={check}
+    />
+  );
 }
 
 interface TextProps {
@@ -76,12 +92,19 @@ function TextField({ name, value, unit, wide = false, check, onDone }: TextProps
     if (!wrong && text !== value) onDone(text);
   }
   return (
-    <span style={{ width: wide ? 300 : 120 }}>
+    <span className={wide ? "setting-input wide-input" : "setting-input"}>
       <span className="field">
-        <input aria-label={name} aria-invalid={wrong !== ""} value={text} onChange={(event) => setText(event.target.value)} onBlur={done} onKeyDown={(event) => event.key === "Enter" && done()} />
-        {unit && <span className="m">{unit}</span>}
+        <input
+          aria-label={name}
+          aria-invalid={wrong !== ""}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onBlur={done}
+          onKeyDown={(event) => event.key === "Enter" && done()}
+        />
+        {unit && <span className="muted">{unit}</span>}
       </span>
-      {wrong && <span className="st fail t12">{wrong}</span>}
+      {wrong && <span className="status fail text-small">{wrong}</span>}
     </span>
   );
 }

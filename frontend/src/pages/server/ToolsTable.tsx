@@ -11,29 +11,29 @@ import { Loading } from "../../ui/Loading";
 import { Glyph } from "../../ui/Status";
 import { Switch } from "../../ui/Switch";
 import { useWindow } from "../../ui/window";
-import { saysIt, WORDS } from "./words";
+import { saysIt, TEXT } from "./text";
 
 /** Its tools: what each says of itself, what it costs, and whether a model may have it. */
 export function ToolsTable({ server }: { server: string }) {
   const found = useOperation("find_tools", { server });
   const hints = useOperation("tools", { server, disabled: true }).data;
   return (
-    <section aria-label={WORDS.tools}>
-      <div className="sec">
-        <h2>{WORDS.tools}</h2>
-        <span className="m t12 grow">{WORDS.offered}</span>
+    <section aria-label={TEXT.tools}>
+      <div className="section-head">
+        <h2>{TEXT.tools}</h2>
+        <span className="muted text-small grow">{TEXT.offered}</span>
       </div>
       {found.isPending && <Loading rows={3} height={48} />}
-      {found.data?.tools.length === 0 && <p className="empty">{WORDS.noTools}</p>}
+      {found.data?.tools.length === 0 && <p className="empty">{TEXT.noTools}</p>}
       {found.data && found.data.tools.length > 0 && (
-        <table className="tt" aria-rowcount={found.data.tools.length + 1}>
+        <table className="tools-table" aria-rowcount={found.data.tools.length + 1}>
           <thead>
             <tr>
               <th>Tool</th>
-              <th className="hs says">Says it</th>
-              <th className="r tok" style={{ paddingRight: 8 }}>Tokens</th>
-              <th className="c hs nw pin">Always on</th>
-              <th className="r offered">Offered</th>
+              <th className="hide-narrow col-declared">Declared as</th>
+              <th className="align-right col-tokens-used number-column">Tokens</th>
+              <th className="align-center hide-narrow nowrap col-always-on">Always on</th>
+              <th className="align-right col-offered">Offered</th>
             </tr>
           </thead>
           <ToolRows tools={found.data.tools} hints={hints ?? []} />
@@ -49,7 +49,12 @@ const COLUMNS = 5;
 function ToolRows({ tools, hints }: { tools: readonly ShelfTool[]; hints: readonly ToolInfo[] }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const said = useMemo(() => new Map(hints.map((one) => [one.name, saysIt(one.annotations)])), [hints]);
-  const view = useWindow({ count: tools.length, height: 48, keyOf: (index) => tools[index]?.name ?? index, anchor: body });
+  const view = useWindow({
+    count: tools.length,
+    height: 48,
+    keyOf: (index) => tools[index]?.name ?? index,
+    anchor: body,
+  });
   return (
     <tbody ref={body}>
       {view.before > 0 && <Gap height={view.before} />}
@@ -65,7 +70,7 @@ function ToolRows({ tools, hints }: { tools: readonly ShelfTool[]; hints: readon
 function Gap({ height }: { height: number }) {
   return (
     <tr aria-hidden="true">
-      <td colSpan={COLUMNS} style={{ height, padding: 0, border: 0 }} />
+      <td className="gap-cell" colSpan={COLUMNS} style={{ height }} />
     </tr>
   );
 }
@@ -75,28 +80,34 @@ function ToolRow({ tool, says }: { tool: ShelfTool; says: string }) {
   return (
     <tr>
       <td>
-        <div className="row" style={{ gap: 8 }}>
-          <Link href={`/tools?tool=${encodeURIComponent(tool.name)}`} style={{ color: "inherit" }}>
-            <code className="bb">{reveal(tool.tool)}</code>
+        <div className="row tool-line">
+          <Link className="inherit-color" href={`/tools?tool=${encodeURIComponent(tool.name)}`}>
+            <code className="bold">{reveal(tool.tool)}</code>
           </Link>
           {held && <Glyph shape="need" />}
         </div>
-        <div className="m t12 el about" title={reveal(tool.description)}>
-          {reveal(tool.description.trim().split("\n")[0] ?? "") || WORDS.noDescription}
+        <div className="muted text-small ellipsis tool-about" title={reveal(tool.description)}>
+          {reveal(tool.description.trim().split("\n")[0] ?? "") || TEXT.noDescription}
         </div>
       </td>
-      <td className="hs">
-        {says ? <span className="tag">{says}</span> : <span className="m">–</span>}
+      <td className="hide-narrow">{says ? <span className="tag">{says}</span> : <span className="muted">–</span>}</td>
+      <td className="align-right num secondary text-small number-column">{tool.tokens}</td>
+      <td className="align-center hide-narrow">
+        <Switch
+          label={`Always on: ${tool.tool}`}
+          on={tool.always_on}
+          onChange={(on) => void set(tool, { always_on: on })}
+        />
       </td>
-      <td className="r num q t12" style={{ paddingRight: 8 }}>{tool.tokens}</td>
-      <td className="c hs">
-        <Switch label={`Always on: ${tool.tool}`} on={tool.always_on} onChange={(on) => void set(tool, { always_on: on })} />
-      </td>
-      <td className="r">
+      <td className="align-right">
         {held ? (
-          <span className="q">{WORDS.held}</span>
+          <span className="secondary">{TEXT.held}</span>
         ) : (
-          <Switch label={`Offered: ${tool.tool}`} on={tool.standing !== "off"} onChange={(on) => void set(tool, { enabled: on })} />
+          <Switch
+            label={`Offered: ${tool.tool}`}
+            on={tool.standing !== "off"}
+            onChange={(on) => void set(tool, { enabled: on })}
+          />
         )}
       </td>
     </tr>

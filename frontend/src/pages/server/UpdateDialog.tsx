@@ -5,12 +5,22 @@ import type { InstallPlan } from "../../api/types";
 import { Dialog } from "../../ui/Dialog";
 import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { updateServer } from "../add/setups";
-import { UPDATE } from "./words";
+import { UPDATE } from "./text";
 
 /** A newer version: first exactly what would be done; the doing goes on in the host, and is followed elsewhere. */
-export function UpdateDialog({ name, to, onClose, onBegun }: { name: string; to: string; onClose: () => void; onBegun: () => void }) {
+export function UpdateDialog({
+  name,
+  to,
+  onClose,
+  onBegun,
+}: {
+  name: string;
+  to: string;
+  onClose: () => void;
+  onBegun: () => void;
+}) {
   const [plan, setPlan] = useState<InstallPlan | null>(null);
   const [current, setCurrent] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -34,14 +44,18 @@ export function UpdateDialog({ name, to, onClose, onBegun }: { name: string; to:
 
   return (
     <Dialog title={UPDATE.title(name, to)} onClose={onClose}>
-      <div style={{ padding: "14px 14px 18px", display: "grid", gap: 12 }}>
+      <div className="update-plan">
         {!plan && !current && trouble === null && <Loading rows={3} height={28} />}
-        {current && <p className="q">{UPDATE.current}</p>}
+        {current && <p className="secondary">{UPDATE.current}</p>}
         {plan && <pre className="code wrap">{reveal([plan.command.join(" "), ...plan.fetches].join("\n"))}</pre>}
-        {trouble !== null && <Trouble error={trouble} />}
-        <div className="row" style={{ justifyContent: "flex-end" }}>
-          <button type="button" className="btn" onClick={onClose}>{UPDATE.leave}</button>
-          <button type="button" className="btn pri" disabled={!plan || busy} onClick={() => plan && update(plan)}>{UPDATE.go}</button>
+        {trouble !== null && <ErrorBox error={trouble} />}
+        <div className="row align-end">
+          <button type="button" className="btn" onClick={onClose}>
+            {UPDATE.leave}
+          </button>
+          <button type="button" className="btn primary" disabled={!plan || busy} onClick={() => plan && update(plan)}>
+            {UPDATE.go}
+          </button>
         </div>
       </div>
     </Dialog>

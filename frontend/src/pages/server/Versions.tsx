@@ -5,13 +5,13 @@ import { useOperation } from "../../api/hooks";
 import type { VersionLook } from "../../api/types";
 import { day } from "../../ui/amounts";
 import { Glyph } from "../../ui/Status";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { TestDialog } from "../add/TestDialog";
 import { rollBack } from "./RollBack";
 import { UpdateDialog } from "./UpdateDialog";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
-/** Which versions lie here, and a look whether there is a newer one, when somebody asks. */
+/** The installed versions, and a check for updates on request. */
 export function Versions({ name, whole = false }: { name: string; whole?: boolean }) {
   const kept = useOperation("versions", { name }).data;
   const [looked, setLooked] = useState<VersionLook | null>(null);
@@ -37,36 +37,53 @@ export function Versions({ name, whole = false }: { name: string; whole?: boolea
   }
 
   return (
-    <section className="panel" style={{ marginTop: whole ? 0 : 16, maxWidth: 640 }} aria-label={WORDS.versions}>
-      <div className="hd">
-        <h2>{WORDS.versions}</h2>
-        <span className="m t12 grow">{WORDS.nothingUpdates}</span>
+    <section className={whole ? "panel versions" : "panel versions space-above-16"} aria-label={TEXT.versions}>
+      <div className="panel-head">
+        <h2>{TEXT.versions}</h2>
+        <span className="muted text-small grow">{TEXT.nothingUpdates}</span>
         {kept.length > 0 && !newest && (
-          <button type="button" className="btn bare sm" disabled={looking} onClick={() => void look()}>
-            {looking ? "Looking…" : looked ? "No newer one" : "Look for a newer one"}
+          <button type="button" className="btn bare small" disabled={looking} onClick={() => void look()}>
+            {looking ? "Checking…" : looked ? "Up to date" : "Check for updates"}
           </button>
         )}
         {newest && (
-          <button type="button" className="btn sm" onClick={() => setUpdating(true)}>
+          <button type="button" className="btn small" onClick={() => setUpdating(true)}>
             Update to {newest}…
           </button>
         )}
       </div>
-      {kept.length === 0 && <p className="m" style={{ padding: "12px 14px" }}>{WORDS.notInstalled}</p>}
+      {kept.length === 0 && <p className="muted versions-empty">{TEXT.notInstalled}</p>}
       {kept.map((one) => (
-        <div key={`${one.version} ${one.installed_at}`} className="ver">
+        <div key={`${one.version} ${one.installed_at}`} className="version-row">
           <Glyph shape={one.active ? "ok" : "off"} />
           <span>
-            <b className="b num">{one.version}</b>{" "}
-            <span className="m t12">{one.active ? `active, installed ${day(one.installed_at)}` : `kept, installed ${day(one.installed_at)}`}</span>
+            <b className="medium num">{one.version}</b>{" "}
+            <span className="muted text-small">
+              {one.active ? `active, installed ${day(one.installed_at)}` : `kept, installed ${day(one.installed_at)}`}
+            </span>
           </span>
-          {one.active ? <span /> : (
-            <button type="button" className="btn bare sm" onClick={() => void rollBack(name, one.version)}>Roll back</button>
+          {one.active ? (
+            <span />
+          ) : (
+            <button type="button" className="btn bare small" onClick={() => void rollBack(name, one.version)}>
+              Roll back
+            </button>
           )}
         </div>
       ))}
-      {trouble !== null && <div style={{ padding: 12 }}><Trouble error={trouble} /></div>}
-      {updating && newest && <UpdateDialog name={name} to={newest} onClose={() => setUpdating(false)} onBegun={() => (setUpdating(false), setLooked(null), setFollowed(true))} />}
+      {trouble !== null && (
+        <div className="versions-error">
+          <ErrorBox error={trouble} />
+        </div>
+      )}
+      {updating && newest && (
+        <UpdateDialog
+          name={name}
+          to={newest}
+          onClose={() => setUpdating(false)}
+          onBegun={() => (setUpdating(false), setLooked(null), setFollowed(true))}
+        />
+      )}
       {followed && <TestDialog name={name} shown onClose={() => setFollowed(false)} onFix={() => setFollowed(false)} />}
     </section>
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { asWords } from "./definition";
+import { asText } from "./definition";
 
 test("a schema is a line for each field, and what else it says is not left out", () => {
   const schema = {
@@ -9,7 +9,7 @@ test("a schema is a line for each field, and what else it says is not left out",
     required: ["url"],
     additionalProperties: false,
   };
-  expect(asWords("inputSchema", schema)).toBe(
+  expect(asText("inputSchema", schema)).toBe(
     [
       "inputSchema.properties",
       "  url         string, required",

@@ -20,7 +20,7 @@ const STAMP = /^\[?(\d{4}-\d\d-\d\d[T ])?(\d\d:\d\d:\d\d)[.,]?\d*(?:Z|[+-]\d\d:?
 const ERROR = /\b(error|critical|fatal|traceback|exception)\b/i;
 const WARN = /\b(warn|warning)\b/i;
 
-/** What stands in a line: when, what, and how grave. */
+/** A line's time, text and level. */
 export function partsOf(line: string): LogParts {
   const stamp = STAMP.exec(line);
   const text = stamp ? line.slice(stamp[0].length) : line;
@@ -32,7 +32,7 @@ function levelOf(text: string): LogParts["level"] {
   return WARN.test(text) ? "warn" : "info";
 }
 
-/** A text in three: what stands before the word that says how grave it is, that word, and the rest. */
+/** A text split around the word that states its level. */
 export function graveWord(text: string): [string, string, string] {
   const found = ERROR.exec(text) ?? WARN.exec(text);
   if (!found) return [text, "", ""];

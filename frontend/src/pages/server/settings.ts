@@ -15,14 +15,72 @@ export interface Setting {
 }
 
 export const SETTINGS: readonly Setting[] = [
-  { path: ["timeouts", "start"], name: "Time to start", about: "After so many seconds a start has failed.", kind: "seconds", usual: 60, least: 1, most: 3600 },
-  { path: ["timeouts", "call"], name: "Time for a call", about: "After so many seconds a call is cancelled.", kind: "seconds", usual: 60, least: 1, most: 86400 },
-  { path: ["lazy"], name: "Start when needed", about: "It starts with the first call, once its tools are known.", kind: "switch", usual: false },
-  { path: ["isolation"], name: "Instances", about: "One for everybody, or one for each chat.", kind: "choice", usual: "shared", choices: [{ value: "shared", name: "One for all" }, { value: "session", name: "One a chat" }] },
-  { path: ["tools", "include"], name: "Only these tools", about: "Patterns of its own names; empty means all.", kind: "names", usual: [] },
-  { path: ["tools", "exclude"], name: "Not these tools", about: "Patterns of its own names.", kind: "names", usual: [] },
-  { path: ["envAllow"], name: "Variables it may see", about: "Names of variables of your environment.", kind: "names", usual: [] },
-  { path: ["memory", "limit"], name: "Memory", about: "Above so many megabytes it is started again; 0 for never.", kind: "megabytes", usual: 4096, least: 0, most: 1_000_000 },
+  {
+    path: ["timeouts", "start"],
+    name: "Start timeout",
+    about: "Seconds until a start counts as failed.",
+    kind: "seconds",
+    usual: 60,
+    least: 1,
+    most: 3600,
+  },
+  {
+    path: ["timeouts", "call"],
+    name: "Call timeout",
+    about: "Seconds until a call is cancelled.",
+    kind: "seconds",
+    usual: 60,
+    least: 1,
+    most: 86400,
+  },
+  {
+    path: ["lazy"],
+    name: "Start when needed",
+    about: "Starts with the first call, once its tools are known.",
+    kind: "switch",
+    usual: false,
+  },
+  {
+    path: ["isolation"],
+    name: "Instances",
+    about: "One shared instance, or one per chat.",
+    kind: "choice",
+    usual: "shared",
+    choices: [
+      { value: "shared", name: "Shared" },
+      { value: "session", name: "Per chat" },
+    ],
+  },
+  {
+    path: ["tools", "include"],
+    name: "Only these tools",
+    about: "Patterns of its tool names (leave empty for all).",
+    kind: "names",
+    usual: [],
+  },
+  {
+    path: ["tools", "exclude"],
+    name: "Not these tools",
+    about: "Patterns of its tool names.",
+    kind: "names",
+    usual: [],
+  },
+  {
+    path: ["envAllow"],
+    name: "Environment variables",
+    about: "Names of your environment variables that it may see.",
+    kind: "names",
+    usual: [],
+  },
+  {
+    path: ["memory", "limit"],
+    name: "Memory limit",
+    about: "Restarts above this many megabytes; 0 for no limit.",
+    kind: "megabytes",
+    usual: 4096,
+    least: 0,
+    most: 1_000_000,
+  },
 ];
 
 export function valueAt(entry: Json, path: readonly string[]): unknown {

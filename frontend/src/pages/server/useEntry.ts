@@ -5,7 +5,7 @@ import { ApiError } from "../../api/errors";
 import { queries } from "../../api/hooks";
 import { notify } from "../../app/notices";
 
-/** Saves an entry over the one that was seen; `conflict` is true when somebody else was quicker. */
+/** Saves an entry; `conflict` is true if the file changed since it was read. */
 export function useEntrySaver(name: string, onReview: () => void) {
   const [trouble, setTrouble] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

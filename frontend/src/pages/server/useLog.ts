@@ -39,14 +39,19 @@ export function useLog(name: string): LogView {
     const follow = () => {
       setRows([]);
       next.current = 0;
-      stream("logs", { name, count: MOST, follow: true, batch: true }, (news) => {
-        setLoaded(true);
-        const lines = "lines" in news ? news.lines : [news.line];
-        if (!isPaused.current) return take(lines);
-        held.current.push(...lines);
-        if (held.current.length > MOST) held.current = held.current.slice(-MOST);
-        setWaiting(held.current.length);
-      }, leaving.signal).catch(() => {
+      stream(
+        "logs",
+        { name, count: MOST, follow: true, batch: true },
+        (news) => {
+          setLoaded(true);
+          const lines = "lines" in news ? news.lines : [news.line];
+          if (!isPaused.current) return take(lines);
+          held.current.push(...lines);
+          if (held.current.length > MOST) held.current = held.current.slice(-MOST);
+          setWaiting(held.current.length);
+        },
+        leaving.signal,
+      ).catch(() => {
         if (!leaving.signal.aborted) timer = setTimeout(follow, AGAIN);
       });
     };
@@ -57,14 +62,17 @@ export function useLog(name: string): LogView {
     };
   }, [name, connected, take]);
 
-  const pause = useCallback((stop: boolean) => {
-    isPaused.current = stop;
-    setPaused(stop);
-    if (stop) return;
-    take(held.current);
-    held.current = [];
-    setWaiting(0);
-  }, [take]);
+  const pause = useCallback(
+    (stop: boolean) => {
+      isPaused.current = stop;
+      setPaused(stop);
+      if (stop) return;
+      take(held.current);
+      held.current = [];
+      setWaiting(0);
+    },
+    [take],
+  );
 
   return { rows, waiting, paused, pause, loaded };
 }

@@ -35,7 +35,14 @@ export function Dialogs({ open, onOpen }: { open: Open | null; onOpen: (open: Op
     case "test":
       return <TestDialog key={open.name} name={open.name} shown={open.shown ?? false} onClose={close} onFix={fix} />;
     case "edit":
-      return <EditDialog key={open.name} name={open.name} onClose={close} onReview={() => onOpen({ what: "review", name: open.name })} />;
+      return (
+        <EditDialog
+          key={open.name}
+          name={open.name}
+          onClose={close}
+          onReview={() => onOpen({ what: "review", name: open.name })}
+        />
+      );
     case "value":
       return <ValueDialog key={open.name} name={open.name} missing={open.missing} onClose={close} />;
     case "sign-in":

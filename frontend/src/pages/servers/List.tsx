@@ -4,8 +4,8 @@ import { useCallback, useRef, useState, type FocusEvent, type ReactNode } from "
 import type { MenuEntry } from "../../ui/Menu";
 import type { Group, Row, Way } from "./model";
 import { ServerRow } from "./ServerRow";
-import type { Steady } from "./steady";
-import { GROUPS, PAGE } from "./words";
+import type { StableOrder } from "./stableOrder";
+import { GROUPS, PAGE } from "./text";
 
 type Item = { kind: "head"; group: Group; count: number } | { kind: "row"; row: Row };
 
@@ -13,7 +13,7 @@ type Item = { kind: "head"; group: Group; count: number } | { kind: "row"; row: 
 const MANY = 100;
 
 interface Props {
-  steady: Steady;
+  steady: StableOrder;
   rows: readonly Row[];
   now: number;
   onAct: (row: Row, way: Way) => void;
@@ -30,18 +30,33 @@ export function List({ steady, rows, now, onAct, menuOf }: Props) {
   const focused = useCallback((name: string) => setCurrent(name), []);
   const draw = (item: Item, index: number): ReactNode =>
     item.kind === "head" ? (
-      <div className="grp" role="row" aria-rowindex={index + 2} key={item.group}>
-        <span role="cell" aria-colspan={7} className="row">{GROUPS[item.group]} <span className="n num">{item.count}</span></span>
+      <div className="group-head" role="row" aria-rowindex={index + 2} key={item.group}>
+        <span role="cell" aria-colspan={7} className="row">
+          {GROUPS[item.group]} <span className="number num">{item.count}</span>
+        </span>
       </div>
     ) : (
-      <ServerRow key={item.row.name} row={item.row} index={index + 2} now={now} most={most} current={item.row.name === first} onAct={onAct} menuOf={menuOf} onFocus={focused} />
+      <ServerRow
+        key={item.row.name}
+        row={item.row}
+        index={index + 2}
+        now={now}
+        most={most}
+        current={item.row.name === first}
+        onAct={onAct}
+        menuOf={menuOf}
+        onFocus={focused}
+      />
     );
   const leave = (event: FocusEvent) => !table.current?.contains(event.relatedTarget) && steady.onFocus(false);
   return (
     <>
       {steady.changed && (
-        <p className="chg m t12" role="status">
-          {PAGE.orderChanged} <button type="button" className="plain lk" onClick={steady.sort}>{PAGE.sortAgain}</button>
+        <p className="order-changed muted text-small" role="status">
+          {PAGE.orderChanged}{" "}
+          <button type="button" className="plain-button link-button" onClick={steady.sort}>
+            {PAGE.sortAgain}
+          </button>
         </p>
       )}
       <div
@@ -55,7 +70,13 @@ export function List({ steady, rows, now, onAct, menuOf }: Props) {
         onBlur={leave}
       >
         <Heads />
-        {items.length > MANY ? <Window items={items} draw={draw} /> : <div className="sv" role="rowgroup">{items.map(draw)}</div>}
+        {items.length > MANY ? (
+          <Window items={items} draw={draw} />
+        ) : (
+          <div className="server-table" role="rowgroup">
+            {items.map(draw)}
+          </div>
+        )}
       </div>
     </>
   );
@@ -64,14 +85,24 @@ export function List({ steady, rows, now, onAct, menuOf }: Props) {
 function Heads() {
   return (
     <div role="rowgroup">
-      <div className="th" role="row" aria-rowindex={1}>
+      <div className="column-heads" role="row" aria-rowindex={1}>
         <span role="columnheader">State</span>
         <span role="columnheader">Server</span>
-        <span role="columnheader" className="n">Tools</span>
-        <span role="columnheader" className="n h2">Tokens</span>
-        <span role="columnheader" className="n h2">Calls, 24 h</span>
-        <span role="columnheader" className="n h2">Typical</span>
-        <span role="columnheader"><span className="sr">What to do</span></span>
+        <span role="columnheader" className="number">
+          Tools
+        </span>
+        <span role="columnheader" className="number hide-medium">
+          Tokens
+        </span>
+        <span role="columnheader" className="number hide-medium">
+          Calls, 24 h
+        </span>
+        <span role="columnheader" className="number hide-medium">
+          Typical
+        </span>
+        <span role="columnheader">
+          <span className="visually-hidden">Actions</span>
+        </span>
       </div>
     </div>
   );
@@ -89,7 +120,7 @@ function Window({ items, draw }: { items: readonly Item[]; draw: (item: Item, in
     overscan: 10,
   });
   return (
-    <div ref={box} className="sv" role="rowgroup" style={{ height: view.getTotalSize(), position: "relative" }}>
+    <div ref={box} className="server-table virtual-list" role="rowgroup" style={{ height: view.getTotalSize() }}>
       {view.getVirtualItems().map((line) => {
         const item = items[line.index];
         if (!item) return null;
@@ -99,7 +130,8 @@ function Window({ items, draw }: { items: readonly Item[]; draw: (item: Item, in
             ref={view.measureElement}
             data-index={line.index}
             role="presentation"
-            style={{ position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${line.start - view.options.scrollMargin}px)` }}
+            className="virtual-row"
+            style={{ transform: `translateY(${line.start - view.options.scrollMargin}px)` }}
           >
             {draw(item, line.index)}
           </div>
@@ -118,7 +150,8 @@ function itemsOf(rows: readonly Row[]): Item[] {
   const items: Item[] = [];
   let last: Group | null = null;
   for (const row of rows) {
-    if (row.group !== last) items.push({ kind: "head", group: row.group, count: rows.filter((one) => one.group === row.group).length });
+    if (row.group !== last)
+      items.push({ kind: "head", group: row.group, count: rows.filter((one) => one.group === row.group).length });
     last = row.group;
     items.push({ kind: "row", row });
   }

@@ -8,20 +8,20 @@ import { Loading } from "../../ui/Loading";
 import { plural } from "../../ui/amounts";
 import { Segments } from "../../ui/Segments";
 import { Switch } from "../../ui/Switch";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { useSetups } from "../add/setups";
 import * as actions from "./actions";
 import { Dialogs, type Open } from "./Dialogs";
-import { AllOff, BadConfig, Empty } from "./Notes";
+import { AllOff, BadConfig, Empty } from "./ListNotices";
 import { List } from "./List";
 import { useRowKeys } from "./rowKeys";
 import { menuOf, performWay } from "./rowActions";
 import { countGroups, isShown, rowsOf, type Overview, type Row, type Show, type Way } from "./model";
-import { useSteady } from "./steady";
-import { PAGE, sumWords } from "./words";
+import { useStableOrder } from "./stableOrder";
+import { PAGE, summaryText } from "./text";
 import "./page.css";
 
-for (const kind of ["server", "server_removed", "tools", "config", "waiting"]) refreshOn(kind, "overview");
+for (const kind of ["server", "server_removed", "tools", "config", "waiting"] as const) refreshOn(kind, "overview");
 refreshOn("config", "launch", "entry");
 refreshOn("tools", "launch");
 
@@ -40,9 +40,24 @@ export default function Page() {
   const none = data !== undefined && rowsOf(data, setups).length === 0;
   return (
     <div className="page">
-      {!data && !error && <><Title /><Loading rows={8} /></>}
-      {error && !data && <><Title /><Trouble error={error} again={() => void refetch()} /></>}
-      {data && none && <><Title /><Empty onOpen={setOpen} /></>}
+      {!data && !error && (
+        <>
+          <Title />
+          <Loading rows={8} />
+        </>
+      )}
+      {error && !data && (
+        <>
+          <Title />
+          <ErrorBox error={error} again={() => void refetch()} />
+        </>
+      )}
+      {data && none && (
+        <>
+          <Title />
+          <Empty onOpen={setOpen} />
+        </>
+      )}
       {data && !none && <Servers data={data} search={search} onOpen={setOpen} />}
       <Dialogs open={open} onOpen={setOpen} />
     </div>
@@ -50,7 +65,13 @@ export default function Page() {
 }
 
 function Title() {
-  return <div className="ph1"><div className="grow"><h1>{PAGE.title}</h1></div></div>;
+  return (
+    <div className="page-head">
+      <div className="grow">
+        <h1>{PAGE.title}</h1>
+      </div>
+    </div>
+  );
 }
 
 function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchParams; onOpen: (open: Open) => void }) {
@@ -61,7 +82,7 @@ function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchPa
   const counts = countGroups(rows);
   const wanted = useDeferredValue(words);
   const tools = useToolNames(wanted !== "");
-  const steady = useSteady(rows);
+  const steady = useStableOrder(rows);
   const shown = steady.rows.filter((row) => isShown(row, show, wanted, tools));
   const now = useClock(rows);
   const act = useCallback((row: Row, way: Way) => performWay(row, way, onOpen), [onOpen]);
@@ -69,34 +90,50 @@ function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchPa
   usePageKeys(shown, onOpen);
   return (
     <>
-      <div className="ph1">
+      <div className="page-head">
         <div className="grow">
           <h1>{PAGE.title}</h1>
-          <p>{sumWords(counts, rows.length)}</p>
+          <p>{summaryText(counts, rows.length)}</p>
         </div>
-        <button type="button" className="btn hide-s" onClick={() => onOpen({ what: "import" })}>{PAGE.import}</button>
-        <button type="button" className="btn pri" onClick={() => onOpen({ what: "add" })}>
-          <Icon name="plus" small />{PAGE.add}<kbd>A</kbd>
+        <button type="button" className="btn hide-narrow" onClick={() => onOpen({ what: "import" })}>
+          {PAGE.import}
+        </button>
+        <button type="button" className="btn primary" onClick={() => onOpen({ what: "add" })}>
+          <Icon name="plus" small />
+          {PAGE.add}
+          <kbd>A</kbd>
         </button>
       </div>
       {data.config_error && <BadConfig trouble={data.config_error} />}
       {!data.switched_on && <AllOff at={data.switched_at} ended={data.ended} />}
-      <div className="tl">
-        <label className="field grow ff">
+      <div className="toolbar">
+        <label className="field grow filter-field">
           <Icon name="search" small />
-          <input data-search placeholder={PAGE.filter} aria-label={PAGE.filterLabel} value={words} onChange={(event) => setWords(event.target.value)} />
-          <kbd className="hide-s">/</kbd>
+          <input
+            data-search
+            placeholder={PAGE.filter}
+            aria-label={PAGE.filterLabel}
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
+          <kbd className="hide-narrow">/</kbd>
         </label>
-        <Segments label="Show" value={show} options={segments(counts, rows.length, show)} onChange={(next) => setSearch({ show: next === "all" ? null : next })} />
-        <span className="grow hide-s" />
-        <span className="m t12 row master" style={{ gap: 8 }}>
-          {PAGE.master} <Switch label="Master switch" on={data.switched_on} onChange={(on) => void actions.switchAll(on)} />
+        <Segments
+          label="Show"
+          value={show}
+          options={segments(counts, rows.length, show)}
+          onChange={(next) => setSearch({ show: next === "all" ? null : next })}
+        />
+        <span className="grow hide-narrow" />
+        <span className="muted text-small row master-switch master-label">
+          {PAGE.master}{" "}
+          <Switch label="Master switch" on={data.switched_on} onChange={(on) => void actions.switchAll(on)} />
         </span>
       </div>
       <List steady={steady} rows={shown} now={now} onAct={act} menuOf={menu} />
-      {shown.length === 0 && <p className="empty">{words ? `Nothing here is called “${words}”.` : "Nothing here."}</p>}
+      {shown.length === 0 && <p className="empty">{words ? `No servers match “${words}”.` : "No servers here."}</p>}
       <BuiltIn data={data} />
-      <p className="m only-s row" style={{ marginTop: 14 }}>
+      <p className="muted only-narrow row space-above-14">
         <span className="grow">{PAGE.master}</span>
         <Switch label="Master switch" on={data.switched_on} onChange={(on) => void actions.switchAll(on)} />
       </p>
@@ -105,27 +142,33 @@ function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchPa
 }
 
 function segments(counts: ReturnType<typeof countGroups>, total: number, show: Show) {
-  const name = (words: string, amount: number) => <>{words} <span className="m num">{amount}</span></>;
+  const name = (words: string, amount: number) => (
+    <>
+      {words} <span className="muted num">{amount}</span>
+    </>
+  );
   const usual: { value: Show; name: React.ReactNode }[] = [
     { value: "all", name: name("All", total) },
     { value: "needs", name: name("Needs you", counts.needs) },
     { value: "up", name: name("Up", counts.up) },
     { value: "off", name: name("Off", counts.off) },
   ];
-  return show === "trouble" ? [...usual, { value: "trouble" as const, name: name("In trouble", counts.trouble) }] : usual;
+  return show === "trouble" ? [...usual, { value: "trouble" as const, name: name("Problems", counts.trouble) }] : usual;
 }
 
 function BuiltIn({ data }: { data: Overview }) {
   if (data.built_in.length === 0) return null;
-  const words = data.built_in.map((one) => `${one.name || "Toolcrib’s own"} (${plural(one.tools, "tool")}${one.note ? `, ${one.note}` : ""})`);
+  const words = data.built_in.map(
+    (one) => `${one.name || "Toolcrib’s own"} (${plural(one.tools, "tool")}${one.note ? `, ${one.note}` : ""})`,
+  );
   return (
-    <p className="m t12" style={{ marginTop: 14 }}>
-      Built in, without a process of their own: {words.join(", ")}. <Link href="/settings">Settings</Link>
+    <p className="muted text-small space-above-14">
+      Built in, without their own process: {words.join(", ")}. <Link href="/settings">Settings</Link>
     </p>
   );
 }
 
-/** The names of each server's tools, asked for when somebody filters. */
+/** The names of each server's tools, fetched when the user filters. */
 function useToolNames(enabled: boolean): ReadonlyMap<string, readonly string[]> {
   const { data } = useOperation("tools", {}, { enabled });
   return useMemo(() => {
@@ -178,7 +221,8 @@ function useOpen(search: URLSearchParams): [Open | null, (open: Open | null) => 
     else if (trust !== null) setOpen({ what: "review", name: trust });
     else if (bring !== null) setOpen({ what: "import" });
     else if (setup !== null) setOpen({ what: "test", name: setup, shown: true });
-    if ([add, trust, bring, setup].some((asked) => asked !== null)) setSearch({ add: null, trust: null, import: null, setup: null });
+    if ([add, trust, bring, setup].some((asked) => asked !== null))
+      setSearch({ add: null, trust: null, import: null, setup: null });
   }, [add, trust, bring, setup]);
   return [open, setOpen];
 }

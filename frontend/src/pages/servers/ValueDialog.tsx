@@ -4,12 +4,20 @@ import { run } from "../../api/client";
 import { queries, useOperation } from "../../api/hooks";
 import { notify } from "../../app/notices";
 import { Loading } from "../../ui/Loading";
-import { Trouble } from "../../ui/Trouble";
-import { Frame } from "../add/Frame";
-import { shortSecret } from "./words";
+import { ErrorBox } from "../../ui/ErrorBox";
+import { StepDialog } from "../add/StepDialog";
+import { shortSecret } from "./text";
 
-/** Gives a server the secrets that it refers to and that nobody has stored. */
-export function ValueDialog({ name, missing, onClose }: { name: string; missing: readonly string[]; onClose: () => void }) {
+/** Stores the secrets that a server refers to and that are missing. */
+export function ValueDialog({
+  name,
+  missing,
+  onClose,
+}: {
+  name: string;
+  missing: readonly string[];
+  onClose: () => void;
+}) {
   const { data } = useOperation("overview", {});
   const wanted = missing.length > 0 ? missing : (data?.servers.find((one) => one.name === name)?.missing ?? []);
   const [values, setValues] = useState<Record<string, string>>({});
@@ -23,7 +31,7 @@ export function ValueDialog({ name, missing, onClose }: { name: string; missing:
     try {
       for (const secret of wanted) await run("secret_set", { name: secret, value: values[secret] ?? "" });
       await queries.invalidateQueries();
-      notify(`Saved. “${name}” starts with it.`);
+      notify(`Saved. Starting “${name}”.`);
       onClose();
     } catch (caught) {
       setError(caught);
@@ -32,24 +40,32 @@ export function ValueDialog({ name, missing, onClose }: { name: string; missing:
   }
 
   return (
-    <Frame
+    <StepDialog
       title={`${name} needs a value`}
       onClose={onClose}
       onSubmit={() => void save()}
       foot={
         <>
-          <span className="grow m t12">Kept where secrets are kept, never in the file</span>
-          <button type="button" className="btn" onClick={onClose}>Cancel</button>
-          <button type="submit" className="btn pri" disabled={!ready || busy}>Save and start</button>
+          <span className="grow muted text-small">Stored in your keyring, never in the file</span>
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={!ready || busy}>
+            Save and start
+          </button>
         </>
       }
     >
       {!data && <Loading rows={1} />}
-      {data && wanted.length === 0 && <p className="q">It has all the secrets that it refers to. What else it needs stands in its entry.</p>}
-      <div className="vals">
+      {data && wanted.length === 0 && (
+        <p className="secondary">All its secrets are set. Check its entry for anything else it needs.</p>
+      )}
+      <div className="value-fields">
         {wanted.map((secret) => (
-          <div key={secret} className="val">
-            <label htmlFor={`secret-${secret}`} className="b">{shortSecret(name, secret)}</label>
+          <div key={secret} className="value-field">
+            <label htmlFor={`secret-${secret}`} className="medium">
+              {shortSecret(name, secret)}
+            </label>
             <span className="field">
               <input
                 id={`secret-${secret}`}
@@ -62,7 +78,7 @@ export function ValueDialog({ name, missing, onClose }: { name: string; missing:
           </div>
         ))}
       </div>
-      {error !== null && <Trouble error={error} />}
-    </Frame>
+      {error !== null && <ErrorBox error={error} />}
+    </StepDialog>
   );
 }

@@ -5,7 +5,7 @@ import { sentence } from "../../api/errors";
 import { queries } from "../../api/hooks";
 import { notify } from "../../app/notices";
 
-/** Longer than the notice counts, which stands still while somebody reads it. */
+/** Longer than the notice counts down, because it pauses while it is hovered. */
 const UNDO = 120;
 
 async function act(work: () => Promise<string>): Promise<void> {
@@ -25,7 +25,7 @@ export function turn(name: string, on: boolean): Promise<void> {
   });
 }
 
-/** Start one that was stopped, or hurry one that would be tried again later; how it went stands in its row. */
+/** Start a stopped server, or retry one now; its row shows the outcome. */
 export function start(name: string): Promise<void> {
   return act(async () => {
     await run("start", { name }).catch(() => undefined);
@@ -43,7 +43,7 @@ export function restart(name: string): Promise<void> {
 export function signOut(name: string): Promise<void> {
   return act(async () => {
     const answer = await run("logout", { name });
-    return answer.was_signed_in ? `Signed out of “${name}”.` : `Nobody was signed in to “${name}”.`;
+    return answer.was_signed_in ? `Signed out of “${name}”.` : `You were not signed in to “${name}”.`;
   });
 }
 
@@ -58,7 +58,7 @@ export function remove(name: string): Promise<void> {
 function restore(name: string): Promise<void> {
   return act(async () => {
     await run("restore", { name });
-    return `“${name}” is back.`;
+    return `Restored “${name}”.`;
   });
 }
 

@@ -1,14 +1,38 @@
 import { describe, expect, it } from "vitest";
 
 import { countGroups, rowsOf, wayOf, type Glance, type Overview, type Row } from "./model";
-import { reasonOf, setupReason, sumWords } from "./words";
+import { reasonOf, setupReason, summaryText } from "./text";
 
 function glance(change: Partial<Glance>): Glance {
   return {
-    name: "notes", type: "stdio", enabled: true, state: "ready", reason: "", hint: "", retry_at: null, since: null,
-    up_since: null, pid: 1, version: null, restarts: 0, attempt: null, attempts: null,
-    source: { kind: "command", text: "notes-mcp", version: null, imported_from: "" }, newest: null, touches: [], tools: 3, tokens: 900, held: [],
-    missing: [], bars: [], typical_ms: null, in_flight: 0, stale_tools: false, junk_lines: 0, last_failure: null, ...change,
+    name: "notes",
+    type: "stdio",
+    enabled: true,
+    state: "ready",
+    reason: "",
+    hint: "",
+    retry_at: null,
+    since: null,
+    up_since: null,
+    pid: 1,
+    version: null,
+    restarts: 0,
+    attempt: null,
+    attempts: null,
+    source: { kind: "command", text: "notes-mcp", version: null, imported_from: "" },
+    newest: null,
+    touches: [],
+    tools: 3,
+    tokens: 900,
+    held: [],
+    missing: [],
+    bars: [],
+    typical_ms: null,
+    in_flight: 0,
+    stale_tools: false,
+    junk_lines: 0,
+    last_failure: null,
+    ...change,
   };
 }
 
@@ -24,17 +48,27 @@ describe("a server of the list", () => {
 
   it("says exactly what the design says", () => {
     const now = Date.parse("2026-11-15T09:00:00Z");
-    expect(reasonOf(glance({ state: "needs-trust", source: { kind: "command", text: "", version: null, imported_from: "Cursor" } }), now)).toBe(
-      "Imported and never run. Read its command before it starts.",
-    );
+    expect(
+      reasonOf(
+        glance({ state: "needs-trust", source: { kind: "command", text: "", version: null, imported_from: "Cursor" } }),
+        now,
+      ),
+    ).toBe("Imported, not run yet. Review its command before it starts.");
     expect(reasonOf(glance({ state: "needs-config", missing: ["notes.CALDAV_PASSWORD"] }), now)).toBe(
-      "CALDAV_PASSWORD is not set. It will be kept in the keyring.",
+      "CALDAV_PASSWORD is not set. It will be stored in your keyring.",
     );
-    expect(reasonOf(glance({ held: ["fetch"] }), now)).toBe("Running. The definition of “fetch” differs from the one you approved.");
-    expect(reasonOf(glance({ state: "backoff", reason: "127.0.0.1:5432 refused the connection", attempt: 3, attempts: 5 }), now)).toBe(
-      "127.0.0.1:5432 refused the connection. Try 3 of 5.",
+    expect(reasonOf(glance({ held: ["fetch"] }), now)).toBe(
+      "Running. The definition of “fetch” differs from the one you approved.",
     );
-    expect(sumWords({ needs: 4, trouble: 2, working: 0, up: 5, off: 1 }, 12)).toBe("5 of 12 up. 4 are waiting for you, 2 have trouble.");
+    expect(
+      reasonOf(
+        glance({ state: "backoff", reason: "127.0.0.1:5432 refused the connection", attempt: 3, attempts: 5 }),
+        now,
+      ),
+    ).toBe("127.0.0.1:5432 refused the connection. Attempt 3 of 5.");
+    expect(summaryText({ needs: 4, trouble: 2, working: 0, up: 5, off: 1 }, 12)).toBe(
+      "5 of 12 up. 4 need you, 2 have problems.",
+    );
   });
 
   it("is there while it is being installed", () => {
@@ -45,7 +79,14 @@ describe("a server of the list", () => {
 
   it("stays in view when it could not be installed, until somebody has seen why", () => {
     const overview = { servers: [] } as unknown as Overview;
-    const setup = { name: "sentry", kind: "add", steps: [], installing: false, state: "failed", error: { kind: "install_failed", message: "npm failed" } };
+    const setup = {
+      name: "sentry",
+      kind: "add",
+      steps: [],
+      installing: false,
+      state: "failed",
+      error: { kind: "install_failed", message: "npm failed" },
+    };
     const [failed] = rowsOf(overview, [setup as never]);
     expect(failed).toMatchObject({ name: "sentry", group: "trouble" });
     expect(failed && wayOf(failed)?.words).toBe("See why");
@@ -56,7 +97,7 @@ describe("a server of the list", () => {
     const now = Date.parse("2026-11-15T09:00:00Z");
     const up = { up_since: "2026-11-15T08:19:00Z" };
     expect(reasonOf(glance({ ...up, touches: ["/srv/a", "/srv/b"] }), now)).toBe("Up 41 min. /srv/a, /srv/b");
-    expect(reasonOf(glance({ ...up, newest: "0.0.94" }), now)).toBe("Up 41 min. An update to 0.0.94 is known, nothing is updated by itself.");
+    expect(reasonOf(glance({ ...up, newest: "0.0.94" }), now)).toBe("Up 41 min. Update available: 0.0.94.");
   });
 
   it("stands in its group by what it waits for", () => {

@@ -1,7 +1,7 @@
 /** The list of servers as data: which group each belongs to, what can be done with it, what is in view. */
 
 import type { Result } from "../../api/client";
-import type { Setup } from "../add/setups";
+import type { Setup } from "../add/types";
 
 export type Overview = Result<"overview">;
 export type Glance = Overview["servers"][number];
@@ -14,7 +14,7 @@ export const ORDER: readonly Group[] = ["needs", "trouble", "working", "up", "of
 export interface Row {
   name: string;
   group: Group;
-  /** Where it stands in the list: by group, and in it by what it waits for. */
+  /** Its position in the list: by group, then by state. */
   rank: number;
   server: Glance | null;
   /** What is being installed for it, or could not be and is no server yet. */
@@ -22,7 +22,17 @@ export interface Row {
 }
 
 /** In each group, in this order; what is not named here comes first. */
-const KINDS: readonly string[] = ["needs-trust", "needs-auth", "needs-config", "ready", "backoff", "failed", "degraded", "installing", "starting"];
+const KINDS: readonly string[] = [
+  "needs-trust",
+  "needs-auth",
+  "needs-config",
+  "ready",
+  "backoff",
+  "failed",
+  "degraded",
+  "installing",
+  "starting",
+];
 const APART = 100;
 
 function rankOf(group: Group, state: string): number {
@@ -53,7 +63,7 @@ export function groupOf(server: Glance): Group {
   }
 }
 
-/** How many stand in each group; one that is up and whose definition changed counts as both. */
+/** The size of each group; a running server with a changed definition counts twice. */
 export function countGroups(rows: readonly Row[]): Record<Group, number> {
   const counts: Record<Group, number> = { needs: 0, trouble: 0, working: 0, up: 0, off: 0 };
   for (const row of rows) {
@@ -96,11 +106,14 @@ export function isShown(row: Row, show: Show, words: string, tools: ReadonlyMap<
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return true;
   const source = row.server?.source ?? row.setup?.source;
-  const text = [row.name, source?.text ?? "", source?.kind ?? "", ...(tools.get(row.name) ?? [])].join(" ").toLowerCase();
+  const text = [row.name, source?.text ?? "", source?.kind ?? "", ...(tools.get(row.name) ?? [])]
+    .join(" ")
+    .toLowerCase();
   return wanted.every((word) => text.includes(word));
 }
 
-export type Way = "why" | "review" | "sign-in" | "value" | "difference" | "try" | "fix" | "cancel" | "log" | "on" | "install";
+export type Way =
+  "why" | "review" | "sign-in" | "value" | "difference" | "try" | "fix" | "cancel" | "log" | "on" | "install";
 
 /** The one button of a row. */
 export function wayOf(row: Row): { way: Way; words: string } | null {
@@ -114,7 +127,9 @@ export function wayOf(row: Row): { way: Way; words: string } | null {
       return { way: "sign-in", words: "Sign in" };
     case "needs-config":
       if (server.missing.length > 0) return { way: "value", words: "Set value" };
-      return /not installed/.test(server.reason) ? { way: "install", words: "Install" } : { way: "fix", words: "Fix entry" };
+      return /not installed/.test(server.reason)
+        ? { way: "install", words: "Install" }
+        : { way: "fix", words: "Fix entry" };
     case "backoff":
       return { way: "try", words: "Try now" };
     case "failed":

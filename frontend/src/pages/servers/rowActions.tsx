@@ -40,13 +40,17 @@ export function menuOf(row: Row, onOpen: (open: Open) => void): MenuEntry[] {
   const address = `/servers/${encodeURIComponent(name)}`;
   if (!server) {
     return [
-      { name: "See how far it is", onSelect: () => onOpen({ what: "test", name, shown: true }) },
+      { name: "Show progress", onSelect: () => onOpen({ what: "test", name, shown: true }) },
       row.setup?.installing
         ? { name: "Cancel", onSelect: () => void stopSetup(name) }
         : { name: "Remove", onSelect: () => forgetSetup(name), danger: true },
     ];
   }
-  const runs = server.state === "ready" || server.state === "degraded" || server.state === "starting" || server.state === "backoff";
+  const runs =
+    server.state === "ready" ||
+    server.state === "degraded" ||
+    server.state === "starting" ||
+    server.state === "backoff";
   const remote = server.source.kind === "address";
   const waits = server.state === "needs-trust";
   return [

@@ -6,7 +6,8 @@ import { navigate } from "../../app/router";
 type RowAction = (name: string) => void;
 
 const rows = () => [...document.querySelectorAll<HTMLElement>("[data-server]")];
-const focused = () => (document.activeElement instanceof HTMLElement ? document.activeElement.closest<HTMLElement>("[data-server]") : null);
+const focused = () =>
+  document.activeElement instanceof HTMLElement ? document.activeElement.closest<HTMLElement>("[data-server]") : null;
 
 function move(step: number): void {
   const all = rows();

@@ -16,14 +16,14 @@ export function About({ file }: { file: string }) {
     setWrong("");
     try {
       await run("page_revoke", { id });
-      notify("That page is signed out.");
+      notify("Signed out that browser.");
     } catch (error) {
       setWrong(sentence(error));
     }
     void queries.invalidateQueries({ queryKey: ["pages"] });
   }
   return (
-    <section className="sg" id="about">
+    <section className="settings-section" id="about">
       <h2>About</h2>
       <dl className="facts">
         <dt>Version</dt>
@@ -37,14 +37,20 @@ export function About({ file }: { file: string }) {
         <dt>Log</dt>
         <dd className="mono">{info?.log}</dd>
       </dl>
-      <h3 style={{ marginTop: 16 }}>Pages that are let in</h3>
-      {wrong && <p className="t12 wrong" role="alert">{wrong}</p>}
+      <h3 className="space-above-16">Signed-in browsers</h3>
+      {wrong && (
+        <p className="text-small error-text" role="alert">
+          {wrong}
+        </p>
+      )}
       {pages.map((page) => (
-        <div key={page.id} className="se">
-          <b className="b">{browserName(page.name)}</b>
-          <p>opened {day(page.made_at)}, last used {day(page.used_at)}</p>
-          <span className="v">
-            <button type="button" className="btn bare sm" onClick={() => void revoke(page.id)}>
+        <div key={page.id} className="setting-row">
+          <b className="medium">{browserName(page.name)}</b>
+          <p>
+            signed in {day(page.made_at)}, last used {day(page.used_at)}
+          </p>
+          <span className="setting-control">
+            <button type="button" className="btn bare small" onClick={() => void revoke(page.id)}>
               Sign out
             </button>
           </span>

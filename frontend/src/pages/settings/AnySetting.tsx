@@ -2,9 +2,9 @@ import { useId, useState, type FormEvent } from "react";
 
 import { sentence } from "../../api/errors";
 import type { SettingsShown } from "../../api/types";
-import { ALL_ROWS } from "./catalogue";
-import { save, settingAt } from "./saving";
-import { WORDS } from "./words";
+import { ALL_ROWS } from "./settingRows";
+import { save, settingAt } from "./saveSetting";
+import { TEXT } from "./text";
 
 /** Every setting that has no row of its own, by its name in the file; the host says what is wrong with a value. */
 export function AnySetting({ shown }: { shown: SettingsShown }) {
@@ -32,21 +32,49 @@ export function AnySetting({ shown }: { shown: SettingsShown }) {
   }
 
   return (
-    <form className="se any" onSubmit={(event) => void put(event)}>
-      <b className="b">{WORDS.any}</b>
+    <form className="setting-row any-setting" onSubmit={(event) => void put(event)}>
+      <b className="medium">{TEXT.any}</b>
       <p>
-        {WORDS.anyAbout}
-        {wrong && <span className="st fail" role="alert"> {wrong}</span>}
+        {TEXT.anyAbout}
+        {wrong && (
+          <span className="status fail" role="alert">
+            {" "}
+            {wrong}
+          </span>
+        )}
       </p>
-      <span className="v">
-        <span className="field wide" style={{ width: 190, height: 30 }}>
-          <input className="mono" aria-label={WORDS.anyName} placeholder="agent.maxTokens" list={id} autoComplete="off" spellCheck={false} value={key} onChange={(event) => choose(event.target.value)} />
+      <span className="setting-control">
+        <span className="field wide any-name">
+          <input
+            className="mono"
+            aria-label={TEXT.anyName}
+            placeholder="agent.maxTokens"
+            list={id}
+            autoComplete="off"
+            spellCheck={false}
+            value={key}
+            onChange={(event) => choose(event.target.value)}
+          />
         </span>
-        <datalist id={id}>{others.map((name) => <option key={name} value={name} />)}</datalist>
-        <span className="field wide" style={{ width: 130, height: 30 }}>
-          <input className="mono" aria-label={WORDS.anyValue} placeholder={WORDS.anyValue} autoComplete="off" spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />
+        <datalist id={id}>
+          {others.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <span className="field wide any-value">
+          <input
+            className="mono"
+            aria-label={TEXT.anyValue}
+            placeholder={TEXT.anyValue}
+            autoComplete="off"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
         </span>
-        <button type="submit" className="btn sm" disabled={!key.trim()}>{WORDS.anySave}</button>
+        <button type="submit" className="btn small" disabled={!key.trim()}>
+          {TEXT.anySave}
+        </button>
       </span>
     </form>
   );

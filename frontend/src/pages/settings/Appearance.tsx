@@ -13,20 +13,29 @@ export function Appearance() {
   const [size, setSize] = useState(String(textSize()));
   const [keys, setKeys] = useState(singleKeysOn());
   return (
-    <section className="sg" id="appearance">
+    <section className="settings-section" id="appearance">
       <h2>Appearance</h2>
-      <p>Of this browser alone.</p>
-      <div className="se">
-        <b className="b">Theme</b>
-        <p>As the system has it, or always the same.</p>
-        <span className="v">
-          <Segments<Theme> label="Theme" value={theme} onChange={setTheme} options={[{ value: "system", name: "System" }, { value: "light", name: "Light" }, { value: "dark", name: "Dark" }]} />
+      <p>This browser only.</p>
+      <div className="setting-row">
+        <b className="medium">Theme</b>
+        <p>Follow the system, or choose one.</p>
+        <span className="setting-control">
+          <Segments<Theme>
+            label="Theme"
+            value={theme}
+            onChange={setTheme}
+            options={[
+              { value: "system", name: "System" },
+              { value: "light", name: "Light" },
+              { value: "dark", name: "Dark" },
+            ]}
+          />
         </span>
       </div>
-      <div className="se">
-        <b className="b">Text size</b>
-        <p>Everything grows with it.</p>
-        <span className="v">
+      <div className="setting-row">
+        <b className="medium">Text size</b>
+        <p>Scales the whole page.</p>
+        <span className="setting-control">
           <Segments
             label="Text size"
             value={size}
@@ -38,12 +47,12 @@ export function Appearance() {
           />
         </span>
       </div>
-      <div className="se">
-        <b className="b">Keys of one letter</b>
-        <p>They work outside fields. The question mark shows them all.</p>
-        <span className="v">
+      <div className="setting-row">
+        <b className="medium">Single-key shortcuts</b>
+        <p>They work outside text fields. Press ? to list them.</p>
+        <span className="setting-control">
           <Switch
-            label="Keys of one letter"
+            label="Single-key shortcuts"
             on={keys}
             onChange={(on) => {
               setKeys(on);

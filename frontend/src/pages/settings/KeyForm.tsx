@@ -44,11 +44,11 @@ export function KeyForm({ vendors, vendor: given, onClose, onModel }: Props) {
 
   return (
     <Dialog title="Add a key" onClose={onClose}>
-      <form style={{ display: "grid", gap: 14, padding: "14px 14px 18px" }} onSubmit={(event) => void attempt(event)}>
+      <form className="dialog-form" onSubmit={(event) => void attempt(event)}>
         <label>
-          <span className="m t12">Vendor</span>
+          <span className="muted text-small">Vendor</span>
           <span className="field">
-            <select style={{ all: "unset", flex: 1 }} value={vendor} onChange={(event) => setVendor(event.target.value)}>
+            <select className="plain-select" value={vendor} onChange={(event) => setVendor(event.target.value)}>
               {known.map((one) => (
                 <option key={one.vendor} value={one.vendor}>
                   {one.title}
@@ -58,28 +58,40 @@ export function KeyForm({ vendors, vendor: given, onClose, onModel }: Props) {
           </span>
         </label>
         <label>
-          <span className="m t12">Model, as the vendor calls it</span>
+          <span className="muted text-small">Model name</span>
           <span className="field">
-            <input value={model} required autoComplete="off" spellCheck={false} onChange={(event) => setModel(event.target.value)} />
+            <input
+              value={model}
+              required
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setModel(event.target.value)}
+            />
           </span>
         </label>
         <label>
-          <span className="m t12">{keyName}; it goes to the keyring</span>
+          <span className="muted text-small">{keyName}; it goes to the keyring</span>
           <span className="field">
-            <input type="password" value={key} required autoComplete="off" onChange={(event) => setKey(event.target.value)} />
+            <input
+              type="password"
+              value={key}
+              required
+              autoComplete="off"
+              onChange={(event) => setKey(event.target.value)}
+            />
           </span>
         </label>
-        <div style={{ minHeight: 20 }} role="status">
-          {tried.state === "asking" && <Status shape="work" word="Asking for one word…" />}
+        <div className="one-line" role="status">
+          {tried.state === "asking" && <Status shape="work" word="Testing…" />}
           {tried.state === "works" && <Status shape="done" word={`Works, ${duration(tried.ms)}`} />}
-          {tried.state === "refused" && <span className="st fail" style={{ whiteSpace: "normal" }}>{tried.why}</span>}
+          {tried.state === "refused" && <span className="status fail wrap-text">{tried.why}</span>}
         </div>
-        <div className="row" style={{ justifyContent: "flex-end" }}>
+        <div className="row align-end">
           <button type="button" className="btn" onClick={onClose}>
             {tried.state === "works" ? "Done" : "Cancel"}
           </button>
-          <button type="submit" className="btn pri" disabled={!key || !model.trim() || tried.state === "asking"}>
-            Try and store
+          <button type="submit" className="btn primary" disabled={!key || !model.trim() || tried.state === "asking"}>
+            Test and save
           </button>
         </div>
       </form>
@@ -89,7 +101,7 @@ export function KeyForm({ vendors, vendor: given, onClose, onModel }: Props) {
 
 function refusal(error: unknown): string {
   if (error instanceof ApiError && error.kind === "model_key") {
-    return "Refused (401). The key may be old or of another account.";
+    return "Rejected (401). The key may be expired or belong to another account.";
   }
   return sentence(error);
 }

@@ -5,10 +5,10 @@ import { queries, useOperation } from "../../api/hooks";
 import type { Vendor } from "../../api/types";
 import { Status } from "../../ui/Status";
 import { KeyForm } from "./KeyForm";
-import { save } from "./saving";
+import { save } from "./saveSetting";
 import { about, couldHaveKey, inOrder, LOCAL, modelOf, needsKey, ownRows, stateOf } from "./vendors";
-import { WhichModel } from "./WhichModel";
-import { MODELS, WORDS } from "./words";
+import { ModelNameDialog } from "./ModelNameDialog";
+import { MODELS, TEXT } from "./text";
 
 /** Who can be asked, where each key is, and whether it works. */
 export function ModelsSection({ children }: { children: ReactNode }) {
@@ -17,9 +17,9 @@ export function ModelsSection({ children }: { children: ReactNode }) {
   const chosen = data?.model ?? null;
   const rows = inOrder(ownRows(data?.vendors ?? []));
   return (
-    <section className="sg" id="models">
+    <section className="settings-section" id="models">
       <h2>Models</h2>
-      <p>{WORDS.models}</p>
+      <p>{TEXT.models}</p>
       {rows.map((vendor) => (
         <VendorRow key={vendor.vendor} vendor={vendor} chosen={chosen} onKey={() => setAdding(vendor.vendor)} />
       ))}
@@ -44,7 +44,7 @@ function VendorRow({ vendor, chosen, onKey }: { vendor: Vendor; chosen: string |
   const model = modelOf(vendor, chosen);
   async function test(name: string) {
     setAsking(true);
-    // How it went is remembered by the host, and stands in the row from then on.
+    // The host remembers the outcome, and the row shows it from then on.
     await run("model_try", { model: name }).catch(() => null);
     await queries.invalidateQueries({ queryKey: ["models"] });
     setAsking(false);
@@ -62,18 +62,26 @@ function VendorRow({ vendor, chosen, onKey }: { vendor: Vendor; chosen: string |
   const state = stateOf(vendor, asking);
   const wantsKey = needsKey(vendor) || (vendor.tried?.refused === true && vendor.keys.length > 0);
   return (
-    <div className="se" data-vendor={vendor.vendor}>
-      <b className="b">{vendor.vendor}</b>
+    <div className="setting-row" data-vendor={vendor.vendor}>
+      <b className="medium">{vendor.vendor}</b>
       <p>{about(vendor)}</p>
-      <span className="v">
-        <span className="t12" aria-live="polite"><Status shape={state.shape} word={state.word} /></span>
+      <span className="setting-control">
+        <span className="text-small" aria-live="polite">
+          <Status shape={state.shape} word={state.word} />
+        </span>
         {(wantsKey || couldHaveKey(vendor)) && (
-          <button type="button" className="btn sm" onClick={onKey}>{vendor.key ? MODELS.replaceKey : MODELS.addKey}</button>
+          <button type="button" className="btn small" onClick={onKey}>
+            {vendor.key ? MODELS.replaceKey : MODELS.addKey}
+          </button>
         )}
-        {!wantsKey && <button type="button" className="btn sm" disabled={asking} onClick={press}>{MODELS.test}</button>}
+        {!wantsKey && (
+          <button type="button" className="btn small" disabled={asking} onClick={press}>
+            {MODELS.test}
+          </button>
+        )}
       </span>
       {naming && (
-        <WhichModel
+        <ModelNameDialog
           vendor={vendor.vendor}
           onClose={() => setNaming(false)}
           onModel={(name) => {

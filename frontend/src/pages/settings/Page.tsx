@@ -3,29 +3,48 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { refreshOn, useOperation } from "../../api/hooks";
 import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
-import { useChosenInView } from "../../ui/strip";
-import { Trouble } from "../../ui/Trouble";
+import { useChosenInView } from "../../ui/chosenInView";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { About } from "./About";
 import { AnySetting } from "./AnySetting";
 import { Appearance } from "./Appearance";
-import { Asking } from "./Asking";
-import { GROUPS, matches, SECTION_WORDS, type Group } from "./catalogue";
+import { ModeSection } from "./ModeSection";
+import { GROUPS, matches, SECTION_KEYWORDS, type Group } from "./settingRows";
 import { Doctor } from "./Doctor";
 import { ModelsSection } from "./ModelsSection";
 import "./page.css";
-import { settingAt } from "./saving";
+import { settingAt } from "./saveSetting";
 import { Secrets } from "./Secrets";
 import { SettingRow } from "./SettingRow";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 refreshOn("config", "settings_show", "models");
 
-const SECTIONS = ["Models", "When to ask", "Limits", "Folders", "Terminal", "Tool choice", "Appearance", "Secrets", "Doctor", "About"] as const;
+const SECTIONS = [
+  "Models",
+  "Approvals",
+  "Limits",
+  "Folders",
+  "Terminal",
+  "Tool choice",
+  "Appearance",
+  "Secrets",
+  "Doctor",
+  "About",
+] as const;
 type Section = (typeof SECTIONS)[number];
 
 const IDS: Record<Section, string> = {
-  Models: "models", "When to ask": "asking", Limits: "limits", Folders: "folders", Terminal: "terminal",
-  "Tool choice": "choice", Appearance: "appearance", Secrets: "secrets", Doctor: "doctor", About: "about",
+  Models: "models",
+  Approvals: "asking",
+  Limits: "limits",
+  Folders: "folders",
+  Terminal: "terminal",
+  "Tool choice": "choice",
+  Appearance: "appearance",
+  Secrets: "secrets",
+  Doctor: "doctor",
+  About: "about",
 };
 
 /** Everything that can be set, in one column, saved as it is changed. */
@@ -42,12 +61,18 @@ export default function SettingsPage() {
   const settings = shown.data?.settings ?? {};
 
   function rows(group: Group): ReactNode[] {
-    return group.rows.filter((row) => !words || matches(row, words)).map((row) => <SettingRow key={row.key} row={row} value={settingAt(settings, row.key)} />);
+    return group.rows
+      .filter((row) => !words || matches(row, words))
+      .map((row) => <SettingRow key={row.key} row={row} value={settingAt(settings, row.key)} />);
   }
 
-  const sections: Record<keyof typeof SECTION_WORDS, ReactNode> = {
+  const sections: Record<keyof typeof SECTION_KEYWORDS, ReactNode> = {
     models: <ModelsSection key="models">{words ? null : rows(GROUPS.models)}</ModelsSection>,
-    asking: <Asking key="asking" mode={String(settingAt(settings, "approvals.mode"))}>{words ? null : rows(GROUPS.asking)}</Asking>,
+    asking: (
+      <ModeSection key="asking" mode={String(settingAt(settings, "approvals.mode"))}>
+        {words ? null : rows(GROUPS.asking)}
+      </ModeSection>
+    ),
     appearance: <Appearance key="appearance" />,
     secrets: <Secrets key="secrets" />,
     doctor: <Doctor key="doctor" />,
@@ -56,8 +81,10 @@ export default function SettingsPage() {
 
   /** Those sections that are looked for as a whole. */
   function special(wanted: string): ReactNode[] {
-    const names = Object.keys(SECTION_WORDS) as (keyof typeof SECTION_WORDS)[];
-    return names.filter((name) => matches({ name: SECTION_WORDS[name], about: "" }, wanted)).map((name) => sections[name]);
+    const names = Object.keys(SECTION_KEYWORDS) as (keyof typeof SECTION_KEYWORDS)[];
+    return names
+      .filter((name) => matches({ name: SECTION_KEYWORDS[name], about: "" }, wanted))
+      .map((name) => sections[name]);
   }
 
   function go(section: Section) {
@@ -70,24 +97,36 @@ export default function SettingsPage() {
 
   return (
     <div className="page">
-      <div className="ph1">
+      <div className="page-head">
         <div className="grow">
-          <h1>{WORDS.title}</h1>
-          <p>{WORDS.about}</p>
+          <h1>{TEXT.title}</h1>
+          <p>{TEXT.about}</p>
         </div>
-        <label className="field hide-s" style={{ width: 240 }}>
+        <label className="field hide-narrow settings-search">
           <Icon name="search" small />
-          <input data-search placeholder={WORDS.find} aria-label={WORDS.find} value={words} onChange={(event) => setWords(event.target.value)} />
+          <input
+            data-search
+            placeholder={TEXT.find}
+            aria-label={TEXT.find}
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
           <kbd>/</kbd>
         </label>
       </div>
-      {shown.error && <Trouble error={shown.error} again={() => void shown.refetch()} />}
+      {shown.error && <ErrorBox error={shown.error} again={() => void shown.refetch()} />}
       {shown.isPending && <Loading />}
       {shown.data && (
-        <div className="sx">
-          <nav className="sn" aria-label={WORDS.title} ref={strip}>
+        <div className="settings-layout">
+          <nav className="section-nav" aria-label={TEXT.title} ref={strip}>
             {SECTIONS.map((section) => (
-              <button key={section} type="button" className={section === here ? "on" : ""} aria-current={section === here ? "true" : undefined} onClick={() => go(section)}>
+              <button
+                key={section}
+                type="button"
+                className={section === here ? "selected" : ""}
+                aria-current={section === here ? "true" : undefined}
+                onClick={() => go(section)}
+              >
                 {section}
               </button>
             ))}
@@ -99,7 +138,7 @@ export default function SettingsPage() {
               {sections.models}
               {sections.asking}
               {[GROUPS.limits, GROUPS.folders, GROUPS.terminal, GROUPS.choice].map((group) => (
-                <section key={group.id} className="sg" id={group.id}>
+                <section key={group.id} className="settings-section" id={group.id}>
                   <h2>{group.title}</h2>
                   {rows(group)}
                   {group === GROUPS.limits && <AnySetting shown={shown.data} />}
@@ -124,7 +163,9 @@ function useSectionInView(there: boolean, onSection: (section: Section) => void)
     if (!there) return;
     const watcher = new IntersectionObserver(
       (seen) => {
-        const found = SECTIONS.find((section) => seen.some((one) => one.isIntersecting && one.target.id === IDS[section]));
+        const found = SECTIONS.find((section) =>
+          seen.some((one) => one.isIntersecting && one.target.id === IDS[section]),
+        );
         if (found && Date.now() > pinned.current) onSection(found);
       },
       { rootMargin: "-12% 0px -80% 0px" },
@@ -135,16 +176,16 @@ function useSectionInView(there: boolean, onSection: (section: Section) => void)
     }
     return () => watcher.disconnect();
   }, [there, onSection]);
-  // Whoever chose a section has it marked, also where it is too near to the end to come to the top.
+  // A chosen section is marked, even if it is too close to the end to scroll to the top.
   return useMemo(() => ({ pin: () => (pinned.current = Date.now() + 1000) }), []);
 }
 
 function Found({ rows, sections }: { rows: ReactNode[]; sections: ReactNode[] }) {
   return (
     <div>
-      {rows.length > 0 && <section className="sg">{rows}</section>}
+      {rows.length > 0 && <section className="settings-section">{rows}</section>}
       {sections}
-      {rows.length + sections.length === 0 && <p className="empty">{WORDS.nothing}</p>}
+      {rows.length + sections.length === 0 && <p className="empty">{TEXT.nothing}</p>}
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Status } from "../../ui/Status";
 import { ownRows } from "./vendors";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** The names of secrets and who uses them. */
 export function Secrets() {
@@ -19,25 +19,31 @@ export function Secrets() {
   const [edited, setEdited] = useState<string | null>(null);
   const [removed, setRemoved] = useState<SecretInfo | null>(null);
   return (
-    <section className="sg" id="secrets">
+    <section className="settings-section" id="secrets">
       <h2>Secrets</h2>
-      <p>{WORDS.secrets}</p>
-      {data?.length === 0 && <p className="m">{WORDS.noSecrets}</p>}
+      <p>{TEXT.secrets}</p>
+      {data?.length === 0 && <p className="muted">{TEXT.noSecrets}</p>}
       {data?.map((secret) => (
-        <div key={secret.name} className="se">
-          <b className="b mono">{secret.name}</b>
+        <div key={secret.name} className="setting-row">
+          <b className="medium mono">{secret.name}</b>
           <p>
             {usedBy(secret, vendors)}
             {secret.place ? ` · in the ${secret.place}` : ""}
           </p>
-          <span className="v">
+          <span className="setting-control">
             {!secret.place && <Status shape="need" word="Not set" />}
-            <button type="button" className="btn sm" onClick={() => setEdited(secret.name)}>{secret.place ? "Replace" : "Set"}</button>
-            {secret.place && <button type="button" className="btn bare sm dang" onClick={() => setRemoved(secret)}>Delete…</button>}
+            <button type="button" className="btn small" onClick={() => setEdited(secret.name)}>
+              {secret.place ? "Replace" : "Set"}
+            </button>
+            {secret.place && (
+              <button type="button" className="btn bare small danger" onClick={() => setRemoved(secret)}>
+                Delete…
+              </button>
+            )}
           </span>
         </div>
       ))}
-      <button type="button" className="btn bare sm" style={{ marginTop: 8 }} onClick={() => setEdited("")}>
+      <button type="button" className="btn bare small space-above-8" onClick={() => setEdited("")}>
         <Icon name="plus" small />
         New secret
       </button>
@@ -48,12 +54,14 @@ export function Secrets() {
 }
 
 function usedBy(secret: SecretInfo, vendors: readonly Vendor[]): string {
-  const asked = ownRows(vendors).filter((vendor) => vendor.keys.includes(secret.name)).map((vendor) => vendor.vendor);
+  const asked = ownRows(vendors)
+    .filter((vendor) => vendor.keys.includes(secret.name))
+    .map((vendor) => vendor.vendor);
   const parts = [
     secret.servers.length ? `used by ${plural(secret.servers.length, "server")}: ${secret.servers.join(", ")}` : "",
     asked.length ? `for models of ${asked.join(", ")}` : "",
   ];
-  return parts.filter(Boolean).join(" · ") || WORDS.unused;
+  return parts.filter(Boolean).join(" · ") || TEXT.unused;
 }
 
 function SecretForm({ name: given, onClose }: { name: string; onClose: () => void }) {
@@ -73,21 +81,46 @@ function SecretForm({ name: given, onClose }: { name: string; onClose: () => voi
   }
   return (
     <Dialog title={given ? `Set ${given}` : "New secret"} onClose={onClose}>
-      <form style={{ display: "grid", gap: 14, padding: "14px 14px 18px" }} onSubmit={(event) => void store(event)}>
+      <form className="dialog-form" onSubmit={(event) => void store(event)}>
         {!given && (
           <label>
-            <span className="m t12">Name</span>
-            <span className="field"><input className="mono" value={name} required autoComplete="off" spellCheck={false} onChange={(event) => setName(event.target.value)} /></span>
+            <span className="muted text-small">Name</span>
+            <span className="field">
+              <input
+                className="mono"
+                value={name}
+                required
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(event) => setName(event.target.value)}
+              />
+            </span>
           </label>
         )}
         <label>
-          <span className="m t12">Value; it is not shown again</span>
-          <span className="field"><input type="password" value={value} required autoComplete="off" onChange={(event) => setValue(event.target.value)} /></span>
+          <span className="muted text-small">Value (not shown again)</span>
+          <span className="field">
+            <input
+              type="password"
+              value={value}
+              required
+              autoComplete="off"
+              onChange={(event) => setValue(event.target.value)}
+            />
+          </span>
         </label>
-        {wrong && <p className="st fail" role="alert">{wrong}</p>}
-        <div className="row" style={{ justifyContent: "flex-end" }}>
-          <button type="button" className="btn" onClick={onClose}>Cancel</button>
-          <button type="submit" className="btn pri" disabled={!name || !value}>Store</button>
+        {wrong && (
+          <p className="status fail" role="alert">
+            {wrong}
+          </p>
+        )}
+        <div className="row align-end">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={!name || !value}>
+            Save
+          </button>
         </div>
       </form>
     </Dialog>
@@ -109,12 +142,23 @@ function SecretRemoval({ secret, onClose }: { secret: SecretInfo; onClose: () =>
   }
   return (
     <Dialog title={`Delete ${secret.name}?`} onClose={onClose}>
-      <div style={{ padding: "14px 14px 18px" }}>
-        <p className="q">It cannot come back. {secret.servers.length ? `${secret.servers.join(", ")} will need it again.` : "No server uses it."}</p>
-        {wrong && <p className="t12 wrong" role="alert">{wrong}</p>}
-        <div className="row" style={{ justifyContent: "flex-end", marginTop: 16 }}>
-          <button type="button" className="btn" onClick={onClose}>Keep it</button>
-          <button type="button" className="btn dang" onClick={() => void remove()}>Delete it</button>
+      <div className="dialog-body">
+        <p className="secondary">
+          This cannot be undone.{" "}
+          {secret.servers.length ? `${secret.servers.join(", ")} will need it again.` : "No server uses it."}
+        </p>
+        {wrong && (
+          <p className="text-small error-text" role="alert">
+            {wrong}
+          </p>
+        )}
+        <div className="row align-end space-above-16">
+          <button type="button" className="btn" onClick={onClose}>
+            Keep
+          </button>
+          <button type="button" className="btn danger" onClick={() => void remove()}>
+            Delete
+          </button>
         </div>
       </div>
     </Dialog>

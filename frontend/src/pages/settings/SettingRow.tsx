@@ -3,8 +3,8 @@ import { useState } from "react";
 import { sentence } from "../../api/errors";
 import { Segments } from "../../ui/Segments";
 import { Switch } from "../../ui/Switch";
-import type { Row } from "./catalogue";
-import { save } from "./saving";
+import type { Row } from "./settingRows";
+import { save } from "./saveSetting";
 
 /** A setting: its name, a sentence, and the control; what is wrong stays in the field and is said below. */
 export function SettingRow({ row, value }: { row: Row; value: unknown }) {
@@ -14,13 +14,18 @@ export function SettingRow({ row, value }: { row: Row; value: unknown }) {
     save(row.key, row.name, next).catch((error: unknown) => setWrong(sentence(error)));
   }
   return (
-    <div className="se">
-      <b className="b">{row.name}</b>
+    <div className="setting-row">
+      <b className="medium">{row.name}</b>
       <p>
         {row.about}
-        {wrong && <span className="st fail" role="alert"> {wrong}</span>}
+        {wrong && (
+          <span className="status fail" role="alert">
+            {" "}
+            {wrong}
+          </span>
+        )}
       </p>
-      <span className="v">
+      <span className="setting-control">
         <Control key={JSON.stringify(value)} row={row} value={value} onChange={change} onWrong={setWrong} />
       </span>
     </div>
@@ -37,7 +42,14 @@ interface ControlProps {
 function Control({ row, value, onChange, onWrong }: ControlProps) {
   if (row.control === "switch") return <Switch label={row.name} on={value === true} onChange={onChange} />;
   if (row.control === "choice") {
-    return <Segments label={row.name} value={String(value ?? row.fallback)} options={row.choices ?? []} onChange={onChange} />;
+    return (
+      <Segments
+        label={row.name}
+        value={String(value ?? row.fallback)}
+        options={row.choices ?? []}
+        onChange={onChange}
+      />
+    );
   }
   return <Field row={row} value={value} onChange={onChange} onWrong={onWrong} />;
 }
@@ -56,7 +68,7 @@ function Field({ row, value, onChange, onWrong }: ControlProps) {
   }
   return (
     <>
-      <span className={number ? "field num" : "field num wide"} style={{ width: number ? 96 : 260, height: 30 }}>
+      <span className={number ? "field num setting-field" : "field num wide setting-field"}>
         <input
           aria-label={row.name}
           inputMode={number ? "numeric" : "text"}
@@ -67,7 +79,7 @@ function Field({ row, value, onChange, onWrong }: ControlProps) {
           onKeyDown={(event) => event.key === "Enter" && done()}
         />
       </span>
-      {row.unit && <span className="m t12" style={{ minWidth: 56 }}>{row.unit}</span>}
+      {row.unit && <span className="muted text-small setting-unit">{row.unit}</span>}
     </>
   );
 }

@@ -19,6 +19,6 @@ const SYSTEMS: readonly [RegExp, string][] = [
 export function browserName(sent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(sent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(sent))?.[1];
-  if (!browser) return sent || "A page";
+  if (!browser) return sent || "Unknown browser";
   return system ? `${browser} on ${system}` : browser;
 }

@@ -4,9 +4,25 @@ import type { Vendor, VendorTrial } from "../../api/types";
 import { about, inOrder, modelOf, ownRows, stateOf } from "./vendors";
 
 const vendor = (name: string, more: Partial<Vendor> = {}): Vendor => ({
-  vendor: name, title: name, address: `https://${name}.test/v1`, keys: [`${name.split("-")[0]?.toUpperCase()}_KEY`], key: null, place: null, ready: false, models: [], tried: null, ...more,
+  vendor: name,
+  title: name,
+  address: `https://${name}.test/v1`,
+  keys: [`${name.split("-")[0]?.toUpperCase()}_KEY`],
+  key: null,
+  place: null,
+  ready: false,
+  models: [],
+  tried: null,
+  ...more,
 });
-const trial = (more: Partial<VendorTrial> = {}): VendorTrial => ({ at: new Date().toISOString(), model: "x:m", ms: 310, refused: false, reason: "", ...more });
+const trial = (more: Partial<VendorTrial> = {}): VendorTrial => ({
+  at: new Date().toISOString(),
+  model: "x:m",
+  ms: 310,
+  refused: false,
+  reason: "",
+  ...more,
+});
 
 test("a vendor that takes the key of another has no row of its own", () => {
   const rows = ownRows([vendor("openai"), vendor("openai-responses"), vendor("gemini")]);
@@ -30,8 +46,8 @@ test("a vendor says where its key is, and how it went when it was tried", () => 
   expect(about(tested)).toMatch(/^ANTHROPIC_KEY from the environment · tested \d\d:\d\d, 310 ms$/);
   expect(stateOf(tested, false).word).toBe("Works");
   const refused = { ...keyed, tried: trial({ ms: null, refused: true }) };
-  expect(about(refused)).toMatch(/^The key was refused at \d\d:\d\d \(401\)\. Put in a new one\.$/);
-  expect(stateOf(refused, false).word).toBe("Refused");
+  expect(about(refused)).toMatch(/^The key was rejected at \d\d:\d\d \(401\)\. Enter a new one\.$/);
+  expect(stateOf(refused, false).word).toBe("Rejected");
   expect([about(vendor("gemini")), stateOf(vendor("gemini"), false).word]).toEqual(["No key yet", "Not set"]);
 });
 

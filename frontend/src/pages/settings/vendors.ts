@@ -1,9 +1,9 @@
-/** Vendors of models as the page lists them: which stand for one another, in which order, and how each is. Pure. */
+/** Model vendors as the page lists them: merged, sorted and with their state. Pure. */
 
 import type { Vendor, VendorTrial } from "../../api/types";
 import { clock, day, duration, plural } from "../../ui/amounts";
 import type { Shape } from "../../ui/Status";
-import { MODELS } from "./words";
+import { MODELS } from "./text";
 
 export interface Shown {
   shape: Shape;
@@ -15,7 +15,12 @@ const DEMO = "demo";
 
 /** One that takes the key of another, as `openai-responses` that of `openai`, has no row of its own. */
 export function ownRows(vendors: readonly Vendor[]): Vendor[] {
-  return vendors.filter((one) => !vendors.some((other) => isKin(one.vendor, other.vendor) && other.keys.length > 0 && other.keys.join() === one.keys.join()));
+  return vendors.filter(
+    (one) =>
+      !vendors.some(
+        (other) => isKin(one.vendor, other.vendor) && other.keys.length > 0 && other.keys.join() === one.keys.join(),
+      ),
+  );
 }
 
 /** Those that can be asked first, then those that failed, then those without a key; the demo after real ones. */

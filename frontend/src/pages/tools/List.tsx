@@ -3,7 +3,7 @@ import { useRef, useState, type KeyboardEvent } from "react";
 import type { RankedTool, Ranking, ShelfTool } from "../../api/types";
 import { useWindow } from "../../ui/window";
 import { Row } from "./Row";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 interface Props {
   tools: readonly (ShelfTool | RankedTool)[];
@@ -39,20 +39,27 @@ export function List({ tools, ranking, selected, onOpen, onPin, onBan }: Props) 
     <div onKeyDown={keys}>
       <Part tools={shown.slice(0, cut)} from={0} {...{ ranking, selected, onOpen }} />
       {ranking && rest > 0 && !ranking.all_offered && (
-        <div className="cut">
+        <div className="offer-limit">
           <span className="grow num">
-            {WORDS.below(rest)}
+            {TEXT.below(rest)}
             <code>search_tools</code>.
           </span>
           {tools.length > cut && (
-            <button type="button" className="plain linkish" aria-expanded={below} onClick={() => setBelow(!below)}>
-              {below ? WORDS.hide : WORDS.show}
+            <button
+              type="button"
+              className="plain-button link-button"
+              aria-expanded={below}
+              onClick={() => setBelow(!below)}
+            >
+              {below ? TEXT.hide : TEXT.show}
             </button>
           )}
         </div>
       )}
       {below && <Part tools={shown.slice(cut)} from={cut} {...{ ranking, selected, onOpen }} />}
-      {below && ranking && rest > tools.length - cut && <p className="m t12" style={{ padding: "12px 0" }}>{WORDS.farther(rest - (tools.length - cut))}</p>}
+      {below && ranking && rest > tools.length - cut && (
+        <p className="muted text-small list-end">{TEXT.farther(rest - (tools.length - cut))}</p>
+      )}
     </div>
   );
 }
@@ -62,7 +69,7 @@ function openActions(name: string, onOpen: (name: string) => void): void {
   onOpen(name);
   let tries = 40; // The panel comes with the answer of the host.
   const look = () => {
-    const menu = document.querySelector<HTMLElement>(`.p-tools [data-shown="${CSS.escape(name)}"] [data-actions]`);
+    const menu = document.querySelector<HTMLElement>(`.page-tools [data-shown="${CSS.escape(name)}"] [data-actions]`);
     menu?.focus();
     if (menu) menu.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
     else if (tries-- > 0) setTimeout(look, 50);
@@ -75,11 +82,11 @@ function lastOffered(ranking: Ranking): number {
 }
 
 function move(row: HTMLElement, step: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>(".p-tools [data-row]")];
+  const rows = [...document.querySelectorAll<HTMLElement>(".page-tools [data-row]")];
   const here = rows.findIndex((one) => row.contains(one));
   const next = rows[here + step];
   if (next) next.focus();
-  else if (here + step < 0) document.querySelector<HTMLElement>(".p-tools [data-search]")?.focus();
+  else if (here + step < 0) document.querySelector<HTMLElement>(".page-tools [data-search]")?.focus();
 }
 
 interface PartProps {
@@ -92,9 +99,18 @@ interface PartProps {
 
 function Part({ tools, from, ranking, selected, onOpen }: PartProps) {
   const list = useRef<HTMLOListElement>(null);
-  const view = useWindow({ count: tools.length, height: ranking ? 82 : 60, keyOf: (index) => tools[index]?.name ?? index, anchor: list });
+  const view = useWindow({
+    count: tools.length,
+    height: ranking ? 82 : 60,
+    keyOf: (index) => tools[index]?.name ?? index,
+    anchor: list,
+  });
   return (
-    <ol ref={list} aria-label={ranking ? WORDS.ranking : WORDS.everything} style={{ paddingTop: view.before, paddingBottom: view.after }}>
+    <ol
+      ref={list}
+      aria-label={ranking ? TEXT.ranking : TEXT.everything}
+      style={{ paddingTop: view.before, paddingBottom: view.after }}
+    >
       {view.rows.map(({ index, key }) => {
         const tool = tools[index] as ShelfTool | RankedTool;
         return (

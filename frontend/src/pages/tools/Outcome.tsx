@@ -9,8 +9,9 @@ import { reveal } from "../../ui/hidden";
 import { callState } from "../../ui/states";
 import { Status } from "../../ui/Status";
 import { ResultText } from "../chat/ResultText";
-import type { Ended, Trial } from "./trying";
-import { WORDS } from "./words";
+import type { Ended } from "./keptResults";
+import type { Trial } from "./toolRun";
+import { TEXT } from "./text";
 
 /** `last` is what the record has of the last try, for when its answer is not there any more. */
 export function Outcome({ trial, last }: { trial: Trial; last: Call | undefined }) {
@@ -19,15 +20,20 @@ export function Outcome({ trial, last }: { trial: Trial; last: Call | undefined 
   const { ended } = trial;
   const state = callState(ended.outcome === "tool_error" ? "failed" : ended.outcome);
   return (
-    <section aria-label={WORDS.lastResult} data-outcome={ended.outcome}>
+    <section aria-label={TEXT.lastResult} data-outcome={ended.outcome}>
       <div className="row">
-        <h3 className="grow">{WORDS.lastResult}</h3>
-        <span role="status" className="t12"><Status shape={state.shape} word={state.word} /></span>
-        <span className="m t12 num">{took(ended.ms)}{when(ended.at)}</span>
+        <h3 className="grow">{TEXT.lastResult}</h3>
+        <span role="status" className="text-small">
+          <Status shape={state.shape} word={state.word} />
+        </span>
+        <span className="muted text-small num">
+          {took(ended.ms)}
+          {when(ended.at)}
+        </span>
       </div>
-      <div style={{ marginTop: 8 }}>
+      <div className="space-above-8">
         {ended.error && <Failure ended={ended} />}
-        {ended.outcome === "cancelled" && <p className="q">{WORDS.stopped}</p>}
+        {ended.outcome === "cancelled" && <p className="secondary">{TEXT.stopped}</p>}
         {ended.result && <Contents result={ended.result} failed={ended.outcome !== "ok"} />}
       </div>
     </section>
@@ -37,13 +43,20 @@ export function Outcome({ trial, last }: { trial: Trial; last: Call | undefined 
 function Recorded({ call }: { call: Call }) {
   const state = callState(call.outcome === "tool_error" ? "failed" : call.outcome);
   return (
-    <section aria-label={WORDS.lastResult} data-outcome={call.outcome}>
+    <section aria-label={TEXT.lastResult} data-outcome={call.outcome}>
       <div className="row">
-        <h3 className="grow">{WORDS.lastResult}</h3>
-        <span className="t12"><Status shape={state.shape} word={state.word} /></span>
-        <span className="m t12 num">{took(call.ms)}{when(new Date(call.time))}</span>
+        <h3 className="grow">{TEXT.lastResult}</h3>
+        <span className="text-small">
+          <Status shape={state.shape} word={state.word} />
+        </span>
+        <span className="muted text-small num">
+          {took(call.ms)}
+          {when(new Date(call.time))}
+        </span>
       </div>
-      <p className="q t12" style={{ marginTop: 8 }}>{call.error ? reveal(call.error.replace(/^[a-z_]+: /, "")) : WORDS.notKept}</p>
+      <p className="secondary text-small space-above-8">
+        {call.error ? reveal(call.error.replace(/^[a-z_]+: /, "")) : TEXT.notKept}
+      </p>
     </section>
   );
 }
@@ -60,8 +73,10 @@ function when(at: Date): string {
 
 function Failure({ ended }: { ended: Ended }) {
   return (
-    <div className={ended.outcome === "denied" ? "q" : "trouble"} role="alert">
-      <p><b>{reveal(ended.error?.message ?? "")}</b> {reveal(ended.error?.hint ?? "")}</p>
+    <div className={ended.outcome === "denied" ? "secondary" : "error-box"} role="alert">
+      <p>
+        <b>{reveal(ended.error?.message ?? "")}</b> {reveal(ended.error?.hint ?? "")}
+      </p>
     </div>
   );
 }
@@ -76,17 +91,23 @@ function Running({ trial }: { trial: Trial }) {
   const asks = trial.question !== null || trial.serverQuestion !== null;
   const share = progress?.total ? Math.min(1, progress.progress / progress.total) : null;
   return (
-    <section aria-label={WORDS.result}>
+    <section aria-label={TEXT.result}>
       <div className="row">
-        <h3 className="grow">{WORDS.result}</h3>
-        <span role="status" className="t12"><Status shape={asks ? "need" : "work"} word={asks ? "Asking" : "Running"} /></span>
-        <span className="m t12 num">
+        <h3 className="grow">{TEXT.result}</h3>
+        <span role="status" className="text-small">
+          <Status shape={asks ? "need" : "work"} word={asks ? "Asking" : "Running"} />
+        </span>
+        <span className="muted text-small num">
           {progress?.total ? `${progress.progress} of ${progress.total} · ` : ""}
           {trial.question ? "" : duration(Math.max(1, now - trial.since))}
         </span>
       </div>
-      {share !== null && <div className="bar" style={{ marginTop: 8, height: 2 }}><i style={{ width: `${Math.round(share * 100)}%` }} /></div>}
-      {progress?.message && <p className="q t12" style={{ marginTop: 8 }}>{reveal(progress.message)}</p>}
+      {share !== null && (
+        <div className="bar try-progress">
+          <i style={{ width: `${Math.round(share * 100)}%` }} />
+        </div>
+      )}
+      {progress?.message && <p className="secondary text-small space-above-8">{reveal(progress.message)}</p>}
     </section>
   );
 }
@@ -99,13 +120,13 @@ function Contents({ result, failed }: { result: Tried["result"]; failed: boolean
   const texts = result.content.filter((one) => one["type"] !== "image");
   const shownAsData = text !== null && !failed; // Its texts say the same again.
   return (
-    <div className="p-chat" style={{ display: "contents" }}>
+    <div className="page-chat contents">
       {shownAsData && <ResultText text={text} failed={false} />}
       {result.content.map((one, index) => {
         if (one["type"] === "image") return <Picture key={index} content={one} />;
         return !shownAsData && <ResultText key={index} text={textOf(one)} failed={failed} />;
       })}
-      <div className="row" style={{ marginTop: 8, marginLeft: -9 }}>
+      <div className="row result-actions">
         <Copy bare text={text ?? texts.map(textOf).join("\n")} />
         <Copy bare text={JSON.stringify(result, null, 2)} label="Copy raw JSON" />
       </div>
@@ -122,5 +143,5 @@ const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
 function Picture({ content }: { content: Content }) {
   const mime = String(content["mimeType"] ?? "");
   if (!PICTURE.test(mime) || typeof content["data"] !== "string") return null;
-  return <img alt="What the tool showed" src={`data:${mime};base64,${content["data"]}`} style={{ maxWidth: "100%", border: "1px solid var(--line)", borderRadius: 6, marginBottom: 8 }} />;
+  return <img className="result-image" alt="Image from the tool" src={`data:${mime};base64,${content["data"]}`} />;
 }

@@ -8,23 +8,22 @@ import { useTopTitle } from "../../app/title";
 import { plural } from "../../ui/amounts";
 import { Loading } from "../../ui/Loading";
 import { useTwoColumns } from "../../ui/media";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import "../chat/page.css";
-import "../chat/own.css";
 import { ban, pin } from "./actions";
 import { List } from "./List";
 import "./page.css";
-import "./own.css";
 import { RetrievalSettings } from "./RetrievalSettings";
 import { Search, type By } from "./Search";
 import { ToolPanel } from "./ToolPanel";
-import { heard, summary, WORDS } from "./words";
+import { heard, summary, TEXT } from "./text";
 
-for (const kind of ["tools", "server", "server_removed", "config"]) refreshOn(kind, "rank", "find_tools", "tool_show");
+for (const kind of ["tools", "server", "server_removed", "config"] as const)
+  refreshOn(kind, "rank", "find_tools", "tool_show");
 
 let warmed = false;
 
-/** The first question would wait until the host has read all tools; so that happens while somebody types. */
+/** Makes the host index all tools while the user types, so that the first ranking does not wait for it. */
 function useWarmRanking(): void {
   useEffect(() => {
     if (warmed) return;
@@ -33,7 +32,7 @@ function useWarmRanking(): void {
   }, []);
 }
 
-let remembered = ""; // The question, for whoever comes back from one tool in a narrow window.
+let remembered = ""; // The question, kept when a narrow window returns from a tool.
 
 export default function ToolsPage() {
   useWarmRanking();
@@ -42,11 +41,19 @@ export default function ToolsPage() {
   const [first] = useRest();
   const asked = first ?? search.get("tool");
   useEffect(() => {
-    if (!wide && !first && search.get("tool")) navigate(`/tools/${encodeURIComponent(search.get("tool") ?? "")}${without("tool")}`, { replace: true });
+    if (!wide && !first && search.get("tool"))
+      navigate(`/tools/${encodeURIComponent(search.get("tool") ?? "")}${without("tool")}`, { replace: true });
   }, [wide, first, search]);
   useTopTitle(!wide && first ? first : null);
   if (!wide && first) {
-    return <div className="tw one"><h1 className="sr">{first}</h1><aside className="rgt" aria-label={`${WORDS.tryIt}: ${first}`}><ToolPanel key={first} name={first} /></aside></div>;
+    return (
+      <div className="tools-layout panel-only">
+        <h1 className="visually-hidden">{first}</h1>
+        <aside className="side-pane" aria-label={`${TEXT.tryIt}: ${first}`}>
+          <ToolPanel key={first} name={first} />
+        </aside>
+      </div>
+    );
   }
   return <Both wide={wide} asked={asked} />;
 }
@@ -70,7 +77,11 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   useEffect(() => setSearch({ q: rested || null }), [rested]);
   const asks = by === "question" && rested !== "";
   const ranked = useOperation("rank", { query: rested }, { enabled: asks, keepPrevious: true });
-  const listed = useOperation("find_tools", { words: by === "name" ? rested : "" }, { enabled: !asks, keepPrevious: true });
+  const listed = useOperation(
+    "find_tools",
+    { words: by === "name" ? rested : "" },
+    { enabled: !asks, keepPrevious: true },
+  );
   const { data, error, refetch } = asks ? ranked : listed;
   const ranking = asks ? (ranked.data ?? null) : null;
   useEffect(() => {
@@ -81,30 +92,58 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   const tools = data?.tools ?? [];
   const selected = asked ?? (wide ? (tools[0]?.name ?? null) : null);
   const open = useCallback(
-    (name: string) => (wide ? navigate(`/tools${changed("tool", name)}`, { replace: true }) : navigate(`/tools/${encodeURIComponent(name)}${location.search}`)),
+    (name: string) =>
+      wide
+        ? navigate(`/tools${changed("tool", name)}`, { replace: true })
+        : navigate(`/tools/${encodeURIComponent(name)}${location.search}`),
     [wide],
   );
   return (
-    <div className={beside ? "tw" : "tw alone"}>
-      <div className="lft">
-        <div className="row" style={{ alignItems: "flex-end", marginBottom: 16 }}>
+    <div className={beside ? "tools-layout" : "tools-layout without-panel"}>
+      <div className="list-pane">
+        <div className="row tools-head">
           <div className="grow">
-            <h1>{WORDS.title}</h1>
-            <p className="q sub" style={{ marginTop: 4 }}><span className="num">{summary(data)}</span> {WORDS.hint}</p>
+            <h1>{TEXT.title}</h1>
+            <p className="secondary page-summary space-above-4">
+              <span className="num">{summary(data)}</span> {TEXT.hint}
+            </p>
           </div>
         </div>
-        <Search text={text} by={by} ranking={ranking} onText={setText} onBy={(next) => setSearch({ by: next === "name" ? "name" : null })} onSettings={() => setSettings(true)} />
+        <Search
+          text={text}
+          by={by}
+          ranking={ranking}
+          onText={setText}
+          onBy={(next) => setSearch({ by: next === "name" ? "name" : null })}
+          onSettings={() => setSettings(true)}
+        />
         <Legend ranking={ranking} by={by} words={rested} />
-        {error && <Trouble error={error} again={() => void refetch()} />}
+        {error && <ErrorBox error={error} again={() => void refetch()} />}
         {!data && !error && <Loading rows={8} height={80} />}
-        {data && !asks && tools.length === 0 && <Nothing words={rested} near={listed.data?.near ?? null} known={data.known} onWord={setText} />}
-        {data && <List key={asks ? rested : "names"} tools={tools} ranking={ranking} selected={selected} onOpen={open} onPin={(tool) => void pin(tool)} onBan={(tool) => void ban(tool)} />}
-        {ranking?.note && <p className="m t12" style={{ marginTop: 12 }}>{ranking.note}</p>}
+        {data && !asks && tools.length === 0 && (
+          <Nothing words={rested} near={listed.data?.near ?? null} known={data.known} onWord={setText} />
+        )}
+        {data && (
+          <List
+            key={asks ? rested : "names"}
+            tools={tools}
+            ranking={ranking}
+            selected={selected}
+            onOpen={open}
+            onPin={(tool) => void pin(tool)}
+            onBan={(tool) => void ban(tool)}
+          />
+        )}
+        {ranking?.note && <p className="muted text-small space-above-12">{ranking.note}</p>}
         <Heard text={ranking ? heard(ranking) : data && rested ? plural(tools.length, "tool") : ""} />
       </div>
       {beside && (
-        <aside className="rgt" aria-label={selected ? `${WORDS.tryIt}: ${selected}` : WORDS.tryIt}>
-          {selected ? <ToolPanel key={selected} name={selected} /> : <p className="q" style={{ padding: "18px 20px" }}>{data ? WORDS.choose : ""}</p>}
+        <aside className="side-pane" aria-label={selected ? `${TEXT.tryIt}: ${selected}` : TEXT.tryIt}>
+          {selected ? (
+            <ToolPanel key={selected} name={selected} />
+          ) : (
+            <p className="secondary tool-hint">{data ? TEXT.choose : ""}</p>
+          )}
         </aside>
       )}
       {settings && <RetrievalSettings onClose={() => setSettings(false)} />}
@@ -119,16 +158,35 @@ function changed(name: string, value: string): string {
   return `?${search}`;
 }
 
-function Legend({ ranking, by, words }: { ranking: ReturnType<typeof useOperation<"rank">>["data"] | null; by: By; words: string }) {
+function Legend({
+  ranking,
+  by,
+  words,
+}: {
+  ranking: ReturnType<typeof useOperation<"rank">>["data"] | null;
+  by: By;
+  words: string;
+}) {
   const named = ranking?.tools.some((tool) => tool.by_name > 0) ?? false;
   return (
-    <div className="row m t12 hide-s head">
-      <span className="grow">{ranking ? WORDS.ranking : by === "name" && words ? WORDS.named : WORDS.everything}</span>
+    <div className="row muted text-small hide-narrow list-head">
+      <span className="grow">{ranking ? TEXT.ranking : by === "name" && words ? TEXT.named : TEXT.everything}</span>
       {ranking ? (
         <>
-          <span className="lg"><i className="b1" />{WORDS.words}</span>
-          <span className="lg"><i className="b2" />{WORDS.meaning}</span>
-          {named && <span className="lg"><i className="b3" />{WORDS.name}</span>}
+          <span className="legend-item">
+            <i className="bar-words" />
+            {TEXT.words}
+          </span>
+          <span className="legend-item">
+            <i className="bar-meaning" />
+            {TEXT.meaning}
+          </span>
+          {named && (
+            <span className="legend-item">
+              <i className="bar-name" />
+              {TEXT.name}
+            </span>
+          )}
         </>
       ) : (
         <span>tokens</span>
@@ -145,14 +203,22 @@ interface NothingProps {
 }
 
 function Nothing({ words, near, known, onWord }: NothingProps) {
-  if (known === 0) return <p className="empty">{WORDS.none} <Link href="/servers?add=1">{WORDS.addServer}</Link></p>;
+  if (known === 0)
+    return (
+      <p className="empty">
+        {TEXT.none} <Link href="/servers?add=1">{TEXT.addServer}</Link>
+      </p>
+    );
   return (
     <p className="empty">
-      {WORDS.nothingCalled(words)}{" "}
+      {TEXT.nothingCalled(words)}{" "}
       {near && (
         <>
-          {WORDS.didYouMean}
-          <button type="button" className="plain linkish" onClick={() => onWord(near.word)}>{near.word}</button>? It is in {plural(near.tools, "tool")}
+          {TEXT.didYouMean}
+          <button type="button" className="plain-button link-button" onClick={() => onWord(near.word)}>
+            {near.word}
+          </button>
+          ? It appears in {plural(near.tools, "tool")}
           {near.servers.length > 0 && ` of ${near.servers.join(" and ")}`}.
         </>
       )}
@@ -163,7 +229,11 @@ function Nothing({ words, near, known, onWord }: NothingProps) {
 /** Told to a reader once the list has come to rest. */
 function Heard({ text }: { text: string }) {
   const rested = useRested(text, 400);
-  return <p className="sr" role="status">{rested}</p>;
+  return (
+    <p className="visually-hidden" role="status">
+      {rested}
+    </p>
+  );
 }
 
 function useRested<T>(value: T, ms = 250): T {

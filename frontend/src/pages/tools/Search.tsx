@@ -5,7 +5,7 @@ import { isLed } from "../../app/keys";
 import { duration } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Segments } from "../../ui/Segments";
-import { tokens, WORDS } from "./words";
+import { tokens, TEXT } from "./text";
 
 export type By = "question" | "name";
 
@@ -27,7 +27,7 @@ export function Search({ text, by, ranking, onText, onBy, onSettings }: Props) {
     if (free && matchMedia("(hover: hover)").matches) field.current?.focus();
   }, []);
   function keys(event: KeyboardEvent) {
-    if (event.key === "ArrowDown") document.querySelector<HTMLElement>(".p-tools [data-row]")?.focus();
+    if (event.key === "ArrowDown") document.querySelector<HTMLElement>(".page-tools [data-row]")?.focus();
     else if (event.key === "Escape" && text) onText("");
     else return;
     event.preventDefault();
@@ -35,20 +35,35 @@ export function Search({ text, by, ranking, onText, onBy, onSettings }: Props) {
   }
   return (
     <>
-      <label className="field big">
+      <label className="field search-field">
         <Icon name="search" />
-        <input ref={field} data-search value={text} aria-label={WORDS.search} placeholder={WORDS.search} autoComplete="off" spellCheck={false} onChange={(event) => onText(event.target.value)} onKeyDown={keys} />
-        {text && <kbd className="hide-s">Esc</kbd>}
+        <input
+          ref={field}
+          data-search
+          value={text}
+          aria-label={TEXT.search}
+          placeholder={TEXT.search}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => onText(event.target.value)}
+          onKeyDown={keys}
+        />
+        {text && <kbd className="hide-narrow">Esc</kbd>}
       </label>
-      <div className="opt">
+      <div className="search-options">
         <Segments
-          label={WORDS.searchAs}
+          label={TEXT.searchAs}
           value={by}
-          options={[{ value: "question", name: WORDS.asQuestion }, { value: "name", name: WORDS.byName }]}
+          options={[
+            { value: "question", name: TEXT.asQuestion },
+            { value: "name", name: TEXT.byName },
+          ]}
           onChange={onBy}
         />
         {ranking && <Offers ranking={ranking} />}
-        <button type="button" className="plain linkish" style={{ marginLeft: "auto" }} onClick={onSettings}>{WORDS.settings}</button>
+        <button type="button" className="plain-button link-button push-end" onClick={onSettings}>
+          {TEXT.settings}
+        </button>
       </div>
     </>
   );
@@ -59,13 +74,17 @@ function Offers({ ranking }: { ranking: Ranking }) {
     <>
       <span className="num">
         {ranking.all_offered ? (
-          <>Offers <b className="bb">all {ranking.offered}</b>: there are no more than {ranking.offer_all}</>
+          <>
+            <b className="bold">All {ranking.offered}</b> tools offered (below the limit of {ranking.offer_all})
+          </>
         ) : (
-          <>Offers the best <b className="bb">{ranking.k}</b> and <b className="bb">{ranking.always_on}</b> always on</>
+          <>
+            Top <b className="bold">{ranking.k}</b> offered, plus <b className="bold">{ranking.always_on}</b> always on
+          </>
         )}
       </span>
       <span className="num">{tokens(ranking)}</span>
-      <span className="num m">ranked in {duration(Math.max(1, ranking.ms))}</span>
+      <span className="num muted">ranked in {duration(Math.max(1, ranking.ms))}</span>
     </>
   );
 }

@@ -8,30 +8,48 @@ import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { Menu } from "../../ui/Menu";
 import { TabBar } from "../../ui/TabBar";
-import { Trouble } from "../../ui/Trouble";
+import { ErrorBox } from "../../ui/ErrorBox";
 import { ban, pin } from "./actions";
 import { ToolCalls } from "./ToolCalls";
 import { TryForm } from "./TryForm";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** All about one tool: what it does, what it takes, a try, its calls. */
 export function ToolPanel({ name }: { name: string }) {
   const { data, error, refetch } = useOperation("tool_show", { name });
   const tab = useSearch().get("view") ?? "try";
-  if (error) return <div className="form"><Trouble error={error} again={() => void refetch()} /></div>;
-  if (!data) return <div className="form"><Loading rows={4} height={44} /></div>;
+  if (error)
+    return (
+      <div className="tool-panel">
+        <ErrorBox error={error} again={() => void refetch()} />
+      </div>
+    );
+  if (!data)
+    return (
+      <div className="tool-panel">
+        <Loading rows={4} height={44} />
+      </div>
+    );
   return (
-    <div className="form" data-shown={data.name}>
+    <div className="tool-panel" data-shown={data.name}>
       <Head tool={data} />
-      <div style={{ marginTop: 16 }}>
+      <div className="space-above-16">
         <TabBar
           label={data.tool}
           value={tab}
           onChange={(view) => setSearch({ view: view === "try" ? null : view })}
           tabs={[
-            { value: "try", name: WORDS.tryIt, content: <TryForm key={data.name} tool={data} /> },
-            { value: "schema", name: WORDS.schema, content: <Definition tool={data} /> },
-            { value: "calls", name: <>{WORDS.calls} <span className="n">{data.calls}</span></>, content: <ToolCalls name={data.name} /> },
+            { value: "try", name: TEXT.tryIt, content: <TryForm key={data.name} tool={data} /> },
+            { value: "schema", name: TEXT.schema, content: <Definition tool={data} /> },
+            {
+              value: "calls",
+              name: (
+                <>
+                  {TEXT.calls} <span className="count">{data.calls}</span>
+                </>
+              ),
+              content: <ToolCalls name={data.name} />,
+            },
           ]}
         />
       </div>
@@ -44,41 +62,79 @@ function Head({ tool }: { tool: ToolDetails }) {
   return (
     <>
       <div className="row">
-        <h2 className="mono grow" style={{ fontSize: "var(--t-15)", overflowWrap: "anywhere" }}>{reveal(tool.tool)}</h2>
-        <button type="button" className="btn bare sm ic" aria-label={tool.always_on ? WORDS.unpin : WORDS.pin} aria-pressed={tool.always_on} onClick={() => void pin(tool)}>
+        <h2 className="mono grow tool-title">{reveal(tool.tool)}</h2>
+        <button
+          type="button"
+          className="btn bare small icon-only"
+          aria-label={tool.always_on ? TEXT.unpin : TEXT.pin}
+          aria-pressed={tool.always_on}
+          onClick={() => void pin(tool)}
+        >
           <Icon name="pin" small />
         </button>
         <Menu
-          trigger={<button type="button" className="btn bare sm ic" aria-label={WORDS.more} data-actions><Icon name="dots" small /></button>}
+          trigger={
+            <button type="button" className="btn bare small icon-only" aria-label={TEXT.more} data-actions>
+              <Icon name="dots" small />
+            </button>
+          }
           entries={[
-            { name: tool.standing === "off" ? WORDS.turnOn : WORDS.turnOff, onSelect: () => void ban(tool), disabled: !tool.can_switch || tool.standing === "held" },
-            { name: WORDS.copyName, onSelect: () => void navigator.clipboard.writeText(tool.name) },
-            { name: WORDS.seeCalls, onSelect: () => navigate(`/activity?words=${encodeURIComponent(`tool:${tool.name}`)}`) },
-            ...(server ? [{ name: WORDS.openServer(server), onSelect: () => navigate(`/servers/${encodeURIComponent(server)}`), apart: true }] : []),
+            {
+              name: tool.standing === "off" ? TEXT.turnOn : TEXT.turnOff,
+              onSelect: () => void ban(tool),
+              disabled: !tool.can_switch || tool.standing === "held",
+            },
+            { name: TEXT.copyName, onSelect: () => void navigator.clipboard.writeText(tool.name) },
+            {
+              name: TEXT.seeCalls,
+              onSelect: () => navigate(`/activity?words=${encodeURIComponent(`tool:${tool.name}`)}`),
+            },
+            ...(server
+              ? [
+                  {
+                    name: TEXT.openServer(server),
+                    onSelect: () => navigate(`/servers/${encodeURIComponent(server)}`),
+                    apart: true,
+                  },
+                ]
+              : []),
           ]}
         />
       </div>
-      <p className="q desc">
-        {reveal(tool.description.trim())} {server && <>From <Link href={`/servers/${encodeURIComponent(server)}`}>{reveal(server)}</Link>, </>}
+      <p className="secondary tool-description">
+        {reveal(tool.description.trim())}{" "}
+        {server && (
+          <>
+            From <Link href={`/servers/${encodeURIComponent(server)}`}>{reveal(server)}</Link>,{" "}
+          </>
+        )}
         {plural(tool.tokens, "token")}.
       </p>
-      <div className="row wrap" style={{ marginTop: 10, gap: 6 }}>
-        {tags(tool).map((word) => <span key={word} className="tag">{word}</span>)}
+      <div className="row wrap tool-tags">
+        {tags(tool).map((word) => (
+          <span key={word} className="tag">
+            {word}
+          </span>
+        ))}
       </div>
-      {tool.standing !== "ready" && <p className="q t12" style={{ marginTop: 10 }}>{tool.standing === "held" ? WORDS.held : `${tool.why_not[0]?.toUpperCase() ?? ""}${tool.why_not.slice(1)}.`}</p>}
+      {tool.standing !== "ready" && (
+        <p className="secondary text-small space-above-10">
+          {tool.standing === "held" ? TEXT.held : `${tool.why_not[0]?.toUpperCase() ?? ""}${tool.why_not.slice(1)}.`}
+        </p>
+      )}
     </>
   );
 }
 
-const GATE = { allow: "rule: runs", ask: "rule: asks", deny: "rule: refused" };
+const GATE = { allow: "runs without approval", ask: "needs approval", deny: "denied" };
 
 /** What the server says of it, which is never trusted, and what the gate says. */
 function tags(tool: ToolDetails): string[] {
   const hints = tool.annotations;
   return [
-    hints["readOnlyHint"] === true ? "reads" : hints["destructiveHint"] === true ? "can destroy" : "writes",
-    ...(hints["idempotentHint"] === true || tool.reads ? ["can be repeated"] : []),
-    ...(hints["openWorldHint"] === true ? ["reaches outside"] : []),
+    hints["readOnlyHint"] === true ? "read-only" : hints["destructiveHint"] === true ? "destructive" : "writes",
+    ...(hints["idempotentHint"] === true || tool.reads ? ["safe to repeat"] : []),
+    ...(hints["openWorldHint"] === true ? ["external access"] : []),
     ...(tool.always_on ? ["always on"] : []),
     GATE[tool.gate],
     `definition ${tool.hash.slice(0, 7)}`,
@@ -87,7 +143,7 @@ function tags(tool: ToolDetails): string[] {
 
 function Definition({ tool }: { tool: ToolDetails }) {
   return (
-    <div className="def">
+    <div className="definition">
       {tool.differences.map((one) => (
         <section key={one.part}>
           <h3>{one.part}</h3>
@@ -95,19 +151,20 @@ function Definition({ tool }: { tool: ToolDetails }) {
         </section>
       ))}
       {tool.first_seen && (
-        <p className="m t12">
-          {WORDS.firstSeen(day(tool.first_seen))} {tool.changes.length > 0 && tool.last_changed ? WORDS.changed(day(tool.last_changed), tool.changes) : ""}
+        <p className="muted text-small">
+          {TEXT.firstSeen(day(tool.first_seen))}{" "}
+          {tool.changes.length > 0 && tool.last_changed ? TEXT.changed(day(tool.last_changed), tool.changes) : ""}
         </p>
       )}
-      <h3>{WORDS.takes}</h3>
+      <h3>{TEXT.takes}</h3>
       <pre className="code wrap">{reveal(JSON.stringify(tool.inputSchema, null, 2))}</pre>
       {tool.outputSchema && (
         <>
-          <h3>{WORDS.gives}</h3>
+          <h3>{TEXT.gives}</h3>
           <pre className="code wrap">{reveal(JSON.stringify(tool.outputSchema, null, 2))}</pre>
         </>
       )}
-      <h3>{WORDS.whole}</h3>
+      <h3>{TEXT.whole}</h3>
       <pre className="code wrap">{reveal(tool.definition)}</pre>
     </div>
   );

@@ -4,17 +4,17 @@ import { useOperation } from "../../api/hooks";
 import type { ToolDetails } from "../../api/types";
 import { Copy } from "../../ui/Copy";
 import { MOD_ENTER } from "../../ui/platform";
-import { draftOf, readDrafts } from "../../ui/schema-form/reading";
+import { draftOf, readDrafts } from "../../ui/schema-form/drafts";
 import { fieldsOf, type Drafts, type Field } from "../../ui/schema-form/schema";
 import { SchemaForm } from "../../ui/schema-form/SchemaForm";
 import { useSettled } from "../../ui/settled";
-import { CallAsk } from "../chat/CallAsk";
-import { ServerAsk } from "../chat/ServerAsk";
+import { CallApproval } from "../chat/CallApproval";
+import { ServerRequest } from "../chat/ServerRequest";
 import { commandFor } from "./commands";
-import { draftsFrom } from "./earlier";
+import { draftsFrom } from "./lastArguments";
 import { Outcome } from "./Outcome";
-import { useTrial, type Trial } from "./trying";
-import { WORDS } from "./words";
+import { useTrial, type Trial } from "./toolRun";
+import { TEXT } from "./text";
 
 const typed = new Map<string, Drafts>();
 
@@ -51,24 +51,32 @@ export function TryForm({ tool }: { tool: ToolDetails }) {
   }
   return (
     <>
-      <form
-        noValidate
-        onKeyDown={keys}
-        onSubmit={(event) => event.preventDefault()}
-      >
+      <form noValidate onKeyDown={keys} onSubmit={(event) => event.preventDefault()}>
         <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={tried} onChange={change} />
-        <div className="row acts" style={{ marginTop: 18 }}>
+        <div className="row actions space-above-18">
           {/* One button that never submits: were its type to change while it is pressed, Stop would run it again. */}
-          <button type="button" className="btn pri run" disabled={!callable && !trial.running} aria-disabled={!settled && !trial.running} onClick={press}>
-            {trial.running ? WORDS.stop : <>{WORDS.run} <kbd>{MOD_ENTER}</kbd></>}
+          <button
+            type="button"
+            className="btn primary run-button"
+            disabled={!callable && !trial.running}
+            aria-disabled={!settled && !trial.running}
+            onClick={press}
+          >
+            {trial.running ? (
+              TEXT.stop
+            ) : (
+              <>
+                {TEXT.run} <kbd>{MOD_ENTER}</kbd>
+              </>
+            )}
           </button>
-          <Copy bare icon={false} text={commandFor(tool.name, values)} label={WORDS.copyCommand} />
+          <Copy bare icon={false} text={commandFor(tool.name, values)} label={TEXT.copyCommand} />
           <span className="grow" />
           <GateNote tool={tool} values={values} good={good} callable={callable} />
         </div>
       </form>
       <Asked trial={trial} />
-      {(trial.running || trial.ended || last) && <hr style={{ margin: "20px 0 14px" }} />}
+      {(trial.running || trial.ended || last) && <hr className="result-line" />}
       <Outcome trial={trial} last={last} />
     </>
   );
@@ -79,14 +87,14 @@ function Asked({ trial }: { trial: Trial }) {
   const { question, serverQuestion } = trial;
   if (!question && !serverQuestion) return null;
   return (
-    <div className="p-chat asking">
-      {question && <CallAsk key={question.id} question={question} place="" focused={false} />}
-      {serverQuestion && <ServerAsk key={serverQuestion.id} asking={serverQuestion} place="" focused={false} />}
+    <div className="page-chat tool-question">
+      {question && <CallApproval key={question.id} question={question} place="" focused={false} />}
+      {serverQuestion && <ServerRequest key={serverQuestion.id} asking={serverQuestion} place="" focused={false} />}
     </div>
   );
 }
 
-/** Nobody has typed yet: what was given the last time, else the defaults. */
+/** Initial values: the last recorded arguments, else the defaults. */
 function startOf(fields: readonly Field[], recorded: string | undefined): Drafts {
   const defaults = Object.fromEntries(fields.map((field) => [field.name, draftOf(field, field.fallback)]));
   return recorded === undefined ? defaults : { ...defaults, ...draftsFrom(fields, recorded) };
@@ -107,10 +115,14 @@ function GateNote({ tool, values, good, callable }: NoteProps) {
     { tool: tool.name, arguments: rested, principal: "page" },
     { enabled: good && callable && rested === values, keepPrevious: true },
   );
-  if (!callable) return <span className="m t12">{tool.why_not}</span>;
+  if (!callable) return <span className="muted text-small">{tool.why_not}</span>;
   const decision = (good && data?.decision) || tool.gate;
   const reasons = (good && data?.reasons) || tool.reasons;
-  return <span className="m t12" title={reasons.join(" ")} data-gate={decision}>{WORDS.gate[decision]}</span>;
+  return (
+    <span className="muted text-small" title={reasons.join(" ")} data-gate={decision}>
+      {TEXT.gate[decision]}
+    </span>
+  );
 }
 
 /** The value once it has not changed for a moment. */

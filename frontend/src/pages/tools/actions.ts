@@ -5,7 +5,7 @@ import { sentence } from "../../api/errors";
 import { queries } from "../../api/hooks";
 import type { ShelfTool } from "../../api/types";
 import { notify } from "../../app/notices";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 async function set(name: string, change: { enabled?: boolean; always_on?: boolean }): Promise<boolean> {
   try {
@@ -15,14 +15,16 @@ async function set(name: string, change: { enabled?: boolean; always_on?: boolea
     notify(sentence(error));
     return false;
   } finally {
-    void queries.invalidateQueries({ predicate: ({ queryKey }) => ["rank", "find_tools", "tool_show"].includes(String(queryKey[0])) });
+    void queries.invalidateQueries({
+      predicate: ({ queryKey }) => ["rank", "find_tools", "tool_show"].includes(String(queryKey[0])),
+    });
   }
 }
 
 export async function pin(tool: ShelfTool): Promise<void> {
   const on = !tool.always_on;
   if (await set(tool.name, { always_on: on })) {
-    notify(on ? WORDS.pinned(tool.tool) : WORDS.unpinned(tool.tool), () => void set(tool.name, { always_on: !on }));
+    notify(on ? TEXT.pinned(tool.tool) : TEXT.unpinned(tool.tool), () => void set(tool.name, { always_on: !on }));
   }
 }
 
@@ -30,6 +32,6 @@ export async function pin(tool: ShelfTool): Promise<void> {
 export async function ban(tool: ShelfTool): Promise<void> {
   const on = tool.standing === "off";
   if (await set(tool.name, { enabled: on })) {
-    notify(on ? WORDS.turnedOn(tool.tool) : WORDS.turnedOff(tool.tool), () => void set(tool.name, { enabled: !on }));
+    notify(on ? TEXT.turnedOn(tool.tool) : TEXT.turnedOff(tool.tool), () => void set(tool.name, { enabled: !on }));
   }
 }

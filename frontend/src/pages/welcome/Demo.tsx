@@ -2,7 +2,7 @@ import { Link } from "../../app/router";
 import { duration } from "../../ui/amounts";
 import { Status } from "../../ui/Status";
 import { ASKED, useSample } from "./sample";
-import { SAMPLES, WORDS } from "./words";
+import { SAMPLES, TEXT } from "./text";
 
 /** A call as it was really made, and others to try. */
 export function Demo() {
@@ -10,50 +10,46 @@ export function Demo() {
   const shape = error ? "fail" : data ? "done" : "work";
   return (
     <aside className="demo" aria-label="It works: a sample">
-      <div className="hd">
-        <h2 className="grow">{WORDS.works}</h2>
-        <span className="m t12">{WORDS.real}</span>
+      <div className="panel-head">
+        <h2 className="grow">{TEXT.works}</h2>
+        <span className="muted text-small">{TEXT.real}</span>
       </div>
-      <div className="b">
-        <div className="u">
+      <div className="demo-body">
+        <div className="user-message">
           What is {ASKED.a} + {ASKED.b}?
         </div>
-        <div className="tc">
-          <div className="h">
+        <div className="tool-card">
+          <div className="card-head">
             <Status shape={shape} word={error ? "Failed" : data ? "Done" : "Running"} />
             <code>
-              <span className="m">demo ·</span> add
+              <span className="muted">demo ·</span> add
             </code>
-            <span className="m num" style={{ marginLeft: "auto" }}>
-              {data ? duration(data.ms) : ""}
-            </span>
+            <span className="muted num push-end">{data ? duration(data.ms) : ""}</span>
           </div>
           <dl>
-            <dt>asked</dt>
+            <dt>arguments</dt>
             <dd>
               a: {ASKED.a}, b: {ASKED.b}
             </dd>
-            <dt>answered</dt>
+            <dt>result</dt>
             <dd>{error ? error.message : (data?.answer ?? "…")}</dd>
-            <dt>{WORDS.allowedBy}</dt>
-            <dd style={{ fontFamily: "var(--sans)" }}>{data?.allowed ?? "…"}</dd>
+            <dt>{TEXT.allowedBy}</dt>
+            <dd className="allowed-by">{data?.allowed ?? "…"}</dd>
           </dl>
         </div>
-        <p className="t15" style={{ lineHeight: 1.6, minHeight: "3.2em" }}>
+        <p className="text-reading demo-answer">
           {data && (
             <>
-              {ASKED.a} + {ASKED.b} is <b className="bb">{data.answer}</b>. The calculator on this computer was used; the card
-              above is the call as it was made.
+              {ASKED.a} + {ASKED.b} is <b className="bold">{data.answer}</b>. The demo server calculated it; the card
+              above shows the actual call.
             </>
           )}
         </p>
       </div>
-      <div className="try">
-        <span className="m t12" style={{ flex: "1 0 100%" }}>
-          {WORDS.tryAnother}
-        </span>
+      <div className="samples">
+        <span className="muted text-small samples-title">{TEXT.tryAnother}</span>
         {SAMPLES.map((text) => (
-          <Link key={text} className="btn sm" href={`/chat?ask=${encodeURIComponent(text)}&model=demo`}>
+          <Link key={text} className="btn small" href={`/chat?ask=${encodeURIComponent(text)}&model=demo`}>
             {text}
           </Link>
         ))}

@@ -5,7 +5,7 @@ import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
 import { Dialog } from "../../ui/Dialog";
 import { Step } from "./Step";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 /** Where the terminal and the file tools work. */
 export function FolderStep() {
@@ -15,12 +15,12 @@ export function FolderStep() {
   const folder = terminal?.folder ?? "";
   const choose = (
     <button type="button" className="btn" onClick={() => setAsking(true)}>
-      {folder ? "Change…" : WORDS.choose}
+      {folder ? "Change…" : TEXT.choose}
     </button>
   );
   return (
-    <Step number={4} shape={folder ? "done" : "off"} title={WORDS.folder} action={choose}>
-      <p>{folder ? <code>{folder}</code> : WORDS.folderAbout}</p>
+    <Step number={4} shape={folder ? "done" : "off"} title={TEXT.folder} action={choose}>
+      <p>{folder ? <code>{folder}</code> : TEXT.folderAbout}</p>
       {asking && <FolderForm folder={folder} onClose={() => setAsking(false)} />}
     </Step>
   );
@@ -40,19 +40,19 @@ function FolderForm({ folder, onClose }: { folder: string; onClose: () => void }
     }
   }
   return (
-    <Dialog title={WORDS.folder} onClose={onClose}>
-      <form style={{ padding: "14px 14px 18px" }} onSubmit={(event) => void save(event)}>
+    <Dialog title={TEXT.folder} onClose={onClose}>
+      <form className="dialog-body" onSubmit={(event) => void save(event)}>
         <label>
-          <span className="m t12">Its whole path, such as /home/you/code/project</span>
+          <span className="muted text-small">Full path, such as /home/you/code/project</span>
           <span className="field">
             <input className="mono" value={path} spellCheck={false} onChange={(event) => setPath(event.target.value)} />
           </span>
         </label>
-        <p className="st fail" role="alert" style={{ minHeight: 20 }}>
+        <p className="status fail one-line" role="alert">
           {wrong}
         </p>
-        <div className="row" style={{ justifyContent: "flex-end" }}>
-          <button type="submit" className="btn pri">
+        <div className="row align-end">
+          <button type="submit" className="btn primary">
             Save
           </button>
         </div>

@@ -5,7 +5,7 @@ import type { Models } from "../../api/types";
 import { KeyForm } from "../settings/KeyForm";
 import type { Choice } from "./found";
 import { Step } from "./Step";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 interface Props {
   models: Models | undefined;
@@ -18,27 +18,29 @@ interface Props {
 export function ModelStep({ models, offered, chosen, onChoose }: Props) {
   const [adding, setAdding] = useState(false);
   const nothing = models !== undefined && !offered.some((one) => one.found);
-  const others = offered.some((one) => one.model === chosen) ? [] : [{ model: chosen, name: chosen, about: "", found: true }];
+  const others = offered.some((one) => one.model === chosen)
+    ? []
+    : [{ model: chosen, name: chosen, about: "", found: true }];
   const listed = [...others, ...offered];
   const demo = listed.at(-1);
   const below = (
-    <RadioGroup.Root className="opts" aria-label="Model" value={chosen} onValueChange={onChoose}>
+    <RadioGroup.Root className="model-options" aria-label="Model" value={chosen} onValueChange={onChoose}>
       {listed.slice(0, -1).map((choice) => (
         <Row key={choice.model} choice={choice} on={choice.model === chosen} />
       ))}
       <div>
-        <span className="rd" aria-hidden="true" />
-        <b className="b">{WORDS.other}</b>
-        <button type="button" className="btn bare sm" onClick={() => setAdding(true)}>
-          {WORDS.addKey}
+        <span className="radio" aria-hidden="true" />
+        <b className="medium">{TEXT.other}</b>
+        <button type="button" className="btn bare small" onClick={() => setAdding(true)}>
+          {TEXT.addKey}
         </button>
       </div>
       {demo && <Row choice={demo} on={demo.model === chosen} />}
     </RadioGroup.Root>
   );
   return (
-    <Step number={2} shape={models?.model ? "done" : "need"} title={WORDS.model} below={below}>
-      <p>{nothing ? WORDS.noModel : WORDS.looked}</p>
+    <Step number={2} shape={models?.model ? "done" : "need"} title={TEXT.model} below={below}>
+      <p>{nothing ? TEXT.noModel : TEXT.looked}</p>
       {adding && <KeyForm vendors={models?.vendors ?? []} onClose={() => setAdding(false)} onModel={onChoose} />}
     </Step>
   );
@@ -47,10 +49,10 @@ export function ModelStep({ models, offered, chosen, onChoose }: Props) {
 function Row({ choice, on }: { choice: Choice; on: boolean }) {
   const id = `model-${choice.model}`;
   return (
-    <div className={on ? "on" : ""}>
-      <RadioGroup.Item className={on ? "rd on" : "rd"} value={choice.model} id={id} />
+    <div className={on ? "selected" : ""}>
+      <RadioGroup.Item className={on ? "radio selected" : "radio"} value={choice.model} id={id} />
       <label htmlFor={id}>
-        <b className="b">{choice.name}</b> <span className="m">{choice.about}</span>
+        <b className="medium">{choice.name}</b> <span className="muted">{choice.about}</span>
       </label>
       {choice.found ? <span className="tag ok">found</span> : <span />}
     </div>

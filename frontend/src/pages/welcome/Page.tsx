@@ -12,7 +12,7 @@ import { choices } from "./found";
 import { ModelStep } from "./ModelStep";
 import "./page.css";
 import { DemoStep, ServersStep } from "./Steps";
-import { WORDS } from "./words";
+import { TEXT } from "./text";
 
 const WELCOMED = "toolcrib.welcomed";
 
@@ -56,26 +56,26 @@ export default function WelcomePage() {
   }
 
   return (
-    <div className="wl">
+    <div className="welcome">
       <section aria-labelledby="welcome" onKeyDown={enter}>
-        <h1 id="welcome">{WORDS.title}</h1>
-        <p className="ld">{WORDS.lead}</p>
+        <h1 id="welcome">{TEXT.title}</h1>
+        <p className="lead">{TEXT.lead}</p>
         <ol>
           <DemoStep />
           <ModelStep models={models.data} offered={offered} chosen={chosen} onChoose={setPicked} />
           <ServersStep />
           <FolderStep />
         </ol>
-        <div className="row" style={{ marginTop: 24, gap: 12 }}>
-          <button type="button" className="btn pri lg" onClick={() => void start()}>
+        <div className="row welcome-actions">
+          <button type="button" className="btn primary large" onClick={() => void start()}>
             Start with {chosen.replace(/^ollama:/, "")} <kbd>↵</kbd>
           </button>
-          <button type="button" className="btn bare lg" onClick={skip}>
-            {WORDS.skip}
+          <button type="button" className="btn bare large" onClick={skip}>
+            {TEXT.skip}
           </button>
         </div>
       </section>
-      <div className="pegs">
+      <div className="welcome-aside">
         <Demo />
       </div>
     </div>

@@ -9,27 +9,27 @@ interface Props {
   children: ReactNode;
   /** What can be done, on the right. */
   action?: ReactNode;
-  /** What stands below, as wide as the step. */
+  /** Content below, as wide as the step. */
   below?: ReactNode;
 }
 
-const SAID: Partial<Record<Shape, string>> = { done: "done", need: "needs you", fail: "failed", work: "under way" };
+const SAID: Partial<Record<Shape, string>> = { done: "done", need: "needs you", fail: "failed", work: "in progress" };
 
 /** One step, with its state as a shape and, for a reader, in words. */
 export function Step({ number, shape, title, children, action, below }: Props) {
   return (
-    <li className="stp">
+    <li className="step">
       <Glyph shape={shape} />
       <div>
         <h2>
-          <span className="sr">
+          <span className="visually-hidden">
             Step {number} of 4, {SAID[shape] ?? "optional"}:{" "}
           </span>
           {title}
         </h2>
-        <div className="about">{children}</div>
+        <div className="step-about">{children}</div>
       </div>
-      <span className="go">{action}</span>
+      <span className="step-action">{action}</span>
       {below}
     </li>
   );

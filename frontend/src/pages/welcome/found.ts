@@ -11,7 +11,7 @@ export interface Choice {
 }
 
 const DEMO = "demo";
-/** What is asked of a vendor whose key is here, unless the person names another. */
+/** The default model of each vendor with a key. */
 const USUAL: Record<string, string> = {
   anthropic: "anthropic:claude-sonnet-4-5",
   openai: "openai:gpt-5-mini",

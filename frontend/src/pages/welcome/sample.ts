@@ -1,10 +1,10 @@
-/** One real call of the demo server, made when somebody looks. */
+/** One real call of the demo server, made when the page is shown. */
 
 import { useQuery } from "@tanstack/react-query";
 
 import { run } from "../../api/client";
 import type { Call } from "../../api/types";
-import { allowedBy } from "../activity/callWords";
+import { allowedBy } from "../activity/callText";
 
 export const ASKED = { a: 17, b: 23 } as const;
 
@@ -15,7 +15,7 @@ export interface Sample {
   allowed: string;
 }
 
-function allowedWords(call: Call | undefined): string {
+function allowedText(call: Call | undefined): string {
   if (!call?.gate?.rule || call.gate.number !== null) return call ? allowedBy(call) : "";
   return `built-in rule “${allowedBy(call)}”`;
 }
@@ -27,7 +27,7 @@ export function useSample() {
       const result = await run("call", { tool: "demo__add", arguments: ASKED, principal: "page" });
       const { calls } = await run("calls", { limit: 1, words: "server:demo who:page", count: false });
       const [first] = result.content;
-      return { answer: String(first?.["text"] ?? ""), ms: calls[0]?.ms ?? 0, allowed: allowedWords(calls[0]) };
+      return { answer: String(first?.["text"] ?? ""), ms: calls[0]?.ms ?? 0, allowed: allowedText(calls[0]) };
     },
     staleTime: Infinity,
   });

@@ -5,13 +5,13 @@ import { Glyph } from "../Status";
 import { Switch } from "../Switch";
 import { named, type Draft, type Drafts, type Field } from "./schema";
 import "./schema-form.css";
-import { about, WORDS } from "./words";
+import { about, TEXT } from "./text";
 
 interface Props {
   fields: readonly Field[];
   drafts: Drafts;
   wrong: Record<string, string>;
-  /** Show what is wrong also where nobody has been yet: after an attempt to send it. */
+  /** Also show the errors of untouched fields: after an attempt to submit. */
   all: boolean;
   onChange: (drafts: Drafts) => void;
 }
@@ -19,7 +19,7 @@ interface Props {
 /** A form for the arguments that a schema describes; what is wrong with a field is said once it was left. */
 export function SchemaForm({ fields, drafts, wrong, all, onChange }: Props) {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  if (fields.length === 0) return <p className="m t12" style={{ marginTop: 14 }}>{WORDS.none}</p>;
+  if (fields.length === 0) return <p className="muted text-small space-above-14">{TEXT.none}</p>;
   return (
     <div className="schema-form">
       {fields.map((field) => (
@@ -48,30 +48,49 @@ function One({ field, draft, wrong, onLeave, onChange }: OneProps) {
   const id = useId();
   const described = [field.description ? `${id}-about` : "", wrong ? `${id}-wrong` : ""].filter(Boolean).join(" ");
   const label = (
-    <label htmlFor={id} className="lb" id={`${id}-label`}>
-      <b>{reveal(field.name)}</b>{" "}
-      <span>{reveal(about(field))}</span>
+    <label htmlFor={id} className="field-label" id={`${id}-label`}>
+      <b>{reveal(field.name)}</b> <span>{reveal(about(field))}</span>
     </label>
   );
-  const help: ReactNode = field.description && <p className="hp" id={`${id}-about`}>{reveal(field.description)}</p>;
+  const help: ReactNode = field.description && (
+    <p className="field-help" id={`${id}-about`}>
+      {reveal(field.description)}
+    </p>
+  );
   if (field.kind === "switch") {
     return (
-      <div className="fd">
-        <div className="row" style={{ gap: 10 }}>
-          <Switch label={field.name} on={draft === true || (draft === undefined && field.fallback === true)} onChange={onChange} />
+      <div className="form-field">
+        <div className="row switch-field">
+          <Switch
+            label={field.name}
+            on={draft === true || (draft === undefined && field.fallback === true)}
+            onChange={onChange}
+          />
           {label}
         </div>
         {help}
       </div>
     );
   }
-  const shared = { id, "aria-describedby": described || undefined, "aria-invalid": wrong ? true : undefined, "aria-required": field.required || undefined, onBlur: onLeave } as const;
+  const shared = {
+    id,
+    "aria-describedby": described || undefined,
+    "aria-invalid": wrong ? true : undefined,
+    "aria-required": field.required || undefined,
+    onBlur: onLeave,
+  } as const;
   return (
-    <div className="fd">
+    <div className="form-field">
       {label}
-      <Control field={field} draft={typeof draft === "string" ? draft : ""} bad={wrong !== ""} shared={shared} onChange={onChange} />
+      <Control
+        field={field}
+        draft={typeof draft === "string" ? draft : ""}
+        bad={wrong !== ""}
+        shared={shared}
+        onChange={onChange}
+      />
       {wrong ? (
-        <p className="er" id={`${id}-wrong`} role="alert">
+        <p className="field-error" id={`${id}-wrong`} role="alert">
           <Glyph shape="fail" />
           {reveal(wrong)}
         </p>
@@ -103,9 +122,11 @@ function Control({ field, draft, bad, shared, onChange }: ControlProps) {
   if (field.kind === "choice") {
     return (
       <select {...shared} className={className} value={draft} onChange={(event) => onChange(event.target.value)}>
-        {!field.required || draft === "" ? <option value="">{field.required ? "" : WORDS.leaveOut}</option> : null}
+        {!field.required || draft === "" ? <option value="">{field.required ? "" : TEXT.leaveOut}</option> : null}
         {field.choices.map((one) => (
-          <option key={named(one.value)} value={named(one.value)}>{reveal(one.name)}</option>
+          <option key={named(one.value)} value={named(one.value)}>
+            {reveal(one.name)}
+          </option>
         ))}
       </select>
     );
@@ -114,14 +135,30 @@ function Control({ field, draft, bad, shared, onChange }: ControlProps) {
     const rows = Math.min(12, Math.max(field.kind === "json" ? 3 : 2, draft.split("\n").length));
     return (
       <div className={`${className} tall`}>
-        <textarea {...shared} rows={rows} spellCheck={false} value={draft} placeholder={field.kind === "json" ? skeleton(field) : ""} onChange={(event) => onChange(event.target.value)} />
+        <textarea
+          {...shared}
+          rows={rows}
+          spellCheck={false}
+          value={draft}
+          placeholder={field.kind === "json" ? skeleton(field) : ""}
+          onChange={(event) => onChange(event.target.value)}
+        />
       </div>
     );
   }
   const numeric = field.kind === "number" || field.kind === "integer";
   return (
     <div className={className}>
-      <input {...shared} type="text" autoComplete="off" spellCheck={false} inputMode={numeric ? "decimal" : "text"} value={draft} placeholder={example(field)} onChange={(event) => onChange(event.target.value)} />
+      <input
+        {...shared}
+        type="text"
+        autoComplete="off"
+        spellCheck={false}
+        inputMode={numeric ? "decimal" : "text"}
+        value={draft}
+        placeholder={example(field)}
+        onChange={(event) => onChange(event.target.value)}
+      />
     </div>
   );
 }
@@ -135,5 +172,7 @@ function example(field: Field): string {
 function skeleton(field: Field): string {
   const properties = field.schema["properties"];
   if (!properties || typeof properties !== "object") return field.schema["type"] === "array" ? "[ ]" : "{ }";
-  return `{ ${Object.keys(properties).map((key) => `"${key}": …`).join(", ")} }`;
+  return `{ ${Object.keys(properties)
+    .map((key) => `"${key}": …`)
+    .join(", ")} }`;
 }

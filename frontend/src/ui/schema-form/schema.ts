@@ -21,7 +21,7 @@ export interface Field {
   fallback: unknown;
 }
 
-/** What stands in a field: text, a switch, or untouched. */
+/** The content of a field: text, a switch, or untouched. */
 export type Draft = string | boolean | undefined;
 export type Drafts = Record<string, Draft>;
 
@@ -52,7 +52,8 @@ export function resolve(raw: unknown, root: Schema, depth = 0): Schema {
   const schema = asSchema(raw) ?? {};
   if (depth > 8) return {};
   const reference = schema["$ref"];
-  if (typeof reference === "string") return resolve({ ...asSchema(follow(reference, root)), ...without(schema, "$ref") }, root, depth + 1);
+  if (typeof reference === "string")
+    return resolve({ ...asSchema(follow(reference, root)), ...without(schema, "$ref") }, root, depth + 1);
   for (const key of ["anyOf", "oneOf", "allOf"]) {
     const branches = Array.isArray(schema[key]) ? schema[key] : [];
     const real = branches.filter((one) => asSchema(one)?.["type"] !== "null");
@@ -102,7 +103,11 @@ function itemOf(schema: Schema, root: Schema): Field["item"] {
 function choicesOf(schema: Schema): Choice[] {
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => ({ value, name: named(value) }));
   if ("const" in schema) return [{ value: schema["const"], name: named(schema["const"]) }];
-  const branches = Array.isArray(schema["oneOf"]) ? schema["oneOf"] : Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
+  const branches = Array.isArray(schema["oneOf"])
+    ? schema["oneOf"]
+    : Array.isArray(schema["anyOf"])
+      ? schema["anyOf"]
+      : [];
   if (branches.length === 0 || !branches.every((one) => asSchema(one) && "const" in (one as Schema))) return [];
   return branches.map((one) => {
     const branch = one as Schema;

@@ -1,1 +1,1 @@
-"""Rules that hold for everybody; each module offers `check(call, facts)` → a `Finding`, or None."""
+"""Built-in rules; each module has `check(call, facts)`, which returns a `RuleResult` or None."""

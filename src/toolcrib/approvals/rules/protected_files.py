@@ -1,4 +1,4 @@
-"""Files that make programs run by themselves, and Toolcrib's own: changing them is asked about."""
+"""Asks before a call changes files that make programs run, or Toolcrib's own files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.approvals.facts import Facts, code_argument, shell_argument
-from toolcrib.schema.approvals import Finding
+from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
 from toolcrib.serverkit.confined.protected import protected_part
 
@@ -15,19 +15,19 @@ _MOST_VALUES = 1000
 _LONGEST_PATH = 4096
 
 
-def check(call: ToolCall, facts: Facts) -> Finding | None:
-    """Ask for a call that names such a file and does not say of itself that it only reads."""
+def check(call: ToolCall, facts: Facts) -> RuleResult | None:
+    """Ask for a call that names such a file and is not declared read-only."""
     if call.tool.definition.read_only:
         return None
     if facts.ours and (shell_argument(call.tool, ours=True) or code_argument(call.tool, ours=True)):
-        return None  # judged as a whole
+        return None  # decided by the rules for commands and code
     for value in _strings(call.arguments):
         if "." not in value and "/" not in value and "_" not in value:
-            continue  # no protected name is without these; many values are, and this is asked of every call
+            continue  # every protected name contains one of these, and most values do not
         found = _protected(value, facts)
         if found:
-            reason = f"{found} decides what runs on this machine."
-            return Finding(effect="ask", rule="protected_files", reason=reason)
+            reason = f"{found} controls what runs on this machine."
+            return RuleResult(effect="ask", rule="protected_files", reason=reason)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Shell commands: those that only read run, those that destroy are refused, the rest asks."""
+"""Shell commands: read-only ones run, destructive ones are denied, others ask."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.approvals.facts import Facts, shell_argument
-from toolcrib.approvals.places import at_home, lies_in
-from toolcrib.schema.approvals import Finding
+from toolcrib.approvals.paths import at_home, lies_in
+from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 _NO_FILES = ("/dev/", "/proc/")
-"""No links are followed there; the verdict says which of these paths are harmless."""
+"""Links are not followed there; the verdict knows which of these paths are harmless."""
 
 
-def check(call: ToolCall, facts: Facts) -> Finding | None:
-    """The verdict on the command, for tools that run one."""
+def check(call: ToolCall, facts: Facts) -> RuleResult | None:
+    """The result of the command check."""
     argument = shell_argument(call.tool, ours=facts.ours)
     if argument is None:
         return None
@@ -30,18 +30,18 @@ def check(call: ToolCall, facts: Facts) -> Finding | None:
     cwd = str(call.arguments.get("cwd") or "")
     verdict = judge(str(call.arguments.get(argument, "")), cwd, facts.project)
     if verdict.kind == "destructive":
-        return Finding(effect="deny", rule="shell", reason=verdict.reason)
+        return RuleResult(effect="deny", rule="shell", reason=verdict.reason)
     if verdict.kind == "unknown":
-        return Finding(effect="ask", rule="shell", reason=verdict.reason)
+        return RuleResult(effect="ask", rule="shell", reason=verdict.reason)
     private = next(_private(verdict, facts), None)
     if private is not None:
-        reason = f"{private} leads to a place where secrets are kept."
-        return Finding(effect="ask", rule="shell", reason=reason)
-    return Finding(effect="allow", rule="shell", reason=verdict.reason, reads=True)
+        reason = f"{private} leads to a folder with secrets."
+        return RuleResult(effect="ask", rule="shell", reason=reason)
+    return RuleResult(effect="allow", rule="shell", reason=verdict.reason, reads=True)
 
 
 def _private(verdict: Verdict, facts: Facts) -> Iterator[str]:
-    """Paths that lead by links to private files, or to Toolcrib's own."""
+    """Paths that lead through links to private files or to Toolcrib's own."""
     if facts.disk is None:
         return
     for path in (*verdict.paths, *verdict.trees):

@@ -1,9 +1,9 @@
-"""Content from outside may carry orders: after it was read, what writes or sends is for a person to judge.
+"""Untrusted content may carry instructions: after it was read, calls that write or send data need approval.
 
-It cannot be seen whether the content caused the call, so every later call of the session counts until the
-person lifts it. A call that only reads is free as long as it tells nobody anything new: it stays on this
-machine, or reaches its own server with what came from there, or was the only one to read anything. That a
-tool of others reads, a person has to vouch for by a rule.
+Whether the content caused a call cannot be seen, so every later call of the session counts until the user
+turns this off. Read-only calls run as long as they send no one anything new: they stay on this machine, or
+reach a server with its own data, or nothing else was read. Other servers' read-only annotations count only
+with a user's rule.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ from __future__ import annotations
 from toolcrib.approvals.facts import Facts
 from toolcrib.approvals.reach import reach_of, source_of
 from toolcrib.approvals.verdict import FLOW
-from toolcrib.schema.approvals import Finding
+from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
 
 
-def check(call: ToolCall, facts: Facts) -> Finding | None:
+def check(call: ToolCall, facts: Facts) -> RuleResult | None:
     """Ask, whatever other rules say."""
     if not facts.untrusted or facts.lifted:
         return None
     reads = reads_only(call, facts)
     if (reads or call.tool.definition.read_only) and not _carries_away(call, facts):
         return None if reads else _UNPROVEN
-    told = f"Content from outside was read in this session ({_named(facts.untrusted)})"
+    told = f"Untrusted content was read in this session ({_named(facts.untrusted)})"
     if facts.private:
-        told += f", and what may be private ({_named(facts.private)})"
-    could = "could now carry it away" if reads else "could now act on its behalf"
-    return Finding(effect="ask", rule=FLOW, reason=f"{told}; {call.tool.name} {could}.", firm=True)
+        told += f", and possibly private data ({_named(facts.private)})"
+    could = "could send it to someone else" if reads else "could be acting on its instructions"
+    return RuleResult(effect="ask", rule=FLOW, reason=f"{told}; {call.tool.name} {could}.", firm=True)
 
 
-_UNPROVEN = Finding(
+_UNPROVEN = RuleResult(
     effect="ask",
     rule=FLOW,
-    reason="It only says of itself that it reads, and content from outside was read in this session.",
+    reason="It is read-only only by its own account, and untrusted content was read in this session.",
     firm=True,
     vouchable=True,
 )
 
 
 def _carries_away(call: ToolCall, facts: Facts) -> bool:
-    """Whether a call that only reads could tell somebody what others were not told yet."""
+    """Whether a read-only call could send data to someone who does not have it yet."""
     reach = reach_of(call, ours=facts.ours)
     if reach == "here":
         return False
@@ -53,7 +53,7 @@ def _named(tools: tuple[str, ...]) -> str:
 
 
 def reads_only(call: ToolCall, facts: Facts) -> bool:
-    """Declared by a tool of ours or by one that a person vouches for, or a command that only reads."""
+    """Whether our own tool, a tool allowed by a user's rule, or a shell command is read-only."""
     if call.tool.definition.read_only:
         return facts.ours or facts.vouched
     if not facts.ours:

@@ -1,6 +1,6 @@
-"""Files and folders for models, confined to the folders that a person named.
+"""Files and folders for models, confined to given folders.
 
-How they are kept inside stands in `toolcrib.serverkit.confined`; what the tools do, in `tools`.
+`toolcrib.serverkit.confined` confines the paths; `tools` has the tools.
 """
 
 from __future__ import annotations

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from toolcrib.bundled.filesystem import USAGE, create
-from toolcrib.serverkit.command import serve
+from toolcrib.serverkit.stdio import serve
 
 serve(create, USAGE)

@@ -6,12 +6,10 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from toolcrib.bundled.filesystem.listing import Listing, list_entries
-from toolcrib.bundled.filesystem.reading import MAX_READ, read_text
-from toolcrib.serverkit.confined import Place, Roots
-from toolcrib.serverkit.confined.renaming import rename_new
-from toolcrib.serverkit.confined.writing import replace_file
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.bundled.filesystem.contents import MAX_READ, FolderListing, list_entries, read_text
+from toolcrib.serverkit.confined import ConfinedEntry, Roots
+from toolcrib.serverkit.confined.changes import rename_new, replace_file
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.server import ToolServer
 
 FilePath = Annotated[str, "A file: absolute inside an allowed folder, or relative to the first one"]
@@ -36,7 +34,7 @@ class FileTools:
         server.tool(title="Move a file", destructive=True, open_world=False)(self.move_file)
         server.tool(title="Rename a file", destructive=False, open_world=False)(self.rename_file)
 
-    def list_directory(self, path: FolderPath) -> Listing:
+    def list_directory(self, path: FolderPath) -> FolderListing:
         """List a folder, the newest change first: name, kind, size and time of change of each entry."""
         with self._roots.explained(path), self._roots.listing(path) as folder:
             return list_entries(path, folder)
@@ -44,15 +42,15 @@ class FileTools:
     def read_file(
         self,
         path: FilePath,
-        offset: Annotated[int, "The byte to start at, to read on in a long file"] = 0,
+        offset: Annotated[int, "The byte to start at, to continue in a long file"] = 0,
         limit: Annotated[int, f"How many bytes to read at most, up to {MAX_READ}"] = MAX_READ,
     ) -> list[str]:
-        """Read a text file (UTF-8). Of a long file one part is returned, with a note on how to read on."""
+        """Read a text file (UTF-8). Of a long file one part is returned, with a note on how to continue."""
         with self._roots.explained(path), self._roots.reading(path) as file:
             return read_text(path, file, offset, limit)
 
     def write_file(
-        self, path: FilePath, content: Annotated[str, "All of the file's new content, written as it is"]
+        self, path: FilePath, content: Annotated[str, "All of the file's new content, written unchanged"]
     ) -> str:
         """Write a file as a whole, replacing one that exists. The folder must exist."""
         data = _encoded(content)
@@ -95,7 +93,7 @@ class FileTools:
                 rename_new(source.folder, source.name, target.folder, target.name)
             return f"Renamed {source.path} to {new_name}."
 
-    def _move(self, source: Place, folder: str, overwrite: bool) -> str:
+    def _move(self, source: ConfinedEntry, folder: str, overwrite: bool) -> str:
         with (
             self._roots.explained(folder),
             self._roots.folder(folder, source.name) as target,

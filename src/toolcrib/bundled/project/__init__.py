@@ -21,11 +21,11 @@ from toolcrib.serverkit.server import ToolServer
 USAGE = """
 usage: python -m toolcrib.bundled.project [--sandbox KIND] [--no-network] [FOLDER]
 
-An MCP server on stdin and stdout that reads, writes and searches the files of FOLDER (the current one unless
-told), and runs shell commands and snippets of Python in it.
+An MCP server on stdin and stdout that reads, writes and searches the files of FOLDER (default: the current
+folder), and runs shell commands and snippets of Python in it.
 
   --sandbox KIND   auto (the default), bubblewrap, landlock or none
-  --no-network     commands and snippets reach nothing
+  --no-network     no network for commands and snippets
 """
 
 
@@ -34,7 +34,7 @@ def create(arguments: Sequence[str]) -> ToolServer:
     options = _parse(arguments)
     folder = Path(options.folder).expanduser().resolve()
     if not folder.is_dir():
-        raise UsageError(f"project: {str(folder)!r} is no folder.", hint=USAGE.strip().splitlines()[0])
+        raise UsageError(f"project: {str(folder)!r} is not a folder.", hint=USAGE.strip().splitlines()[0])
     sandbox = Sandbox(wanted=options.sandbox, network=not options.no_network)
     server = serve_in(Workplace(folder=lambda: folder, sandbox=sandbox))
     server.at_close(sandbox.scratch.close)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from toolcrib.bundled.project import USAGE, create
-from toolcrib.serverkit.command import serve
+from toolcrib.serverkit.stdio import serve
 
 serve(create, USAGE)

@@ -1,4 +1,4 @@
-"""The five tools; each works in the folder of whoever calls."""
+"""The five tools; each works in the caller's folder."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from toolcrib.bundled.filesystem.reading import MAX_READ
+from toolcrib.bundled.filesystem.contents import MAX_READ
 from toolcrib.bundled.filesystem.tools import FileTools
-from toolcrib.bundled.terminal.guarded import look_into
-from toolcrib.bundled.terminal.surroundings import STANDARD_PATH
+from toolcrib.bundled.terminal.environment import STANDARD_PATH
+from toolcrib.bundled.terminal.layout import look_into
 from toolcrib.bundled.terminal.tools import TerminalTools, report
 from toolcrib.bundled.terminal.workplace import CEILING, Workplace, finished
 from toolcrib.serverkit.confined import Roots
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.own_places import own_holding, own_part
 from toolcrib.serverkit.server import ToolServer
 
 MOST_CODE = 100_000
-"""Characters of a snippet; what is longer belongs into a file."""
+"""Characters of a snippet; longer code belongs in a file."""
 SEARCH_SECONDS = 30.0
 MOST_MATCHES = 200
 _SKIPPED = (".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache")
@@ -50,15 +50,15 @@ class ProjectTools:
     def read_file(
         self,
         path: ProjectPath,
-        offset: Annotated[int, "The byte to start at, to read on in a long file"] = 0,
+        offset: Annotated[int, "The byte to start at, to continue in a long file"] = 0,
         limit: Annotated[int, f"How many bytes to read at most, up to {MAX_READ}"] = MAX_READ,
     ) -> list[str]:
-        """Read a text file of the project (UTF-8); of a long one a part, with a note on how to read on."""
+        """Read a text file of the project (UTF-8); of a long one a part, with a note on how to continue."""
         with self._files() as files:
             return files.read_file(path, offset, limit)
 
     def write_file(
-        self, path: ProjectPath, content: Annotated[str, "All of the file's new content, written as it is"]
+        self, path: ProjectPath, content: Annotated[str, "All of the file's new content, written unchanged"]
     ) -> str:
         """Write a file of the project as a whole, replacing one that exists. Its folder must exist."""
         with self._files() as files:
@@ -68,10 +68,10 @@ class ProjectTools:
         self,
         pattern: Annotated[str, "An extended regular expression"],
         path: Annotated[str, "A file or folder of the project"] = ".",
-        include: Annotated[str | None, "Only files whose names fit, such as *.py"] = None,
+        include: Annotated[str | None, "Only files whose names match, such as *.py"] = None,
         ignore_case: bool = False,
     ) -> str:
-        """Search the project's text files line by line; folders such as .git and node_modules are not."""
+        """Search the project's text files line by line, except in folders such as .git and node_modules."""
         program = shutil.which("grep", path=":".join(STANDARD_PATH))
         if program is None:
             raise ToolFailure("There is no grep on this machine.")
@@ -95,7 +95,7 @@ class ProjectTools:
         lines = running.text().removesuffix("\n").split("\n")
         if len(lines) > MOST_MATCHES:
             lines = [*lines[:MOST_MATCHES], f"[The first {MOST_MATCHES} of {len(lines)} or more lines.]"]
-        return "\n".join(lines) or "No line fits."
+        return "\n".join(lines) or "No line matches."
 
     async def terminal(self, command: Annotated[str, "For bash"], timeout: Seconds = None) -> dict[str, Any]:
         """Run a shell command in the project's folder and return what it printed and its exit code."""
@@ -108,7 +108,7 @@ class ProjectTools:
         if len(code) > MOST_CODE:
             raise ToolFailure(f"The snippet has more than {MOST_CODE} characters.", "Write it to a file.")
         if "\0" in code:
-            raise ToolFailure("Code cannot hold a null character.")
+            raise ToolFailure("Code cannot contain a null character.")
         running = self._workplace.start([sys.executable, "-I", "-c", code], str(self._folder))
         seconds = min(timeout or CEILING, CEILING)
         ended = await finished(running, seconds)

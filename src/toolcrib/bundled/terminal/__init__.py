@@ -1,7 +1,7 @@
-"""A terminal for models: commands that are understood before they run, kept together, and ended as a whole.
+"""A terminal for models: commands are checked before they run, and end with all their processes.
 
-Inside a host it has no process of its own and a gate before it; alone, it refuses only what destroys, and
-whoever runs it decides what else is asked about.
+In a host it runs in the host's process, behind approvals. As a separate server it refuses only destructive
+commands; its client decides what else needs approval.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolcrib import __version__
-from toolcrib.bundled.terminal.running import live_keepers
-from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox
-from toolcrib.bundled.terminal.scratch import Scratch
-from toolcrib.bundled.terminal.sessions import Sessions
+from toolcrib.bundled.terminal.processes import live_keepers
+from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox, Scratch
+from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
@@ -24,9 +23,9 @@ from toolcrib.serverkit.server import ToolServer
 __all__ = [
     "HIDDEN",
     "USAGE",
+    "CommandSessions",
     "Sandbox",
     "Scratch",
-    "Sessions",
     "Workplace",
     "create",
     "live_keepers",
@@ -37,12 +36,12 @@ USAGE = """
 usage: python -m toolcrib.bundled.terminal [--sandbox KIND] [--write FOLDER]... [--hide PATH]...
                                            [--no-network] [--unix-sockets] [--env NAME]... [FOLDER]
 
-An MCP server on stdin and stdout that runs shell commands in FOLDER (the current one unless told).
+An MCP server on stdin and stdout that runs shell commands in FOLDER (default: the current folder).
 
   --sandbox KIND   auto (the default), bubblewrap, landlock or none
   --write FOLDER   may be written to besides FOLDER and caches
   --hide PATH      cannot be read, besides the usual places of keys and passwords
-  --no-network     commands reach nothing
+  --no-network     no network for commands
   --unix-sockets   commands may use Unix sockets
   --env NAME       an environment variable that commands may see
 """
@@ -53,7 +52,7 @@ def create(arguments: Sequence[str]) -> ToolServer:
     options = _parse(arguments)
     folder = Path(options.folder).expanduser().resolve()
     if not folder.is_dir():
-        raise UsageError(f"terminal: {str(folder)!r} is no folder.", hint=USAGE.strip().splitlines()[0])
+        raise UsageError(f"terminal: {str(folder)!r} is not a folder.", hint=USAGE.strip().splitlines()[0])
     sandbox = Sandbox(
         wanted=options.sandbox,
         folders=options.write,
@@ -62,10 +61,10 @@ def create(arguments: Sequence[str]) -> ToolServer:
         unix_sockets=options.unix_sockets,
     )
     workplace = Workplace(folder=lambda: folder, sandbox=sandbox, variables=options.env)
-    return serve_in(workplace, Sessions())
+    return serve_in(workplace, CommandSessions())
 
 
-def serve_in(workplace: Workplace, sessions: Sessions, *, gated: bool = False) -> ToolServer:
+def serve_in(workplace: Workplace, sessions: CommandSessions, *, gated: bool = False) -> ToolServer:
     """A server of the terminal's tools; what is left in the background ends with it."""
     told = f"Shell commands. Sandbox: {workplace.sandbox.describe()}."
     server = ToolServer("terminal", __version__, told)
@@ -74,7 +73,7 @@ def serve_in(workplace: Workplace, sessions: Sessions, *, gated: bool = False) -
     return server
 
 
-def _end(sessions: Sessions, scratch: Scratch) -> None:
+def _end(sessions: CommandSessions, scratch: Scratch) -> None:
     """Let go of all at once: their keepers see that, and end them."""
     sessions.let_go()
     scratch.close()

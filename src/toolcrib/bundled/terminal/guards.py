@@ -1,4 +1,4 @@
-"""What a command is started with, so that those of its parts that run unasked do nothing but read.
+"""Guards for commands that run without approval, so that they do nothing but read.
 
 Each guard is a shell function in place of a program: git runs no program that a repository names, searches
 leave out private files, and programs that are asked for their version run outside of the project, whose files
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 
-from toolcrib.bundled.terminal import reading_git
+from toolcrib.bundled.terminal import safe_git
 from toolcrib.serverkit.secret_places import BEGINNINGS, NAMES, PLACES
 from toolcrib.serverkit.shell import guards_for
 
@@ -31,7 +31,7 @@ def guard(command: str, cwd: str = "", project: str = "") -> str:
 
 def _function(name: str) -> str:
     if name == "git":
-        program = shlex.join([sys.executable, "-I", "-S", reading_git.__file__])
+        program = shlex.join([sys.executable, "-I", "-S", safe_git.__file__])
         return f'git() {{ {program} "$@"; }}'
     if name in _OPTIONS:
         return f'{name}() {{ command {name} "$@" {_excluding(name)}; }}'

@@ -1,8 +1,8 @@
 """What a command may touch: bubblewrap where it works, else the kernel's Landlock, else nothing is held.
 
 Reading is free except for places where secrets are kept, writing is for the given folders, Unix sockets are
-out of reach, and the network may be shut. `kind` says which of the three it is, so that nobody believes in
-walls that are not there.
+out of reach, and the network may be shut. `kind` says which of the three it is, so that no one relies on
+protection that is missing.
 """
 
 from __future__ import annotations
@@ -11,19 +11,59 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.bundled.terminal.guarded import HIDDEN, STARTED, Found, is_guarded, look_into
 from toolcrib.bundled.terminal.keeper import landlock_version
-from toolcrib.bundled.terminal.layout import Layout, State, grants, mounts
-from toolcrib.bundled.terminal.scratch import Scratch
+from toolcrib.bundled.terminal.layout import (
+    HIDDEN,
+    STARTED,
+    FolderScan,
+    Layout,
+    State,
+    grants,
+    is_guarded,
+    look_into,
+    mounts,
+)
 from toolcrib.bundled.terminal.socket_filter import socket_filter
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.own_places import own_places
+
+SCRATCH_NAMES = ("tmp", "var-tmp")
+
+
+class Scratch:
+    """Made when a command first needs one; all are removed by `close`, or with the process."""
+
+    @cached_property
+    def folder(self) -> Path:
+        """The one that holds them, which no other user can enter."""
+        made = tempfile.mkdtemp(prefix="toolcrib-commands-")
+        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        return Path(made).resolve()
+
+    def of(self, working_folder: str) -> Path:
+        """The folder for the commands of a working folder: what one leaves there, the next one finds."""
+        found = self.folder / sha256(os.fsencode(working_folder)).hexdigest()[:16]
+        for name in SCRATCH_NAMES:
+            if not (made := found / name).is_dir():
+                made.mkdir(parents=True)
+                made.chmod(0o1777)  # as programs expect it
+        return found
+
+    def close(self) -> None:
+        """Remove them; commands that still run lose their files."""
+        if "folder" in self.__dict__:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            del self.__dict__["folder"]
+
 
 __all__ = ["HIDDEN", "Kind", "Sandbox", "Wanted", "missing"]
 
@@ -67,8 +107,8 @@ class Sandbox:
         """One line for people and models; where nothing holds, it says why."""
         if self.kind == "none":
             why = "; ".join(f"{kind}: {missing(kind)}" for kind in self._tried())
-            return f"none{f' ({why})' if why else ''}: commands may touch whatever this user may"
-        network = "the network is open" if self.network else "no network"
+            return f"none{f' ({why})' if why else ''}: commands can access everything that this user can"
+        network = "network access" if self.network else "no network"
         return f"{self.kind}: only the working folder and a few others can be written to; {network}"
 
     def temporary(self, folder: str) -> str | None:
@@ -129,7 +169,7 @@ class Sandbox:
         found = dict.fromkeys(map(_resolved, folders))
         return sorted((path for path in found if path.is_dir()), key=lambda path: len(path.parts))
 
-    def _guard(self, layout: Layout, looked: Sequence[Found], *, replaced: bool) -> None:
+    def _guard(self, layout: Layout, looked: Sequence[FolderScan], *, replaced: bool) -> None:
         for path in map(_resolved, STARTED):
             layout.protect(path)
         for path in map(_resolved, (*HIDDEN, *STARTED)):
@@ -152,7 +192,7 @@ class Sandbox:
         layout = self._layout(folder, replaced=True)
         if Path(cwd) not in layout.private and not layout.is_real(Path(cwd)):
             raise ToolFailure(
-                f"{cwd!r} is not there in the sandbox.", "Name it in the setting terminal.folders."
+                f"{cwd!r} is not available in the sandbox.", "Add it to the setting terminal.folders."
             )
         for way, source, target in mounts(layout):
             words += [way, str(target)] if way == "--tmpfs" else [way, str(source), str(target)]
@@ -199,7 +239,7 @@ def _bubblewrap() -> tuple[str, str]:
     if done.returncode == 0:
         return found, ""
     told = done.stderr.decode("utf-8", "replace").strip().removeprefix("bwrap: ")
-    return found, told or "it failed without a word"
+    return found, told or "it failed without a message"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The commands that go on in the background, by id; each belongs to the session that started it."""
+"""Background commands by id; each belongs to the session that started it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import secrets
 from dataclasses import dataclass
 
-from toolcrib.bundled.terminal.running import Running
+from toolcrib.bundled.terminal.processes import RunningCommand
 from toolcrib.serverkit import caller_context
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 
 MOST = 32
-"""Of one session at once."""
+"""Commands of one session at the same time."""
 _KEPT = 64
-"""Ended ones whose output can still be read."""
+"""Finished commands whose output can still be read."""
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,17 @@ class Background:
 
     id: str
     command: str
-    running: Running
+    running: RunningCommand
     owner: str | None
 
 
-class Sessions:
+class CommandSessions:
     """All of them, ended ones for a while too."""
 
     def __init__(self) -> None:
         self._known: dict[str, Background] = {}
 
-    def add(self, command: str, running: Running) -> Background:
+    def add(self, command: str, running: RunningCommand) -> Background:
         """Let it go on."""
         one = Background(secrets.token_hex(4), command, running, caller_context.session.get())
         self._known[one.id] = one

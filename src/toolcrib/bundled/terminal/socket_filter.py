@@ -1,7 +1,7 @@
 """The system calls that a sandboxed command is refused, as a program for the kernel (seccomp).
 
 A sandbox of folders does not keep a command from a Unix socket that it can name: the daemons of Docker, tmux,
-D-Bus and X11, and the agents of ssh and gpg run commands or hand out keys to whoever connects. So no such
+D-Bus and X11, and the agents of ssh and gpg run commands or hand out keys to any client. So no such
 socket can be made; a connected pair, which leads nowhere else, can. Without a network, no other one either.
 """
 

@@ -7,17 +7,16 @@ import platform
 import shutil
 from typing import Annotated, Any
 
-from toolcrib.bundled.terminal.finding import find
-from toolcrib.bundled.terminal.running import Running
-from toolcrib.bundled.terminal.sessions import Sessions
-from toolcrib.bundled.terminal.surroundings import SHELL, environment
-from toolcrib.bundled.terminal.workplace import CEILING, Workplace, finished
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.bundled.terminal.environment import SHELL, environment
+from toolcrib.bundled.terminal.processes import RunningCommand
+from toolcrib.bundled.terminal.sessions import CommandSessions
+from toolcrib.bundled.terminal.workplace import CEILING, Workplace, find, finished
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.shell import judge
 
 SETTLE = 0.5
-"""Seconds that a command in the background gets to show something before it is told of."""
+"""Seconds that a background command gets to print something before the first report."""
 _PROGRAMS = (
     "bash",
     "git",
@@ -38,12 +37,12 @@ SessionId = Annotated[str, "As run_command returned it"]
 
 
 class TerminalTools:
-    """What models may do in a terminal; `gated` says that a gate before us asks the person."""
+    """What models may do in a terminal; `gated` says that the host asks the user."""
 
     def __init__(
-        self, workplace: Workplace, sessions: Sessions | None = None, *, gated: bool = False
+        self, workplace: Workplace, sessions: CommandSessions | None = None, *, gated: bool = False
     ) -> None:
-        self.sessions = sessions or Sessions()
+        self.sessions = sessions or CommandSessions()
         self._workplace = workplace
         self._gated = gated
 
@@ -56,13 +55,15 @@ class TerminalTools:
         server.tool(title="Type into a session", destructive=True, open_world=True)(self.send_input)
         server.tool(title="Read a session", **reading)(self.read_output)  # type: ignore[arg-type]
         server.tool(title="End a session", destructive=True, open_world=False)(self.kill_process)
-        server.tool(title="Ask for a run of steps", destructive=False, open_world=False)(
+        server.tool(title="Ask for a series of steps", destructive=False, open_world=False)(
             self.request_session_mode
         )
-        server.tool(title="End the run of steps", destructive=False, open_world=False)(self.end_session_mode)
+        server.tool(title="End the series of steps", destructive=False, open_world=False)(
+            self.end_session_mode
+        )
 
     async def get_environment(self) -> str:
-        """Tell the system, the shell, the working folder, the sandbox, and the versions of common tools."""
+        """Return the system, the shell, the working folder, the sandbox, and the versions of common tools."""
         folder = str(self._workplace.folder())
         versions = await asyncio.gather(*(_version(name, folder) for name in _PROGRAMS))
         lines = [
@@ -80,7 +81,7 @@ class TerminalTools:
         command: Annotated[str, "For bash"],
         cwd: Annotated[str | None, "The folder to run in; relative to the working folder"] = None,
         pty: Annotated[bool, "Give it a terminal, as full-screen programs need"] = False,
-        background: Annotated[bool, "Go on at once; the answer holds a session_id"] = False,
+        background: Annotated[bool, "Return at once; the result contains a session_id"] = False,
         timeout: Annotated[float | None, f"Seconds in the foreground, at most {CEILING:g}"] = None,
     ) -> dict[str, Any]:
         """Run a shell command and return what it printed and its exit code.
@@ -90,7 +91,7 @@ class TerminalTools:
         """
         verdict = judge(command)
         if verdict.kind == "destructive":
-            raise ToolFailure(verdict.reason, "Do it another way, or leave it to the person.")
+            raise ToolFailure(verdict.reason, "Do it another way, or leave it to the user.")
         if background:
             return await self._in_background(command, cwd, pty)
         if timeout is not None and timeout <= 0:
@@ -111,7 +112,9 @@ class TerminalTools:
         return await asyncio.to_thread(find, pattern, folder, self._workplace.is_closed)
 
     async def send_input(
-        self, session_id: SessionId, input_text: Annotated[str, "Typed as it is; end with \\n to press Enter"]
+        self,
+        session_id: SessionId,
+        input_text: Annotated[str, "End with \\n to press Enter"],
     ) -> dict[str, Any]:
         """Type into a background session, and return what it shows a moment later."""
         one = self.sessions.find(session_id)
@@ -131,14 +134,14 @@ class TerminalTools:
         return report(one.running, session_id=one.id)
 
     async def request_session_mode(self, reason: Annotated[str, "What the steps are for"]) -> str:
-        """Ask the person to let you take a run of steps without asking for each; it ends with your turn."""
+        """Ask the user to allow a series of steps without approval for each; it ends with your turn."""
         if not self._gated:
-            return "There is nobody here who could grant that; whoever runs this server asks as it likes."
-        return "Granted: until your turn ends, or end_session_mode, steps run without asking."
+            return "No one can grant that here: the client of this server decides when to ask."
+        return "Granted: until your turn ends or end_session_mode is called, steps run without approval."
 
     async def end_session_mode(self) -> str:
-        """End the run of steps at once; each further step is asked about as before."""
-        return "Ended: steps are asked about as before."
+        """End the series of steps now; each further step needs approval again."""
+        return "Ended: steps need approval again."
 
     async def _in_background(self, command: str, cwd: str | None, pty: bool) -> dict[str, Any]:
         self.sessions.check_room()
@@ -148,7 +151,7 @@ class TerminalTools:
         return report(running, session_id=one.id)
 
 
-def report(running: Running, note: str = "", session_id: str | None = None) -> dict[str, Any]:
+def report(running: RunningCommand, note: str = "", session_id: str | None = None) -> dict[str, Any]:
     """A command's state as a tool's result: text for the model, the same in parts for programs."""
     output, state = running.text(), _state(running, note)
     parts: dict[str, Any] = {
@@ -165,7 +168,7 @@ def report(running: Running, note: str = "", session_id: str | None = None) -> d
     return {"content": [{"type": "text", "text": text}], "structuredContent": parts, "isError": failed}
 
 
-def _state(running: Running, note: str) -> str:
+def _state(running: RunningCommand, note: str) -> str:
     if running.alive:
         return "running"
     if note:
@@ -178,7 +181,7 @@ def _state(running: Running, note: str) -> str:
     return state
 
 
-async def _moment(running: Running) -> None:
+async def _moment(running: RunningCommand) -> None:
     """A moment for it to show something; less when it ends."""
     try:
         async with asyncio.timeout(SETTLE):

@@ -1,18 +1,21 @@
-"""Where commands run and under which limits; the one place that starts them."""
+"""Starts commands in a folder, in the sandbox and under limits; finds files there."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 
+from toolcrib.bundled.terminal.environment import SHELL, environment
 from toolcrib.bundled.terminal.guards import guard
-from toolcrib.bundled.terminal.running import Running
+from toolcrib.bundled.terminal.processes import RunningCommand
 from toolcrib.bundled.terminal.sandbox import Sandbox
-from toolcrib.bundled.terminal.surroundings import SHELL, environment
 from toolcrib.serverkit import caller_context
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.own_places import is_home, is_store, own_holding
 
 CEILING = 120.0
@@ -38,7 +41,7 @@ class Workplace:
         """The folder to run in; relative ones start at the working folder. Raises `ToolFailure`."""
         folder = self.folder() if cwd is None else self.folder() / Path(cwd).expanduser()
         if not folder.is_dir():
-            raise ToolFailure(f"{str(folder)!r} is no folder.", f"The working folder is {self.folder()}.")
+            raise ToolFailure(f"{str(folder)!r} is not a folder.", f"The working folder is {self.folder()}.")
         return str(folder.resolve())
 
     def searchable(self, directory: str | None) -> Path:
@@ -63,16 +66,18 @@ class Workplace:
 
     def shell(
         self, command: str, cwd: str | None, *, guarded: bool = False, pty: bool = False, feed: bool = False
-    ) -> Running:
+    ) -> RunningCommand:
         """Start a shell command; `guarded` lets the parts of it that only read do nothing else."""
         if "\0" in command:
-            raise ToolFailure("A command cannot hold a null character.")
+            raise ToolFailure("A command cannot contain a null character.")
         if guarded:
             command = guard(command, cwd or "", str(self.folder()))
         argv = [SHELL, "--noprofile", "--norc", "-c", command]
         return self.start(argv, self.place(cwd), pty=pty, feed=feed)
 
-    def start(self, argv: Sequence[str], folder: str, *, pty: bool = False, feed: bool = False) -> Running:
+    def start(
+        self, argv: Sequence[str], folder: str, *, pty: bool = False, feed: bool = False
+    ) -> RunningCommand:
         """Start a program, in the sandbox and under the limits."""
         own = str(self.folder())
         order = {
@@ -82,11 +87,11 @@ class Workplace:
             "max_memory": self.max_memory,
         }
         seen = environment(own, more=self.variables, pty=pty, temporary=self.sandbox.temporary(own))
-        return Running.start(order, seen, pty=pty, feed=feed)
+        return RunningCommand.start(order, seen, pty=pty, feed=feed)
 
 
-async def finished(running: Running, seconds: float) -> bool:
-    """Wait for the end, so long; whoever is cancelled here ends the command with all it started."""
+async def finished(running: RunningCommand, seconds: float) -> bool:
+    """Wait for the end; a timeout or a cancellation ends the command with all its processes."""
     try:
         async with asyncio.timeout(seconds):
             await running.done.wait()
@@ -103,8 +108,8 @@ async def finished(running: Running, seconds: float) -> bool:
     return True
 
 
-async def _stopped(running: Running) -> None:
-    """End it and wait for that, however often the one who waits is cancelled; it takes a moment at most."""
+async def _stopped(running: RunningCommand) -> None:
+    """End it and wait, even if the caller is cancelled again; takes a moment at most."""
     stopping = asyncio.ensure_future(running.stop())
     cancelled = False
     while not stopping.done():
@@ -114,3 +119,42 @@ async def _stopped(running: Running) -> None:
             cancelled = True
     if cancelled:
         raise asyncio.CancelledError
+
+
+MOST_FOUND = 500
+MOST_LOOKED_AT = 200_000
+SECONDS = 10.0
+SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
+
+
+def find(pattern: str, folder: Path, is_closed: Callable[[Path], bool]) -> str:
+    """The paths, relative to the folder, and a note on what was left out; closed folders are not entered."""
+    found: list[str] = []
+    until = time.monotonic() + SECONDS
+    for looked_at, relative in enumerate(_walk(folder, is_closed), start=1):
+        if _fits(relative, pattern):
+            found.append(relative)
+        if len(found) >= MOST_FOUND:
+            return _listing(found, f"[The first {MOST_FOUND}; there are more.]")
+        if looked_at >= MOST_LOOKED_AT or time.monotonic() > until:
+            return _listing(found, f"[Stopped after {looked_at} files.]")
+    return _listing(found, "")
+
+
+def _walk(folder: Path, is_closed: Callable[[Path], bool]) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        open_ones = (name for name in folders if name not in SKIPPED and not is_closed(Path(place, name)))
+        folders[:] = sorted(open_ones)
+        inside = os.path.relpath(place, folder)
+        prefix = "" if inside == "." else f"{inside}/"
+        yield from (f"{prefix}{name}" for name in sorted(files))
+
+
+def _fits(relative: str, pattern: str) -> bool:
+    if "/" not in pattern:
+        return fnmatch(relative.rpartition("/")[2], pattern)
+    return fnmatch(relative, pattern) or fnmatch(relative, pattern.replace("**/", ""))
+
+
+def _listing(found: list[str], note: str) -> str:
+    return "\n".join([*found, *filter(None, [note])]) or "No file matches."

@@ -1,1 +1,1 @@
-"""The commands, one a file; each offers `command` and imports what is heavy only when it runs."""
+"""The commands, one per file; each offers `command` and defers heavy imports until it runs."""

@@ -1,44 +1,52 @@
-"""`toolcrib add`: a new server, after its exact command was shown and agreed to."""
+"""`toolcrib add`: add a server after its exact command was shown and approved."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
+from click.types import StringParamType
 
-from toolcrib.cli import install_view, paste
-from toolcrib.cli.add_target import check_here, extra_keys, read_document, understood
+from toolcrib.cli import install_view
+from toolcrib.cli.add_target import (
+    AddOptions,
+    check_here,
+    insert_dashes,
+    read_document,
+    read_target,
+    remember_dashes,
+)
 from toolcrib.cli.commands.servers import describe as describe_server
-from toolcrib.cli.declare import Command, Seconds, declare
+from toolcrib.cli.commands.test import try_and_repair
+from toolcrib.cli.declare import CliCommand, Seconds, declare
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.transport_types import RemoteTransport, TransportType
-from toolcrib.cli.trial import try_and_repair
 
 if TYPE_CHECKING:
     from toolcrib.config.paste.pasted import Install
-    from toolcrib.control.needs import Crib
+    from toolcrib.operations.client import Client
+    from toolcrib.operations.results.installs import ServerAdded
 
 _SECRET_REFERENCE = re.compile(r"\$\{secret:[^}]*\}")
-START_PATIENCE = 10.0
-"""Seconds to wait for the server to come up in a running host; a slow one is shown as starting."""
+START_TIMEOUT = 10.0
+"""Seconds to wait for the server to start in a running host; after that it is shown as starting."""
 
 
-class AddCommand(Command):
-    """Says where the two dashes are missing."""
+class AddCommand(CliCommand):
+    """Accepts a pasted command line, and explains where `--` is missing."""
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """A name may stand before whatever was pasted."""
         return ["[NAME]", "[OPTIONS]", "PACKAGE | URL | FILE | JSON | [--] COMMAND [ARGS]..."]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """A command line that was pasted is taken whole: none of its options is one of ours."""
-        args = paste.find_dashes(self, args)
-        paste.note_dashes(ctx, args)
+        args = insert_dashes(self, args)
+        remember_dashes(ctx, args)
         return super().parse_args(ctx, args)
 
     def advise(self, option: str, args: list[str]) -> str:
@@ -49,37 +57,83 @@ class AddCommand(Command):
         return f"Put -- before the server's command: toolcrib add {words[0]} -- {words[1]} …"
 
 
+class TransportType(StringParamType):
+    """The type of a server. The host refuses unknown ones: it may have other extensions than this process."""
+
+    name = "type"
+
+    def types(self) -> tuple[str, ...]:
+        """The types that are suggested."""
+        from toolcrib import plugins
+        from toolcrib.servers.transport import TRANSPORTS
+
+        return plugins.names(TRANSPORTS)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{'|'.join(self.types())}]"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(kind) for kind in self.types() if kind.startswith(incomplete)]
+
+
+class RemoteTransport(TransportType):
+    """The type of a server that has an address."""
+
+    def types(self) -> tuple[str, ...]:
+        from toolcrib.servers.transport import remote_types
+
+        return remote_types()
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return click.Choice(self.types()).convert(value, param, ctx)
+
+
 @declare("Servers", asks=True, cls=AddCommand)
 @click.argument("name")
 @click.argument("target", nargs=-1, type=click.UNPROCESSED)
-@click.option("--env", "-e", "env", multiple=True, metavar="KEY=VALUE", help="A variable for it.")
+@click.option("--env", "-e", "env", multiple=True, metavar="KEY=VALUE", help="Set an environment variable.")
 @click.option(
-    "--header", "-H", "headers", multiple=True, metavar="NAME:VALUE", help="Sent with each request."
+    "--header",
+    "-H",
+    "headers",
+    multiple=True,
+    metavar="NAME:VALUE",
+    help="Send this header with each request.",
 )
-@click.option("--cwd", metavar="FOLDER", help="Where the command runs.")
-@click.option("--type", "kind", type=TransportType(), help="How it is started or reached.")
-@click.option("--transport", type=RemoteTransport(), help="How to reach an address.")
-@click.option("--env-allow", multiple=True, metavar="NAME", help="A variable of yours that it may see.")
+@click.option("--cwd", metavar="FOLDER", help="The working directory of the command.")
+@click.option("--type", "kind", type=TransportType(), help="How the server is started or reached.")
+@click.option("--transport", type=RemoteTransport(), help="The protocol of an address.")
+@click.option("--env-allow", multiple=True, metavar="NAME", help="Pass this variable of your environment.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Offer only tools of this name.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not offer tools of this name.")
-@click.option("--isolation", type=click.Choice(["shared", "session"]), help="One instance, or one a session.")
-@click.option("--start-timeout", type=Seconds(0.001, 86_400), help="Seconds a start may take.")
-@click.option("--call-timeout", type=Seconds(0.001, 86_400), help="Seconds a call may take.")
+@click.option(
+    "--isolation", type=click.Choice(["shared", "session"]), help="One instance for all, or one per session."
+)
+@click.option("--start-timeout", type=Seconds(0.001, 86_400), help="Timeout of a start in seconds.")
+@click.option("--call-timeout", type=Seconds(0.001, 86_400), help="Timeout of a call in seconds.")
 @click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
 @click.option("--disabled", is_flag=True, help="Add it switched off.")
-@click.option("--replace", is_flag=True, help="Put it in the place of a server of the same name.")
-@click.option("--as-is", is_flag=True, help="Add the command unchanged: install nothing.")
-@click.option("--program", metavar="NAME", help="Which program of a package is the server.")
-@click.option("--python", metavar="VERSION", help="Which Python a package gets.")
-@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
-@click.option("--set", "answers", multiple=True, metavar="KEY=VALUE", help="An answer to what it asks.")
+@click.option("--replace", is_flag=True, help="Replace a server of the same name.")
+@click.option("--as-is", is_flag=True, help="Add the command unchanged; install nothing.")
+@click.option("--program", metavar="NAME", help="The program of the package that is the server.")
+@click.option("--python", metavar="VERSION", help="The Python version for the package.")
+@click.option(
+    "--with", "also", multiple=True, metavar="REQUIREMENT", help="Another Python package to install."
+)
+@click.option(
+    "--set", "answers", multiple=True, metavar="KEY=VALUE", help="Answer a question of the package."
+)
 @install_view.options
-@click.option("--test/--no-test", "test", default=None, help="Try it afterwards; the default on a terminal.")
-async def command(surface: Surface, name: str, test: bool | None, replace: bool, **given: Any) -> None:
+@click.option(
+    "--test/--no-test", "test", default=None, help="Test it afterwards; on a terminal this is the default."
+)
+async def command(surface: Surface, name: str, test: bool | None, **given: Any) -> None:
     """Add the server NAME: a command, an address, or a package to install.
 
     Adding a server means running its code: the exact command is shown first, and nothing is written or
-    started without a yes.
+    started before you agree.
 
     \b
     toolcrib add time pypi:mcp-server-time
@@ -87,116 +141,133 @@ async def command(surface: Surface, name: str, test: bool | None, replace: bool,
     toolcrib add build -- ./tools/server.py --fast
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
-    from toolcrib.config.aliases import ADDRESS_TYPE
-    from toolcrib.config.paste.pasted import Document, Install
+    from toolcrib.config.paste.pasted import Install, PastedDocument
 
-    name, found = understood(name, given)
-    if isinstance(found, Document):
-        name, found = await read_document(surface, name, found, given)
-    if found is None:
-        return
-    if isinstance(found, Install):
-        await _install(surface, name or found.name, found, test, replace, given)
-        return
-    entry = found
-    check_here(entry, as_is=given["as_is"])
-    probe = "url" in entry and "type" not in entry and not given["disabled"]
+    options = AddOptions(**given)
+    tested = can_ask() if test is None else test
+    name, found = read_target(name, options)
+    added: Install | dict[str, Any] | None
+    if isinstance(found, PastedDocument):
+        name, added = await read_document(surface, name, found, options)
+    else:
+        added = found
+    if isinstance(added, Install):
+        await _install(surface, name or added.name, added, options, tested)
+    elif added is not None:
+        await _add(surface, name, added, options, tested)
+
+
+async def _add(surface: Surface, name: str, entry: dict[str, Any], options: AddOptions, tested: bool) -> None:
+    from toolcrib.config.aliases import ADDRESS_TYPE
+
+    check_here(entry, as_is=options.as_is)
+    probe = "url" in entry and "type" not in entry and not options.disabled
     entry = {"type": ADDRESS_TYPE, **entry} if "url" in entry else entry
-    proposal = _consider_secrets(surface, name, entry)
-    _show(proposal)
-    where = "Connect to this address" if "url" in entry else "Run this command"
-    surface.ask(f"{where} as you, whenever Toolcrib runs?", refused=f"{name} was not added.")
-    async with surface.reach() as crib:
-        outcome = await crib.run(
-            "add",
-            {
-                "name": name,
-                "entry": proposal.entry,
-                "secrets": proposal.secrets,
-                "replace": replace,
-                "probe": probe,
-                "wait": START_PATIENCE if crib.running and not given["disabled"] else 0.0,
-            },
+    proposal = _propose_secrets(surface, name, entry)
+    _show_proposal(proposal)
+    action = "Connect to this address" if "url" in entry else "Run this command"
+    surface.ask(f"{action} as you, whenever Toolcrib runs?", refused=f"{name} was not added.")
+    async with surface.reach() as client:
+        outcome = await client.add(
+            name=name,
+            entry=dict(proposal.entry),
+            secrets=dict(proposal.secrets),
+            replace=options.replace,
+            probe=probe,
+            wait=_wait(client, options),
         )
         if surface.answer(outcome):
             return
         if probe:
-            from toolcrib.servers.transport import traits_of
-
-            kind = outcome["type"]
-            silent = [one for one in outcome["remarks"] if one.startswith("Nobody answers")]
-            note(silent[0] if silent else f"{name} is spoken to over {traits_of(kind).title or kind}.")
-        await _tell(surface, crib, outcome, can_ask() if test is None else test)
+            _show_transport(outcome)
+        await _show_added(surface, client, outcome, tested)
 
 
-async def _install(
-    surface: Surface, name: str, found: Install, test: bool | None, replace: bool, given: dict[str, Any]
-) -> None:
+def _wait(client: Client, options: AddOptions) -> float:
+    return START_TIMEOUT if client.running and not options.disabled else 0.0
+
+
+async def _install(surface: Surface, name: str, package: Install, options: AddOptions, tested: bool) -> None:
     from toolcrib.config.paste.entry_forms import needed_folder
 
-    env = {**found.env, **read_pairs(given["env"], "=", "--env")}
-    proposal = find_secrets(name, {"env": env, "args": list(found.args)})
-    options = {key: given[key] for key in ("program", "python", "also", *install_view.RULES)}
-    options.update({key: options[key] or getattr(found, key) for key in ("program", "python")})
-    folder = given["cwd"] or found.cwd or needed_folder(found.args)
+    env = {**package.env, **read_pairs(options.env, "=", "--env")}
+    proposal = find_secrets(name, {"env": env, "args": list(package.args)})
+    folder = options.cwd or package.cwd or needed_folder(package.args)
     check_here({"cwd": folder}, as_is=True)
-    params = {
-        **options,
-        "name": proposal.name,
-        "reference": found.reference,
-        "args": list(proposal.entry["args"]),
-        "env": dict(proposal.entry["env"]),
-        "secrets": dict(proposal.secrets),
-        "extra": {**extra_keys(given), **({"cwd": folder} if folder else {})},
-        "replace": replace,
-    }
-    async with surface.reach() as crib:
-        params["wait"] = START_PATIENCE if crib.running and not given["disabled"] else 0.0
-        answers = install_view.read_answers(given["answers"])
-        outcome = await install_view.install(surface, crib, params, answers, dry_run=given["dry_run"])
+    async with surface.reach() as client:
+        request = partial(
+            client.install,
+            name=name,
+            reference=install_view.absolute_reference(package.reference),
+            args=list(proposal.entry["args"]),
+            env=dict(proposal.entry["env"]),
+            secrets=dict(proposal.secrets),
+            extra={**options.entry_keys(), **({"cwd": folder} if folder else {})},
+            program=options.program or package.program,
+            python=options.python or package.python,
+            also=options.also,
+            allow_scripts=options.allow_scripts,
+            allow_build=options.allow_build,
+            offline=options.offline,
+            replace=options.replace,
+            wait=_wait(client, options),
+        )
+        answers = install_view.read_answers(options.answers)
+        outcome = await install_view.install(surface, request, name, answers, dry_run=options.dry_run)
         if outcome is not None and not surface.answer(outcome):
-            await _tell(surface, crib, outcome, can_ask() if test is None else test)
+            await _show_added(surface, client, outcome, tested, installed=outcome["installed"] is not None)
 
 
-def _consider_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Proposal:
-    """What looks like a secret is stored as one, unless the user wants it in the file."""
+def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Proposal:
+    """Values that look like secrets are stored as secrets, unless the user wants them in the file."""
     proposal = find_secrets(name, entry)
     if not proposal.secrets:
         return Proposal(name=name, entry=entry)
-    note(f"{', '.join(proposal.secrets)}: looks like a secret. It is better stored outside the config file.")
+    note(
+        f"{', '.join(proposal.secrets)}: looks like a secret, which is better stored outside the config file."
+    )
     if surface.yes or not can_ask() or confirm("Store it as a secret?", default=True):
         return proposal
-    from toolcrib.config.importing.references import map_texts
+    from toolcrib.config.transfer.references import map_texts
 
-    return Proposal(name=name, entry=entry, shown=map_texts(proposal.entry, _unshown))
+    return Proposal(name=name, entry=entry, shown=map_texts(proposal.entry, _hide_secrets))
 
 
-def _unshown(text: str) -> str:
+def _hide_secrets(text: str) -> str:
     return _SECRET_REFERENCE.sub("(not shown)", text)
 
 
-def _show(proposal: Proposal) -> None:
+def _show_proposal(proposal: Proposal) -> None:
     from toolcrib.config.review import review_entry
 
-    note(f"The server {proposal.name}:")
+    note(f"Server {proposal.name}:")
     for line in describe(proposal):
         note(line)
     for remark in review_entry(proposal.entry):
-        label("careful:", "yellow", remark)
+        label("warning:", "yellow", remark)
 
 
-async def _tell(surface: Surface, crib: Crib, outcome: dict[str, Any], test: bool) -> None:
-    name = outcome["name"]
+def _show_transport(outcome: ServerAdded) -> None:
+    from toolcrib.servers.transport import traits_of
+
+    silent = [remark for remark in outcome["remarks"] if remark.startswith("Nothing responds")]
+    kind = outcome["type"]
+    note(silent[0] if silent else f"{outcome['name']} uses {traits_of(kind).title or kind}.")
+
+
+async def _show_added(
+    surface: Surface, client: Client, outcome: ServerAdded, tested: bool, *, installed: bool = False
+) -> None:
+    name, server = outcome["name"], outcome["server"]
     say(f"{name} is added.")
     for secret in outcome["secrets"]:
-        note(f"The secret {secret} is stored. Your shell may still remember the command you typed.")
+        note(f"The secret {secret} is stored. Your shell history may still contain the command you typed.")
     for finding in outcome["findings"]:
-        label("careful:", "yellow", revealed(finding))
-    server = outcome["server"]
+        label("warning:", "yellow", revealed(finding))
     if server is not None:
         say(describe_server(server))
-    troubled = server is not None and server["state"] in ("backoff", "failed") and outcome.get("installed")
-    if troubled or (server is None and test and outcome["enabled"]):
-        await try_and_repair(surface, crib, name)
+    troubled = server is not None and server["state"] in ("backoff", "failed") and installed
+    if troubled or (server is None and tested and outcome["enabled"]):
+        await try_and_repair(surface, client, name)
     elif server is None and outcome["enabled"]:
-        note(f"Try it with: toolcrib test {name}")
+        note(f"Test it with: toolcrib test {name}")

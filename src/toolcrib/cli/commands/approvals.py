@@ -1,8 +1,8 @@
-"""`toolcrib approvals`: questions that came when nobody was there, and their answers."""
+"""`toolcrib approvals`: list calls that wait for approval, and allow or deny them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,63 +12,73 @@ from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
+if TYPE_CHECKING:
+    from toolcrib.operations.results.policy import ApprovalAnswered, Lift, Scope
+
 SCOPES = ("once", "chat", "project", "always")
 _LIFTED = {
-    "tool": "lets content from outside cause calls of this tool in this session",
-    "turn": "lets it cause any call until the answer ends",
-    "session": "lets it cause any call in this session",
+    "tool": "allows calls of this tool after untrusted content, in this session",
+    "turn": "allows all calls after untrusted content, until the answer ends",
+    "session": "allows all calls after untrusted content, in this session",
 }
 
 
 @declare()
 async def list_(surface: Surface) -> None:
-    """Show the calls that wait for a word of yours, exactly as they would run."""
-    async with surface.reach() as crib:
-        found = await crib.run("approvals")
+    """List the calls that wait for your approval, exactly as they would run."""
+    async with surface.reach() as client:
+        found = await client.approvals()
     if surface.answer(found):
         return
     if not found:
-        note("Nothing waits.")
-    for one in found:
-        say(f"{one['id']}  {one['principal']}  {one['asked_at']}")
-        say("  " + revealed(one["call"].replace("\n", "\v")).replace("\\x0b", "\n  "))
-        for reason in one["reasons"]:
+        note("No call is waiting for approval.")
+    for question in found:
+        say(f"{question['id']}  {question['principal']}  {question['asked_at']}")
+        say("  " + revealed(question["call"].replace("\n", "\v")).replace("\\x0b", "\n  "))
+        for reason in question["reasons"]:
             say(f"  # {revealed(reason)}")
-        for scope, rules in one.get("rules", {}).items():
+        for scope, rules in question.get("rules", {}).items():
             say(f"  --scope {scope} writes {rules['allow']}")
-        for scope, rules in one.get("tool_rules", {}).items():
+        for scope, rules in question.get("tool_rules", {}).items():
             say(f"  --scope {scope} --any-arguments writes {rules['allow']}")
-        for lift in one.get("lifts", ()):
+        for lift in question.get("lifts", ()):
             say(f"  --lift {lift} {_LIFTED[lift]}")
 
 
 @declare()
 @click.argument("question")
-@click.option("--scope", type=click.Choice(SCOPES), default="once", help="For how long.")
-@click.option("--any-arguments", is_flag=True, help="For every call of a tool that only reads.")
+@click.option("--scope", type=click.Choice(SCOPES), default="once", help="How long the answer applies.")
+@click.option("--any-arguments", is_flag=True, help="Allow every call of a read-only tool.")
 @click.option(
-    "--lift", type=click.Choice(tuple(_LIFTED)), help="How far content from outside may act from now on."
+    "--lift", type=click.Choice(tuple(_LIFTED)), help="What untrusted content may cause from now on."
 )
-async def allow(surface: Surface, question: str, scope: str, any_arguments: bool, lift: str | None) -> None:
-    """Let the call of QUESTION run."""
-    params = {"id": question, "allow": True, "scope": scope, "any_arguments": any_arguments, "lift": lift}
-    await _answer(surface, params)
+async def allow(
+    surface: Surface, question: str, scope: Scope, any_arguments: bool, lift: Lift | None
+) -> None:
+    """Allow the call with the id QUESTION."""
+    async with surface.reach() as client:
+        outcome = await client.approval_answer(
+            id=question, allow=True, scope=scope, any_arguments=any_arguments, lift=lift
+        )
+    _show_answer(surface, outcome)
 
 
 @declare()
 @click.argument("question")
-@click.option("--message", default="", metavar="TEXT", help="Told to whoever made the call.")
-@click.option("--scope", type=click.Choice(SCOPES), default="once", help="For how long.")
-async def deny(surface: Surface, question: str, message: str, scope: str) -> None:
-    """Refuse the call of QUESTION."""
-    await _answer(surface, {"id": question, "allow": False, "message": message, "scope": scope})
+@click.option("--message", default="", metavar="TEXT", help="Your note to the caller.")
+@click.option("--scope", type=click.Choice(SCOPES), default="once", help="How long the answer applies.")
+async def deny(surface: Surface, question: str, message: str, scope: Scope) -> None:
+    """Deny the call with the id QUESTION."""
+    async with surface.reach() as client:
+        outcome = await client.approval_answer(id=question, allow=False, message=message, scope=scope)
+    _show_answer(surface, outcome)
 
 
-async def _answer(surface: Surface, params: dict[str, Any]) -> None:
-    async with surface.reach() as crib:
-        outcome = await crib.run("approval_answer", params)
+def _show_answer(surface: Surface, outcome: ApprovalAnswered) -> None:
     if not surface.answer(outcome):
-        say(f"{outcome['id']} is {'allowed' if outcome['allowed'] else 'refused'}.")
+        say(f"{outcome['id']} is {'allowed' if outcome['allowed'] else 'denied'}.")
 
 
-command = command_of("approvals", "Tools", "Calls that wait for a word of yours.", list_, allow, deny)
+command = command_of(
+    "approvals", "Tools", "List the calls that wait for your approval, and answer them.", list_, allow, deny
+)

@@ -1,4 +1,4 @@
-"""`toolcrib ask`: one question, one answer."""
+"""`toolcrib ask`: ask a model one question."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ import select
 import stat
 import sys
 from contextlib import nullcontext
+from functools import partial
 from os import fstat
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import Seconds, declare
+from toolcrib.cli.declare import declare, wait_option
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
 
+if TYPE_CHECKING:
+    from toolcrib.operations.results.policy import Mode
+
 LARGEST_INPUT = 4 * 1024 * 1024
-NO_WHOLE_ANSWER = 5
-"""The exit code where the model did not answer, or not to the end."""
-PATIENCE = 3.0
-"""Seconds for something to come through a pipe when there is a question already."""
+INCOMPLETE = 5
+"""The exit code if the model did not answer completely."""
+PIPE_TIMEOUT = 3.0
+"""Seconds to wait for data from a pipe if there already is a question."""
 
 
 @declare("Models")
@@ -33,23 +37,23 @@ PATIENCE = 3.0
     "-m",
     metavar="VENDOR:MODEL",
     shell_complete=completion.models,
-    help="Who answers; demo needs no account.",
+    help="The model; demo needs no account.",
 )
-@click.option("--chat", metavar="ID", help="Go on with this chat; `last` for the latest.")
+@click.option("--chat", metavar="ID", help="Continue this chat; `last` for the latest.")
 @click.option(
     "--image",
     "images",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A picture that belongs to the question.",
+    help="Add this picture to the question; repeatable.",
 )
-@click.option("--max-rounds", type=click.IntRange(1, 1000), help="Requests to the model at most.")
+@click.option("--max-rounds", type=click.IntRange(1, 1000), help="Maximum number of requests to the model.")
 @click.option(
     "--mode",
     type=click.Choice(["always", "on_miss", "on_rule", "plan", "off"]),
-    help="When you are asked before a call; plan only reads.",
+    help="When calls need your approval; plan only reads.",
 )
-@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
+@wait_option
 async def command(
     surface: Surface,
     question: tuple[str, ...],
@@ -57,32 +61,34 @@ async def command(
     chat: str | None,
     images: tuple[Path, ...],
     max_rounds: int | None,
-    mode: str | None,
+    mode: Mode | None,
     wait: float | None,
 ) -> int:
-    """Ask QUESTION and print the answer; tools are called as the model wants them.
+    """Ask QUESTION and print the answer; the model may call tools.
 
-    What comes through a pipe is added to the question, or is the question; `-` waits for it. Without a
-    terminal nobody can be asked: calls that need a yes are denied.
+    Piped input is added to the question, or is the question; `-` waits for it. Without a terminal, calls that
+    need your approval are denied.
     """
     from toolcrib.cli.keyboard import Keyboard
-    from toolcrib.cli.one_question import ask_crib
+    from toolcrib.cli.turn import run_turn
     from toolcrib.cli.turn_view import turn_view
 
-    params: dict[str, Any] = {
-        "text": _whole_question(question),
-        "model": model,
-        "chat": chat,
-        "images": [_picture(image) for image in images],
-        "max_rounds": max_rounds,
-        "mode": mode,
-    }
-    async with surface.reach() as crib:
-        params["wait"] = wait if wait is not None else (2.0 if crib.running else 20.0)
+    text, pictures = _whole_question(question), [_picture(image) for image in images]
+    async with surface.reach() as client:
+        request = partial(
+            client.ask,
+            text=text,
+            model=model,
+            chat=chat,
+            images=pictures,
+            max_rounds=max_rounds,
+            mode=mode,
+            wait=surface.start_wait(wait, client),
+        )
         with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
-            result = await ask_crib(surface, crib, params, turn_view(quiet=surface.json), keys)
+            result = await run_turn(surface, client, request, turn_view(quiet=surface.json), keys)
         surface.answer(result)
-    return NO_WHOLE_ANSWER if result["ending"] in ("cut", "refused", "filtered") else 0
+    return INCOMPLETE if result["ending"] in ("cut", "refused", "filtered") else 0
 
 
 def _whole_question(words: tuple[str, ...]) -> str:
@@ -90,23 +96,23 @@ def _whole_question(words: tuple[str, ...]) -> str:
     piped = _piped(wait="-" in words or not asked)
     text = f"{asked}\n\n{piped}" if asked and piped else asked or piped
     if not text.strip():
-        raise UsageError("There is no question.", hint='Write one: toolcrib ask "What is 17 plus 25?"')
+        raise UsageError("The question is missing.", hint='For example: toolcrib ask "What is 17 plus 25?"')
     return text
 
 
 def _piped(*, wait: bool) -> str:
-    """What comes through stdin, where it is a pipe or a file; one that stays silent is not waited for."""
+    """The text of stdin if it is a pipe or a file; a silent pipe is waited for only with `wait`."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
     mode = fstat(sys.stdin.fileno()).st_mode
     if stat.S_ISCHR(mode) and not wait:
         return ""
-    if stat.S_ISFIFO(mode) and not wait and not select.select([sys.stdin], [], [], PATIENCE)[0]:
-        note("Nothing came through the pipe, and it is not waited for; add - to the question to do so.")
+    if stat.S_ISFIFO(mode) and not wait and not select.select([sys.stdin], [], [], PIPE_TIMEOUT)[0]:
+        note("No data came through the pipe. Add - to the question to wait for it.")
         return ""
     text = sys.stdin.read(LARGEST_INPUT + 1)
     if len(text) > LARGEST_INPUT:
-        raise UsageError(f"More than {LARGEST_INPUT:,} characters came through the pipe.")
+        raise UsageError(f"The piped input is longer than {LARGEST_INPUT:,} characters.")
     return text.strip("\n")
 
 

@@ -1,4 +1,4 @@
-"""`toolcrib chat`: a talk with a model that has the tools at hand."""
+"""`toolcrib chat`: chat with a model that can call the tools."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
-from toolcrib.cli.output import note, say
+from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
 from toolcrib.errors import UsageError
 
 
@@ -18,12 +17,12 @@ from toolcrib.errors import UsageError
     "-m",
     metavar="VENDOR:MODEL",
     shell_complete=completion.models,
-    help="Who answers; demo needs no account.",
+    help="The model; demo needs no account.",
 )
-@click.option("--continue", "-c", "last", is_flag=True, help="Go on with the latest chat.")
-@click.option("--chat", metavar="ID", help="Go on with this chat.")
-@click.option("--fork", metavar="ID", help="Go on in a copy of this chat.")
-@click.option("--list", "listed", is_flag=True, help="List the chats there are, and do no more.")
+@click.option("--continue", "-c", "last", is_flag=True, help="Continue the latest chat.")
+@click.option("--chat", metavar="ID", help="Continue this chat.")
+@click.option("--fork", metavar="ID", help="Continue in a copy of this chat.")
+@click.option("--list", "listed", is_flag=True, help="List the chats and exit.")
 @click.option("--export", metavar="ID", help="Print this chat as Markdown, or as JSON with --json.")
 async def command(
     surface: Surface,
@@ -34,10 +33,10 @@ async def command(
     listed: bool,
     export: str | None,
 ) -> None:
-    """Talk with a model that has the tools at hand.
+    """Chat with a model that can call the tools.
 
-    Answers stream in as they come, with a card for each tool that is called. Esc stops an answer; the chat
-    can go on. /help lists what else can be done.
+    Answers are streamed, with a card for each tool call. Esc stops an answer, not the chat. /help lists the
+    other commands.
     """
     if listed:
         await _list(surface)
@@ -46,38 +45,38 @@ async def command(
         await _export(surface, export)
         return
     if surface.json:
-        raise UsageError("A talk has no JSON.", hint='For one answer as JSON: toolcrib ask --json "…"')
+        raise UsageError("A chat has no JSON output.", hint='For one answer as JSON: toolcrib ask --json "…"')
     if fork is not None:
-        async with surface.reach() as crib:
-            chat = (await crib.run("chat_fork", {"chat": fork}))["id"]
-    await _talk(surface, model, "last" if last and chat is None else chat)
+        async with surface.reach() as client:
+            chat = (await client.chat_fork(chat=fork))["id"]
+    await _chat(surface, model, "last" if last and chat is None else chat)
 
 
-async def _talk(surface: Surface, model: str | None, chat: str | None) -> None:
-    from toolcrib.cli.chat_loop import Talk, note_unfinished
+async def _chat(surface: Surface, model: str | None, chat: str | None) -> None:
+    from toolcrib.cli.chat_loop import ChatLoop, note_unfinished
 
-    async with surface.reach() as crib:
+    async with surface.reach() as client:
         if chat is not None:
-            found = await crib.run("chat_show", {"chat": chat})
+            found = await client.chat_show(chat=chat)
             chat, model = found["id"], model or found["model"]
-            note(f"Going on with: {found['title']}")
+            note(f"Continuing: {found['title']}")
             note_unfinished(found)
         elif model is None:
-            model = (await crib.run("models"))["model"]
-    await Talk(surface, model, chat).run()
+            model = (await client.models())["model"]
+    await ChatLoop(surface, model, chat).run()
 
 
 async def _list(surface: Surface) -> None:
-    async with surface.reach() as crib:
-        found = await crib.run("chat_list")
+    async with surface.reach() as client:
+        found = await client.chat_list()
     if surface.answer(found):
         return
     if not found:
-        note("No chats yet. Begin one with: toolcrib chat")
+        note("No chats yet. Start one with: toolcrib chat")
         return
     rows = [
-        [one["id"], one["updated"][:16].replace("T", " "), one["model"], one["state"], one["title"]]
-        for one in found
+        [chat["id"], chat["updated"][:16].replace("T", " "), chat["model"], chat["state"], chat["title"]]
+        for chat in found
     ]
     show_table(["ID", "UPDATED", "MODEL", "STATE", "TITLE"], rows)
 
@@ -85,7 +84,7 @@ async def _list(surface: Surface) -> None:
 async def _export(surface: Surface, chat: str) -> None:
     from toolcrib.agent.export import as_markdown
 
-    async with surface.reach() as crib:
-        found = await crib.run("chat_show", {"chat": chat})
+    async with surface.reach() as client:
+        found = await client.chat_show(chat=chat)
     if not surface.answer(found):
         say(as_markdown(found))

@@ -1,4 +1,4 @@
-"""`toolcrib completion`: the script by which a shell completes our words."""
+"""`toolcrib completion`: print the completion script of a shell."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def command(surface: Surface, shell: str | None) -> None:
     chosen = shell or _own_shell()
     found = get_completion_class(chosen)
     assert found is not None
-    # Not the class's own `source`: bash's starts a bash to ask for its version.
+    # Not the class's own `source`: the one for bash starts bash to check its version.
     script = ShellComplete.source(found(program(), {}, PROGRAM, _VARIABLE))
     if not surface.answer({"shell": chosen, "script": script}):
         say_exactly(script)
@@ -44,4 +44,4 @@ def _own_shell() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     if name in SHELLS:
         return name
-    raise click.UsageError(f"Say for which shell: {', '.join(SHELLS)}.")
+    raise click.UsageError(f"Name the shell: {', '.join(SHELLS)}.")

@@ -1,39 +1,36 @@
-"""`toolcrib doctor`: looks at everything that servers depend on."""
+"""`toolcrib doctor`: check everything that servers depend on."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-import click
-
-from toolcrib.cli.declare import Seconds, declare
+from toolcrib.cli.declare import declare, wait_option
 from toolcrib.cli.output import label, mark, say, say_exactly
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
-WAIT = 20.0
-"""Seconds for servers that must first be started."""
-BRIEF = 2.0
+if TYPE_CHECKING:
+    from toolcrib.operations.results.health import Diagnosis
+
 _MARKS = {"ok": True, "warning": None, "broken": False}
 
 
 @declare("Housekeeping")
-@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
+@wait_option
 async def command(surface: Surface, wait: float | None) -> int:
-    """Look for trouble, and say what to do.
+    """Check for problems, and suggest fixes.
 
-    Programs, keyring, permissions, database, config, network, leftovers, and each server.
-    The exit code is 1 when something is broken; a warning does not count.
+    Checks programs, keyring, permissions, database, config, network, leftover processes, and each server.
+    The exit code is 1 if something is broken; warnings do not count.
     """
-    async with surface.reach() as crib:
-        patience = wait if wait is not None else (BRIEF if crib.running else WAIT)
-        report = await crib.run("doctor", {"wait": patience})
+    async with surface.reach() as client:
+        report = await client.doctor(wait=surface.start_wait(wait, client))
         if not surface.answer(report):
             _show(report)
     return 0 if report["ok"] else 1
 
 
-def _show(report: dict[str, Any]) -> None:
+def _show(report: Diagnosis) -> None:
     checks = report["checks"]
     longest = max(len(one_line(check["name"])) for check in checks)
     for check in checks:
@@ -41,8 +38,8 @@ def _show(report: dict[str, Any]) -> None:
         say_exactly(f"{mark(_MARKS[check['verdict']])} {name}  {one_line(check['detail'])}")
         if check["hint"]:
             say(f"  {' ' * longest}  {one_line(check['hint'])}")
-    trouble = [check for check in checks if check["verdict"] == "broken"]
-    if trouble:
-        label("error:", "red", f"{len(trouble)} of {len(checks)} things are broken.")
+    broken = [check for check in checks if check["verdict"] == "broken"]
+    if broken:
+        label("error:", "red", f"{len(broken)} of {len(checks)} checks failed.")
     else:
-        say("Nothing is broken.")
+        say("No problems found.")

@@ -1,9 +1,9 @@
-"""`toolcrib export`: the servers of this crib in the words of another host; secrets as variables."""
+"""`toolcrib export`: show or write the servers in the format of another MCP host."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,63 +13,61 @@ from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
-
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolcrib.config.client_files.client import client_names
-
-    return [name for name in client_names() if name.startswith(incomplete)]
+if TYPE_CHECKING:
+    from toolcrib.operations.results.imports import Exported
 
 
 @declare("Servers", asks=True)
-@click.argument("host", shell_complete=_complete)
+@click.argument("host", shell_complete=completion.clients)
 @click.option(
     "--only",
     multiple=True,
     metavar="NAME",
-    help="Only this server; may be repeated.",
+    help="Export only this server; repeatable.",
     shell_complete=completion.servers,
 )
-@click.option("--write", is_flag=True, help="Write them into the host's file, after a question.")
-@click.option("--file", type=click.Path(path_type=Path), help="Another file than the host's usual one.")
+@click.option("--write", is_flag=True, help="Write them to the host's file, after asking.")
+@click.option("--file", type=click.Path(path_type=Path), help="Use this file instead of the host's default.")
 async def command(surface: Surface, host: str, only: tuple[str, ...], write: bool, file: Path | None) -> None:
-    """Show the servers as HOST would have them in its config file.
+    """Show the servers in the config format of HOST.
 
-    A secret is never written: in its place stands a variable, in the form that the host knows.
+    Secrets are never written: they are replaced by variables, in the syntax of the host.
     """
-    from toolcrib.config.importing.finding import known_host
+    from toolcrib.config.transfer.sources import known_host
 
-    asked = {"host": known_host(host), "only": list(only), "file": _absolute(file)}
-    async with surface.reach() as crib:
-        outcome = await crib.run("export", asked)
+    known, servers, target = known_host(host), list(only), _absolute(file)
+    async with surface.reach() as client:
+        outcome = await client.export(host=known, only=servers, file=target)
         if write and outcome["changes"]:
             if not surface.json:
                 _show(outcome)
             verb = "Change" if outcome["replaces"] else "Write"
             surface.ask(f"{verb} {outcome['file']}?", refused=f"{outcome['title']} was not changed.")
-            outcome = await crib.run("export", {**asked, "write": True})
+            outcome = await client.export(host=known, only=servers, file=target, write=True)
     if surface.answer(outcome):
         return
     if not write:
         _show(outcome)
         return
-    say(f"{outcome['file']} is {'written' if outcome['written'] else 'as it should be already'}.")
+    say(f"{outcome['file']} is {'written' if outcome['written'] else 'already up to date'}.")
     if outcome["written"] and outcome["backup"]:
-        note(f"The file as it was is kept as {outcome['backup']}.")
+        note(f"The previous file is kept as {outcome['backup']}.")
 
 
 def _absolute(file: Path | None) -> str | None:
     return str(file.absolute()) if file else None
 
 
-def _show(outcome: dict[str, Any]) -> None:
+def _show(outcome: Exported) -> None:
     note(f"For {outcome['title']}, in {outcome['file']}:")
     say(outcome["document"].rstrip("\n"))
-    for one in outcome["servers"]:
-        for remark in one["notes"]:
-            note(f"{one_line(one['name'])}: {remark}")
-        for variable in one["variables"]:
+    for server in outcome["servers"]:
+        name = one_line(server["name"])
+        for remark in server["notes"]:
+            note(f"{name}: {remark}")
+        for variable in server["variables"]:
             secret = f" to the secret {variable['secret']}" if variable["secret"] else ""
             where = f"in the environment of {outcome['title']}"
-            note(f"{one_line(one['name'])}: set {variable['name']}{secret} {where}.")
+            note(f"{name}: set {variable['name']}{secret} {where}.")
     for name, reason in outcome["left_out"].items():
-        note(f"{one_line(name)}: left out, {reason}")
+        note(f"{one_line(name)}: skipped, {reason}")

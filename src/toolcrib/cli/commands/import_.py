@@ -1,122 +1,149 @@
-"""`toolcrib import`: the servers of another host, shown first, then taken in; none is trusted or started."""
+"""`toolcrib import`: show the servers of another MCP host, then import them; none is trusted or started."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
-from toolcrib.cli.import_view import show_found, show_plan, tell
-from toolcrib.cli.output import note
+from toolcrib.cli.output import label, note, say, show_table
+from toolcrib.cli.proposal import Proposal, describe
 from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
+from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.control.needs import Crib
+    from toolcrib.operations.client import Client
+    from toolcrib.operations.results.imports import FoundSource, ImportPlan, ImportPlanned
+
+Conflicts = Literal["skip", "rename", "replace"]
+_STANDINGS = {"new": "new", "same": "already configured", "differs": "name already used"}
 
 
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolcrib.config.client_files.client import client_names
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where servers are imported from; the fields are parameters of `import_plan`."""
 
-    return [name for name in client_names() if name.startswith(incomplete)]
+    file: str
+    host: str | None = None
+    table: list[str] | None = None
+    workspace: str | None = None
+    text: str | None = None
+    """The content, if it is not in the file."""
 
 
 @declare("Servers", asks=True)
-@click.argument("source", metavar="[HOST | FILE]", required=False, shell_complete=_complete)
-@click.option("--only", multiple=True, metavar="NAME", help="Take in only this server; may be repeated.")
+@click.argument("source", metavar="[HOST | FILE]", required=False, shell_complete=completion.clients)
+@click.option("--only", multiple=True, metavar="NAME", help="Import only this server; repeatable.")
 @click.option("--from", "host", metavar="HOST", help="Read FILE as a file of this host.")
 @click.option(
     "--conflicts",
     type=click.Choice(["skip", "rename", "replace"]),
-    help="What to do about names that are taken; the default is to ask, or to skip.",
+    help="How to handle names that are already used; by default you are asked, without a terminal they are "
+    "skipped.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing.")
-async def command(surface: Surface, source: str | None, **options: Any) -> None:
-    """Take in the servers of another MCP host.
+@click.option("--dry-run", is_flag=True, help="Show what would be imported; change nothing.")
+async def command(
+    surface: Surface,
+    source: str | None,
+    only: tuple[str, ...],
+    host: str | None,
+    conflicts: Conflicts | None,
+    dry_run: bool,
+) -> None:
+    """Import the servers of another MCP host.
 
-    Without words, lists the files of other hosts that are here. With a host or a file, shows its servers,
-    asks, and writes them to the config file. Secrets go where secrets are kept. Nothing is started, and what
-    was trusted there is not trusted here.
+    Without arguments, lists the files of other hosts on this machine. With a host or a file, shows its
+    servers, asks, and adds them to the config file. Secrets go to the secret store. Nothing is started, and
+    what was trusted there is not trusted here.
     """
-    async with surface.reach() as crib:
+    async with surface.reach() as client:
         if source is None:
-            show_found(surface, await crib.run("import_found", {"folder": str(Path.cwd())}))
+            _show_found(surface, await client.import_found(folder=str(Path.cwd())))
             return
+        sources = _file(source, host) or await _files_of_host(client, source)
         outcomes = [
-            await take_in(surface, crib, one, options)
-            for one in _file(source, options["host"]) or await _sources(crib, source)
+            await import_source(surface, client, found, only=only, conflicts=conflicts, dry_run=dry_run)
+            for found in sources
         ]
-    if not surface.answer(outcomes) and not options["dry_run"]:
-        tell(outcomes)
+    if not surface.answer(outcomes) and not dry_run:
+        show_outcomes(outcomes)
 
 
-def _file(word: str, host: str | None) -> list[dict[str, Any]]:
-    file = Path(word).expanduser()
-    return [{"file": str(file.absolute()), "host": _host(host)}] if file.is_file() else []
+def _file(argument: str, host: str | None) -> list[Source]:
+    from toolcrib.config.transfer.sources import known_host
+
+    file = Path(argument).expanduser()
+    if not file.is_file():
+        return []
+    return [Source(file=str(file.absolute()), host=None if host is None else known_host(host))]
 
 
-async def _sources(crib: Crib, word: str) -> list[dict[str, Any]]:
-    """The files of a host."""
-    from toolcrib.config.importing.finding import known_host
+async def _files_of_host(client: Client, argument: str) -> list[Source]:
+    from toolcrib.config.transfer.sources import known_host
 
-    host = known_host(word)
-    found = await crib.run("import_found", {"folder": str(Path.cwd())})
-    keys = ("file", "host", "table", "workspace")
-    sources = [{key: one[key] for key in keys} for one in found if one["host"] == host]
-    if not sources:
-        raise UsageError(f"{host} names no servers here.", hint="Name its file, or see: toolcrib import")
-    return sources
-
-
-def _host(word: str | None) -> str | None:
-    if word is None:
-        return None
-    from toolcrib.config.importing.finding import known_host
-
-    return known_host(word)
+    host = known_host(argument)
+    found = [
+        Source(file=found["file"], host=host, table=found["table"], workspace=found["workspace"])
+        for found in await client.import_found(folder=str(Path.cwd()))
+        if found["host"] == host
+    ]
+    if not found:
+        raise UsageError(
+            f"{host} has no servers on this machine.", hint="Name its file, or see: toolcrib import"
+        )
+    return found
 
 
-async def take_in(
-    surface: Surface, crib: Crib, source: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
-    """Show what a source holds, ask, and take it in; the outcome as `--json` has it."""
-    asked = {**source, "only": list(options["only"]), "otherwise": options["conflicts"] or "skip"}
-    plan: dict[str, Any] = await crib.run("import_plan", asked)
+async def import_source(
+    surface: Surface,
+    client: Client,
+    source: Source,
+    *,
+    only: tuple[str, ...] = (),
+    conflicts: Conflicts | None = None,
+    dry_run: bool,
+) -> ImportPlan:
+    """Show the servers of a source, ask, and import them; returns the plan or the outcome."""
+    common: dict[str, Any] = {**asdict(source), "only": list(only), "otherwise": conflicts or "skip"}
+    plan = await client.import_plan(**common)
     if not surface.json:
-        show_plan(plan)
-    if options["dry_run"] or not plan["servers"]:
+        _show_plan(plan)
+    if dry_run or not plan["servers"]:
         return plan
     if can_ask() and not surface.yes:
-        if options["conflicts"] is None:
-            asked["choices"] = _choices(plan)
-            plan = await crib.run("import_plan", asked)
-        asked["answers"] = _answers(plan)
-    wanted = [one for one in plan["servers"] if one["action"] != "skip"]
+        if conflicts is None:
+            common["choices"] = _choices(plan)
+            plan = await client.import_plan(**common)
+        common["answers"] = _answers(plan)
+    wanted = [server for server in plan["servers"] if server["action"] != "skip"]
     if not wanted:
         return plan
-    names = ", ".join(one["as"] for one in wanted)
-    surface.ask(f"Take in {names}?", refused="Nothing was taken in.")
-    outcome: dict[str, Any] = await crib.run("import_apply", {**asked, "digest": plan["digest"]})
-    return outcome
+    names = ", ".join(server["as"] for server in wanted)
+    surface.ask(f"Import {names}?", refused="Nothing was imported.")
+    return await client.import_apply(**common, digest=plan["digest"])
 
 
-def _choices(plan: dict[str, Any]) -> dict[str, Any]:
-    conflicts = [one for one in plan["servers"] if one["standing"] == "differs"]
+def _choices(plan: ImportPlan) -> dict[str, Any]:
     return {
-        one["name"]: {"action": choose(f"There is another {one['name']}", ("skip", "rename", "replace"))}
-        for one in conflicts
+        server["name"]: {"action": choose(f"{server['name']} is already used", ("skip", "rename", "replace"))}
+        for server in plan["servers"]
+        if server["standing"] == "differs"
     }
 
 
-def _answers(plan: dict[str, Any]) -> dict[str, str]:
-    """What the servers that are wanted need; each thing is asked once, and may be left open."""
+def _answers(plan: ImportPlan) -> dict[str, str]:
+    """Ask for the values that the imported servers need, each once; an answer may be empty."""
     answers: dict[str, str] = {}
-    questions = [q for one in plan["servers"] if one["action"] != "skip" for q in one["questions"]]
+    wanted = [server for server in plan["servers"] if server["action"] != "skip"]
+    questions = [question for server in wanted for question in server["questions"]]
     if questions:
-        note("Leave empty what you want to give later.")
+        note("Leave a value empty to set it later.")
     for question in questions:
         if question["id"] not in answers:
             text = question["text"]
@@ -124,6 +151,67 @@ def _answers(plan: dict[str, Any]) -> dict[str, str]:
             answers[question["id"]] = (
                 ask_unseen(text, empty=True)
                 if question["secret"]
-                else ask(f"{text}{choices}", question["default"])
+                else ask(f"{text}{choices}", question["default"] or "")
             )
     return {key: value for key, value in answers.items() if value}
+
+
+def _show_found(surface: Surface, found: list[FoundSource]) -> None:
+    if surface.answer(found):
+        return
+    if not found:
+        note("No servers of other hosts were found. To import a file: toolcrib import FILE")
+        return
+    rows = [
+        [source["host"], str(len(source["servers"])), str(len(source["new"])), source["file"]]
+        for source in found
+    ]
+    show_table(["HOST", "SERVERS", "NEW", "FILE"], rows, right=(1, 2))
+    for source in found:
+        if source["problem"]:
+            label("warning:", "yellow", f"{source['file']}: {source['problem']}")
+    note("To see the details and import them: toolcrib import HOST")
+
+
+def _show_plan(plan: ImportPlan) -> None:
+    source = plan["source"]
+    note(f"{source['title']}, {source['file']}:")
+    for server in plan["servers"]:
+        _show_server(server)
+    for name, reason in plan["refused"].items():
+        note(f"{one_line(name)}: skipped, {one_line(reason)}")
+    if not plan["servers"]:
+        note("There is nothing to import.")
+
+
+def _show_server(server: ImportPlanned) -> None:
+    renamed = f" as {server['as']}" if server["as"] != server["name"] else ""
+    note(f"{one_line(server['name'])}{renamed}: {_STANDINGS[server['standing']]}")
+    for line in describe(Proposal(name=server["as"], entry=server["entry"])):
+        note(line)
+    for remark in server["remarks"]:
+        label("warning:", "yellow", remark)
+    for remark in server["notes"]:
+        note(f"  - {one_line(remark)}")
+    if server["install"]:
+        add = f"toolcrib add {server['as']} {server['install']} --replace"
+        note(f"  - It is downloaded at every start. To install it once: {one_line(add)}")
+
+
+def show_outcomes(outcomes: list[ImportPlan]) -> None:
+    """Print what was imported and what is left to do."""
+    written = [server for outcome in outcomes if outcome["written"] for server in outcome["servers"]]
+    imported = [server for server in written if server["action"] != "skip"]
+    if not imported:
+        say("Nothing was imported.")
+        return
+    say(f"Imported: {', '.join(server['as'] for server in imported)}.")
+    for server in imported:
+        if server["secrets"]:
+            note(f"{server['as']}: stored as a secret: {', '.join(server['secrets'])}.")
+        for name in server["waiting"]:
+            secret = f"${{secret:{name}}}" in str(server["entry"])
+            how = f"the secret {name}: toolcrib secret set {name}" if secret else f"the variable {name}."
+            note(f"{server['as']} still needs {how}")
+    names = " ".join(server["as"] for server in imported)
+    note(f"Nothing runs before you approve it. Review and approve with: toolcrib trust {names}")

@@ -1,8 +1,8 @@
-"""`toolcrib install`: put in place what the entry of a server asks for, for the first time or again."""
+"""`toolcrib install`: install the package of a configured server, for the first time or again."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import click
 
@@ -15,24 +15,42 @@ from toolcrib.cli.surface import Surface
 
 @declare("Servers", asks=True)
 @click.argument("name", shell_complete=completion.servers)
-@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="A Python package beside it.")
+@click.option(
+    "--with", "also", multiple=True, metavar="REQUIREMENT", help="Another Python package to install."
+)
 @options
-async def command(surface: Surface, name: str, dry_run: bool, **given: Any) -> None:
-    """Install what the entry of NAME asks for: after an import, or to repair it.
+async def command(
+    surface: Surface,
+    name: str,
+    also: tuple[str, ...],
+    allow_scripts: tuple[str, ...],
+    allow_build: tuple[str, ...],
+    offline: bool,
+    dry_run: bool,
+) -> None:
+    """Install the package of NAME, after an import or to repair it.
 
-    A new server is installed with: toolcrib add npm:PACKAGE
+    To install a new server: toolcrib add npm:PACKAGE
     """
-    tell = progress_line()
-    async with surface.reach() as crib:
-        planned = await make_plan(surface, crib, "install", {"name": name, **given}, dry_run=dry_run)
+    async with surface.reach() as client:
+        plan = partial(
+            client.install,
+            name=name,
+            also=also,
+            allow_scripts=allow_scripts,
+            allow_build=allow_build,
+            offline=offline,
+        )
+        planned = await make_plan(surface, plan, name, dry_run=dry_run)
         if dry_run and surface.answer(planned):
             return
         show_plan(name, planned["plan"], planned["entry"])
         if dry_run:
             return
         surface.ask("Install it?", refused=f"{name} was not installed.")
-        agreed = {"name": name, "offline": given["offline"], "agreed": planned["plan"]["digest"]}
-        outcome = await crib.run("install", agreed, on_event=tell)
+        outcome = await client.install(
+            name=name, offline=offline, agreed=planned["plan"]["digest"], on_event=progress_line()
+        )
         end_line()
-    if not surface.answer(outcome):
+    if not surface.answer(outcome) and outcome["installed"] is not None:
         say(f"{name} is installed: {outcome['installed']['package']} {outcome['installed']['version']}.")

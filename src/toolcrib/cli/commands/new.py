@@ -1,4 +1,4 @@
-"""`toolcrib new`: a server of one's own, to begin with."""
+"""`toolcrib new`: create a starter project for a server."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from toolcrib.cli.surface import Surface
 
 @declare("Servers")
 @click.argument("name")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; ./NAME unless told.")
+@click.option("--folder", type=click.Path(path_type=Path), help="The folder to create; default ./NAME.")
 def command(surface: Surface, name: str, folder: Path | None) -> None:
-    """Create a small server in a folder of its own, with a test.
+    """Create a small server with a test, in a new folder.
 
     \b
     toolcrib new notes
@@ -25,10 +25,9 @@ def command(surface: Surface, name: str, folder: Path | None) -> None:
 
     place = (folder or Path(name)).absolute()
     files = lay_down(place, name)
-    answer = {"name": name, "folder": str(place), "files": [file.name for file in files]}
-    if surface.answer(answer):
+    if surface.answer({"name": name, "folder": str(place), "files": [file.name for file in files]}):
         return
     say(f"{place}: {', '.join(file.name for file in files)}")
     shown = f"./{place.name}" if place.parent == Path.cwd() else str(place)
-    note(f"Take it in with: toolcrib add {shown}")
-    note(f"Then ask what a model would find unclear: toolcrib test {name}")
+    note(f"Add it with: toolcrib add {shown}")
+    note(f"Then test and review it: toolcrib test {name}")

@@ -1,31 +1,33 @@
-"""`toolcrib outdated`: which installed servers there is a newer version of."""
+"""`toolcrib outdated`: compare installed servers with their newest versions."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
-from toolcrib.cli.output import note
+from toolcrib.cli.output import note, show_table
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
+
+if TYPE_CHECKING:
+    from toolcrib.operations.results.installs import VersionLook
 
 
 @declare("Servers")
 @click.argument("name", required=False, shell_complete=completion.servers)
 async def command(surface: Surface, name: str | None) -> None:
-    """Show installed servers beside the newest versions there are.
+    """Compare installed servers with their newest versions.
 
-    Nothing updates by itself: toolcrib update NAME
+    Nothing is updated automatically. To update: toolcrib update NAME
     """
-    async with surface.reach() as crib:
-        found = await crib.run("outdated", {"name": name})
+    async with surface.reach() as client:
+        found = await client.outdated(name=name)
     if surface.answer(found):
         return
     if not found:
-        note("Nothing is installed. Install a server with: toolcrib add npm:PACKAGE")
+        note("No servers are installed. Install one with: toolcrib add npm:PACKAGE")
         return
     rows = [_row(server) for server in found]
     show_table(["NAME", "PACKAGE", "VERSION", "INSTALLED", "NEWEST", "KEPT"], rows, colour=_colour)
@@ -34,7 +36,7 @@ async def command(surface: Surface, name: str | None) -> None:
             note(f"{server['name']}: {server['error']['message']}")
 
 
-def _row(server: dict[str, Any]) -> list[str]:
+def _row(server: VersionLook) -> list[str]:
     newest = server["newest"] or "-"
     return [
         server["name"],
@@ -42,7 +44,7 @@ def _row(server: dict[str, Any]) -> list[str]:
         server["version"],
         server["installed_at"][:10],
         newest if server["outdated"] or newest == "-" else "same",
-        ", ".join(one["version"] for one in server["kept"]) or "-",
+        ", ".join(kept["version"] for kept in server["kept"]) or "-",
     ]
 
 

@@ -1,9 +1,9 @@
-"""`toolcrib policy`: the rules by which calls run, are asked about, or are refused."""
+"""`toolcrib policy`: list, explain and change the approval rules."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,27 +11,29 @@ from toolcrib.cli import completion
 from toolcrib.cli.call_arguments import read_arguments
 from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import note, say
+from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
+
+if TYPE_CHECKING:
+    from toolcrib.operations.results.policy import Mode, PolicyRule, RulePattern, RuleShown
 
 MODES = ("always", "on_miss", "on_rule", "plan", "session", "off")
 
 
 @declare()
 async def list_(surface: Surface) -> None:
-    """Show the rules that are remembered, and who is asked when."""
-    async with surface.reach() as crib:
-        found = await crib.run("policy_list")
+    """List the approval rules and modes."""
+    async with surface.reach() as client:
+        found = await client.policy_list()
     if surface.answer(found):
         return
     modes = ", ".join(f"{who}: {mode}" for who, mode in found["modes"].items())
     note(f"Mode {found['mode']}; {modes}. Built-in rules: {', '.join(found['built_in'])}.")
-    for one in found["broken"]:
-        note(f"The rule {one['id']} is not in force: {revealed(one['reason'])}")
+    for broken in found["broken"]:
+        note(f"The rule {broken['id']} is invalid: {revealed(broken['reason'])}")
     if not found["rules"]:
-        note("No rules are remembered.")
+        note("There are no rules yet.")
         return
     rows = [
         [rule["id"], rule["effect"], _target(rule), _patterns(rule), _scope(rule), _use(rule)]
@@ -44,23 +46,22 @@ async def list_(surface: Surface) -> None:
 @click.argument("tool", shell_complete=completion.tools)
 @click.option("--args", "document", metavar="JSON", help="The arguments as a JSON object; - reads stdin.")
 @click.option(
-    "--as", "principal", default="agent", metavar="WHO", help="agent, gateway, workflow, cli or python."
+    "--as", "principal", default="agent", metavar="CALLER", help="agent, gateway, workflow, cli or python."
 )
-@click.option("--mode", type=click.Choice(MODES), help="As if this were the mode.")
-@click.option("--project", default="", metavar="DIR", help="As if in this project's folder.")
+@click.option("--mode", type=click.Choice(MODES), help="Assume this mode.")
+@click.option("--project", default="", metavar="DIR", help="Assume this project folder.")
 async def explain(
-    surface: Surface, tool: str, document: str | None, principal: str, mode: str | None, project: str
+    surface: Surface, tool: str, document: str | None, principal: str, mode: Mode | None, project: str
 ) -> None:
-    """Say what would be decided about a call of TOOL, and why, without running anything."""
-    params = {
-        "tool": tool,
-        "arguments": read_arguments(document),
-        "principal": principal,
-        "mode": mode,
-        "project": _folder(project),
-    }
-    async with surface.reach() as crib:
-        found = await crib.run("policy_explain", params)
+    """Explain what would happen to a call of TOOL, without running it."""
+    async with surface.reach() as client:
+        found = await client.policy_explain(
+            tool=tool,
+            arguments=read_arguments(document),
+            principal=principal,
+            mode=mode,
+            project=_folder(project),
+        )
     if surface.answer(found):
         return
     say(f"{found['decision']}  ({'rule ' + found['rule'] if found['rule'] else 'mode ' + found['mode']})")
@@ -72,27 +73,39 @@ async def explain(
 @click.argument("effect", type=click.Choice(("allow", "ask", "deny")))
 @click.argument("tool", metavar="SERVER/TOOL", shell_complete=completion.targets)
 @click.option(
-    "--like", "likes", multiple=True, metavar="KEY=PATTERN", help="An argument fits this; repeatable."
+    "--like",
+    "likes",
+    multiple=True,
+    metavar="KEY=PATTERN",
+    help="An argument matches this pattern; repeatable.",
 )
 @click.option(
-    "--is", "values", multiple=True, metavar="KEY=JSON", help="An argument is just this; repeatable."
+    "--is", "values", multiple=True, metavar="KEY=JSON", help="An argument equals this value; repeatable."
 )
 @click.option(
     "--in", "folders", multiple=True, metavar="KEY=DIR", help="An argument is a path in DIR; repeatable."
 )
-@click.option("--project", default="", metavar="DIR", help="Only in this project's folder.")
-@click.option("--why", default="", metavar="TEXT", help="Shown when the rule decides.")
+@click.option("--project", default="", metavar="DIR", help="Only in this project folder.")
+@click.option("--why", default="", metavar="TEXT", help="The reason, shown when the rule applies.")
 @click.option(
-    "--match", "matches", multiple=True, metavar="JSON", help="Arguments that must fit; repeatable."
+    "--match",
+    "matches",
+    multiple=True,
+    metavar="JSON",
+    help="Arguments that the rule must match; repeatable.",
 )
 @click.option(
-    "--not-match", "others", multiple=True, metavar="JSON", help="Arguments that must not; repeatable."
+    "--not-match",
+    "others",
+    multiple=True,
+    metavar="JSON",
+    help="Arguments that the rule must not match; repeatable.",
 )
 async def add(surface: Surface, effect: str, tool: str, **given: Any) -> None:
-    """Remember a rule: EFFECT is allow, ask or deny; SERVER and TOOL may hold *.
+    """Add a rule: EFFECT is allow, ask or deny; SERVER and TOOL may contain *.
 
-    A native tool has no server: write /read_file. Commands are compared word by word, and an allowing rule
-    lets nothing by that stands beside its command: --like 'command=npm run *'.
+    A native tool has no server: write /read_file. Commands are compared word by word, and an allow rule
+    covers only its own command, not others on the same line: --like 'command=npm run *'.
     """
     server, _, name = tool.rpartition("/")
     folder = _folder(given["project"])
@@ -105,12 +118,12 @@ async def add(surface: Surface, effect: str, tool: str, **given: Any) -> None:
         "within": folder,
         "why": given["why"],
         "examples": {
-            "match": [read_arguments(one) for one in given["matches"]],
-            "not_match": [read_arguments(one) for one in given["others"]],
+            "match": [read_arguments(example) for example in given["matches"]],
+            "not_match": [read_arguments(example) for example in given["others"]],
         },
     }
-    async with surface.reach() as crib:
-        added = await crib.run("policy_add", {"rule": rule})
+    async with surface.reach() as client:
+        added = await client.policy_add(rule=rule)
     if not surface.answer(added):
         say(f"{added['id']}: {added['effect']} {_target(added)} {_patterns(added)}".rstrip())
 
@@ -118,36 +131,36 @@ async def add(surface: Surface, effect: str, tool: str, **given: Any) -> None:
 @declare(asks=True)
 @click.argument("rule")
 async def remove(surface: Surface, rule: str) -> None:
-    """Forget the RULE of this id."""
-    async with surface.reach() as crib:
-        # Asked only about what is there.
-        found = await crib.run("policy_list")
-        if rule in [one["id"] for one in (*found["rules"], *found["broken"])]:
-            surface.ask(f"Forget the rule {rule}?", refused=f"{rule} stays.")
-        outcome = await crib.run("policy_remove", {"id": rule})
+    """Delete the rule with the id RULE."""
+    async with surface.reach() as client:
+        # An unknown id fails without asking.
+        found = await client.policy_list()
+        if rule in [known["id"] for known in (*found["rules"], *found["broken"])]:
+            surface.ask(f"Delete the rule {rule}?", refused=f"{rule} was not deleted.")
+        outcome = await client.policy_remove(id=rule)
     if not surface.answer(outcome):
-        say(f"{rule} is forgotten.")
+        say(f"{rule} is deleted.")
 
 
 @declare()
 @click.argument("rule")
 async def off(surface: Surface, rule: str) -> None:
-    """Put the RULE of this id out of force, and keep it."""
+    """Switch the rule with the id RULE off, and keep it."""
     await _switch(surface, rule, False)
 
 
 @declare()
 @click.argument("rule")
 async def on(surface: Surface, rule: str) -> None:
-    """Put the RULE of this id into force again."""
+    """Switch the rule with the id RULE on again."""
     await _switch(surface, rule, True)
 
 
 async def _switch(surface: Surface, rule: str, enabled: bool) -> None:
-    async with surface.reach() as crib:
-        outcome = await crib.run("policy_switch", {"id": rule, "enabled": enabled})
+    async with surface.reach() as client:
+        outcome = await client.policy_switch(id=rule, enabled=enabled)
     if not surface.answer(outcome):
-        say(f"{rule} is {'in force' if enabled else 'off'}.")
+        say(f"{rule} is {'on' if enabled else 'off'}.")
 
 
 def _read_patterns(
@@ -158,19 +171,19 @@ def _read_patterns(
     from toolcrib.errors import UsageError
 
     patterns: dict[str, Any] = {}
-    for one in likes:
-        key, _, pattern = one.partition("=")
+    for pair in likes:
+        key, _, pattern = pair.partition("=")
         patterns[key] = {"like": pattern}
-    for one in folders:
-        key, _, folder = one.partition("=")
+    for pair in folders:
+        key, _, folder = pair.partition("=")
         patterns[key] = {"under": _folder(folder or ".")}
-    for one in values:
-        key, _, text = one.partition("=")
+    for pair in values:
+        key, _, text = pair.partition("=")
         try:
             patterns[key] = {"equals": json.loads(text)}
         except ValueError:
             raise UsageError(
-                f"--is {one}: that is no JSON.", hint=f"A text is written {key}='\"text\"'."
+                f"--is {pair}: this is not JSON.", hint=f"Quote a text: {key}='\"text\"'."
             ) from None
     return patterns
 
@@ -179,15 +192,15 @@ def _folder(path: str) -> str:
     return str(Path(path).expanduser().resolve()) if path else ""
 
 
-def _target(rule: dict[str, Any]) -> str:
+def _target(rule: RuleShown) -> str:
     return f"{rule.get('server', '*')}/{rule.get('tool', '*')}"
 
 
-def _patterns(rule: dict[str, Any]) -> str:
+def _patterns(rule: RuleShown) -> str:
     return ", ".join(revealed(_pattern(name, pattern)) for name, pattern in rule.get("arguments", {}).items())
 
 
-def _pattern(name: str, pattern: dict[str, Any]) -> str:
+def _pattern(name: str, pattern: RulePattern) -> str:
     import json
 
     if "under" in pattern:
@@ -199,22 +212,22 @@ def _pattern(name: str, pattern: dict[str, Any]) -> str:
     return f"{name} = {json.dumps(pattern['equals'], ensure_ascii=False)}"
 
 
-def _use(rule: dict[str, Any]) -> str:
+def _use(rule: PolicyRule) -> str:
     if not rule["enabled"]:
         return "off"
     if rule["asleep"] is not None:
-        return "asleep: its tool changed"
+        return "inactive: its tool changed"
     return str(rule["used"])
 
 
-def _scope(rule: dict[str, Any]) -> str:
+def _scope(rule: RuleShown) -> str:
     return " ".join(filter(None, (rule.get("scope", "always"), rule.get("within", ""))))
 
 
 command = command_of(
     "policy",
     "Tools",
-    "The rules by which calls run, are asked about, or are refused.",
+    "List and change the approval rules, and explain what they decide.",
     list_,
     explain,
     add,

@@ -1,4 +1,4 @@
-"""`toolcrib remove`: take a server out of the configuration."""
+"""`toolcrib remove`: remove a server from the config file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from toolcrib.cli.surface import Surface
 @declare("Servers", asks=True)
 @click.argument("name", shell_complete=completion.servers)
 async def command(surface: Surface, name: str) -> None:
-    """Remove NAME from the configuration.
+    """Remove NAME from the config file.
 
-    The config file as it was before is kept beside it.
+    The previous config file is kept beside it.
     """
-    async with surface.reach() as crib:
-        # Asked only about what is there.
-        await crib.run("check", {"server": name})
+    async with surface.reach() as client:
+        # Fails before asking if there is no such server.
+        await client.check(server=name)
         surface.ask(f"Remove {name}?", refused=f"{name} was not removed.")
-        outcome = await crib.run("remove", {"name": name})
+        outcome = await client.remove(name=name)
     if surface.answer(outcome):
         return
-    say(f"{name} is removed. To undo, take its entry from {outcome['backup']}.")
+    say(f"{name} is removed. To undo, copy its entry from {outcome['backup']}.")
     for secret in outcome["unused_secrets"]:
-        note(f"The secret {secret} is kept, and no server uses it: toolcrib secret remove {secret}")
+        note(f"No server uses the secret {secret} any more. To delete it: toolcrib secret remove {secret}")

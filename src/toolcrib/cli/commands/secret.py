@@ -1,20 +1,22 @@
-"""`toolcrib secret`: values that servers need and no file should show."""
+"""`toolcrib secret`: store, list and delete secrets."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import note, say
+from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
 from toolcrib.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolcrib.operations.results.settings import SecretInfo
 
 LARGEST = 64 * 1024
 
@@ -22,65 +24,67 @@ LARGEST = 64 * 1024
 @declare()
 @click.argument("name", shell_complete=completion.secrets)
 async def set_(surface: Surface, name: str) -> None:
-    """Store the secret NAME; its value comes from a hidden prompt, or from stdin.
+    """Store the secret NAME; its value is read from a hidden prompt or from stdin.
 
-    An entry refers to it as ${secret:NAME}.
+    Entries refer to it as ${secret:NAME}.
     """
     value = _read_value(name)
-    async with surface.reach() as crib:
-        outcome = await crib.run("secret_set", {"name": name, "value": value})
+    async with surface.reach() as client:
+        outcome = await client.secret_set(name=name, value=value)
     if surface.answer(outcome):
         return
     say(f"{name} is stored in the {_PLACES[outcome['place']]}.")
     for server in outcome["restarted"]:
-        note(f"{server} uses it, and was started again.")
+        note(f"{server} uses it and was restarted.")
 
 
 @declare()
 async def list_(surface: Surface) -> None:
-    """Show the names of the secrets, where they lie and which servers use them; never a value."""
-    async with surface.reach() as crib:
-        found = await crib.run("secret_list")
+    """List the secrets, where they are stored and which servers use them; values are never shown."""
+    async with surface.reach() as client:
+        found = await client.secret_list()
     if surface.answer(found):
         return
     if not found:
         note("No secrets yet. Store one with: toolcrib secret set NAME")
         return
-    show_table(["NAME", "PLACE", "SERVERS"], [_row(secret) for secret in found], colour=_colour)
+    show_table(["NAME", "STORED IN", "SERVERS"], [_row(secret) for secret in found], colour=_colour)
 
 
 @declare(asks=True)
 @click.argument("name", shell_complete=completion.secrets)
 async def remove(surface: Surface, name: str) -> None:
-    """Forget the secret NAME; there is no way back."""
-    async with surface.reach() as crib:
-        # Asked only about what is there.
-        known = [one["name"] for one in await crib.run("secret_list") if one["place"]]
+    """Delete the secret NAME; this cannot be undone."""
+    async with surface.reach() as client:
+        # An unknown name fails without asking.
+        known = [secret["name"] for secret in await client.secret_list() if secret["place"]]
         if name in known:
-            surface.ask(f"Forget the secret {name} for good?", refused=f"{name} was not removed.")
-        outcome = await crib.run("secret_remove", {"name": name})
+            surface.ask(
+                f"Delete the secret {name}? This cannot be undone.", refused=f"{name} was not deleted."
+            )
+        outcome = await client.secret_remove(name=name)
     if surface.answer(outcome):
         return
-    say(f"{name} is forgotten.")
+    say(f"{name} is deleted.")
     for server in outcome["servers"]:
-        note(f"{server} refers to it, and will not start without it.")
+        note(f"{server} refers to it and will not start without it.")
 
 
-_PLACES = {"keyring": "system keyring", "file": "secrets file, which only you can read"}
+_PLACES = {"keyring": "system keyring", "file": "secrets file, readable only by you"}
 
 
 def _read_value(name: str) -> str:
-    """Never from the command line, which everyone on the machine can read."""
+    """Read it from a prompt or stdin; other users can read command lines."""
     if sys.stdin.isatty():
         return ask_unseen(f"Value of {name}")
     value = sys.stdin.read(LARGEST + 1)
     if len(value) > LARGEST:
         raise UsageError(f"The value is longer than {LARGEST} characters.")
-    # `echo value |` and files end in a line break that is not meant.
+    # `echo value |` and files end in a line break that is not part of it.
     return value.removesuffix("\n").removesuffix("\r")
 
 
-def _row(secret: dict[str, Any]) -> list[str]:
+def _row(secret: SecretInfo) -> list[str]:
     return [secret["name"], secret["place"] or "missing", ", ".join(secret["servers"]) or "-"]
 
 
@@ -88,6 +92,4 @@ def _colour(column: int, text: str) -> str:
     return "red" if column == 1 and text == "missing" else ""
 
 
-command = command_of(
-    "secret", "Housekeeping", "Keep what servers need and no file should show.", set_, list_, remove
-)
+command = command_of("secret", "Housekeeping", "Store, list and delete secrets.", set_, list_, remove)

@@ -1,40 +1,37 @@
-"""`toolcrib servers`: how every server is doing."""
+"""`toolcrib servers`: list the servers and their state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from toolcrib.cli.colours import of_state
-from toolcrib.cli.declare import Seconds, declare
-from toolcrib.cli.output import counted, note, print_json, say
+from toolcrib.cli.declare import declare, wait_option
+from toolcrib.cli.output import counted, note, print_json, say, show_table, state_colour
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
 from toolcrib.cli.times import until
 
-WAIT = 20.0
-"""Seconds for servers that must first be started; those that take longer are shown as starting."""
+if TYPE_CHECKING:
+    from toolcrib.operations.results.servers import Server, Watched
 
 
 @declare("Servers")
-@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
-@click.option("--watch", "-w", is_flag=True, help="Go on and show each change of the running host.")
+@wait_option
+@click.option("--watch", "-w", is_flag=True, help="Keep running and print each change.")
 async def command(surface: Surface, wait: float | None, watch: bool) -> None:
-    """Show how every server is doing."""
-    async with surface.reach() as crib:
+    """List the servers and their state."""
+    async with surface.reach() as client:
         if watch:
-            await crib.run("watch", on_event=lambda event: _show_change(surface, event))
+            await client.watch(on_event=lambda event: _show_change(surface, event))
             return
-        patience = wait if wait is not None else (0.0 if crib.running else WAIT)
-        found = await crib.run("servers", {"wait": patience})
+        found = await client.servers(wait=surface.start_wait(wait, client, running=0.0))
         if surface.answer(found):
             return
-        _show(found, running=crib.running)
+        _show(found, running=client.running)
 
 
-def _show(found: list[dict[str, Any]], *, running: bool) -> None:
+def _show(found: list[Server], *, running: bool) -> None:
     if not found:
         note("No servers yet. Add one with: toolcrib add NAME -- COMMAND")
         return
@@ -44,34 +41,34 @@ def _show(found: list[dict[str, Any]], *, running: bool) -> None:
     show_table(
         columns,
         [[_COLUMNS[column](server) for column in columns] for server in found],
-        colour=lambda column, text: of_state(text) if columns[column] == "STATE" else "",
+        colour=lambda column, text: state_colour(text) if columns[column] == "STATE" else "",
         right=[number for number, column in enumerate(columns) if column in _NUMBERS],
     )
     for server in found:
         if server["hint"] and server["state"] not in ("ready", "disabled"):
             note(f"{server['name']}: {server['hint']}")
     if not running:
-        note("No host is running: each server was started for this look only. To keep them: toolcrib up")
+        note("No host is running: the servers ran only for this list. To keep them running: toolcrib up")
 
 
-def reason(server: Mapping[str, Any]) -> str:
-    """Why the server is in its state, and when it is tried again."""
-    again = f"tries again {until(server['retry_at'])}" if server["retry_at"] else ""
+def reason(server: Server) -> str:
+    """Why the server is in its state, and when it is retried."""
+    again = f"retry {until(server['retry_at'])}" if server["retry_at"] else ""
     because = server["reason"].rstrip(".") if again else server["reason"]
     if server["state"] == "failed":
-        given_up = f"gave up; start it again with: toolcrib start {server['name']}"
+        given_up = f"gave up; restart it with: toolcrib start {server['name']}"
         return "; ".join(part for part in (because.rstrip("."), given_up) if part)
     return "; ".join(part for part in (because, again) if part)
 
 
-def _p95(server: dict[str, Any]) -> str:
+def _p95(server: Server) -> str:
     ms = server["calls"]["p95_ms"]
     if ms is None:
         return "-"
     return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.3g} ms"
 
 
-_COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
+_COLUMNS: dict[str, Callable[[Server], str]] = {
     "NAME": lambda server: server["name"],
     "STATE": lambda server: server["state"],
     "TOOLS": lambda server: str(server["tools"] or "-"),
@@ -85,11 +82,11 @@ _COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 _OF_CALLS = frozenset({"CALLS", "ERRORS", "P95"})
 _OF_A_RUNNING_HOST = _OF_CALLS | {"PID"}
-"""Without one, the processes ended with the look, and nobody called."""
+"""Without a running host, the processes have ended and there were no calls."""
 _NUMBERS = _OF_CALLS | {"TOOLS", "RESTARTS"}
 
 
-def _show_change(surface: Surface, event: dict[str, Any]) -> None:
+def _show_change(surface: Surface, event: Watched) -> None:
     if surface.json:
         print_json(event)
     elif "removed" in event:
@@ -100,8 +97,8 @@ def _show_change(surface: Surface, event: dict[str, Any]) -> None:
         say(describe(event["server"]))
 
 
-def describe(server: Mapping[str, Any]) -> str:
-    """A server's state in one line."""
+def describe(server: Server) -> str:
+    """The state of a server in one line."""
     tools = f" ({counted(server['tools'], 'tool')})" if server["state"] == "ready" else ""
     why = reason(server)
     return f"{server['name']}: {server['state']}{tools}{f': {why}' if why else ''}"

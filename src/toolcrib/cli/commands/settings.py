@@ -1,4 +1,4 @@
-"""`toolcrib settings`: what holds for the whole host, one setting at a time."""
+"""`toolcrib settings`: list and change the settings of the host."""
 
 from __future__ import annotations
 
@@ -9,33 +9,32 @@ from typing import Any
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import Command, declare
+from toolcrib.cli.declare import CliCommand, declare
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import note, say
+from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
 
 
 @declare()
-@click.option("--all", "everything", is_flag=True, help="Those that are as they come, too.")
+@click.option("--all", "everything", is_flag=True, help="Include settings that have their default.")
 async def list_(surface: Surface, everything: bool = False) -> None:
-    """Show the settings that the config file says something about."""
-    async with surface.reach() as crib:
-        found = await crib.run("settings_show")
+    """List the settings that are set in the config file."""
+    async with surface.reach() as client:
+        found = await client.settings_show()
     if surface.answer(found):
         return
     known = _flat(found["settings"])
     given = set(found["given"])
-    rows = [[key, _word(value)] for key, value in known.items() if everything or key in given]
+    rows = [[key, _text(value)] for key, value in known.items() if everything or key in given]
     if rows:
         show_table(["SETTING", "VALUE"], rows)
     else:
-        note("All settings are as they come. See them with: toolcrib settings list --all")
+        note("All settings have their defaults. To list them: toolcrib settings list --all")
     note(f"In {found['file']}")
 
 
-class SetCommand(Command):
-    """Takes a value that begins with a dash, such as -5."""
+class SetCommand(CliCommand):
+    """Accepts a value that begins with a dash, such as -5."""
 
     ignore_unknown_options = True
 
@@ -44,22 +43,22 @@ class SetCommand(Command):
 @click.argument("key", shell_complete=completion.settings)
 @click.argument("value")
 async def set_(surface: Surface, key: str, value: str) -> None:
-    """Set KEY, such as retrieval.k, to VALUE: JSON, or else plain text. It holds at once."""
+    """Set KEY, such as retrieval.k, to VALUE: JSON or plain text. It takes effect at once."""
     await _save(surface, key, _read(value))
 
 
 @declare()
 @click.argument("key", shell_complete=completion.settings)
 async def unset(surface: Surface, key: str) -> None:
-    """Let KEY be as it comes again."""
+    """Reset KEY to its default."""
     await _save(surface, key, None)
 
 
 async def _save(surface: Surface, key: str, value: Any) -> None:
-    async with surface.reach() as crib:
-        saved = await crib.run("settings_set", {"key": key, "value": value})
+    async with surface.reach() as client:
+        saved = await client.settings_set(key=key, value=value)
     if not surface.answer(saved):
-        say(f"{saved['key']} is {_word(saved['value'])}; it was {_word(saved['before'])}.")
+        say(f"{saved['key']} is {_text(saved['value'])}; it was {_text(saved['before'])}.")
 
 
 def _read(text: str) -> Any:
@@ -77,10 +76,8 @@ def _flat(section: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def _word(value: Any) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
 
 
-command = command_of(
-    "settings", "Housekeeping", "Show and change what holds for the host.", list_, set_, unset
-)
+command = command_of("settings", "Housekeeping", "List and change the settings.", list_, set_, unset)

@@ -1,10 +1,10 @@
-"""`toolcrib trust`: look at what waits for a word of yours, and give it."""
+"""`toolcrib trust`: review and approve new servers and changed tools."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,65 +15,65 @@ from toolcrib.cli.output import label, note, say
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
+if TYPE_CHECKING:
+    from toolcrib.operations.results.servers import TrustShown
+
 _MAX_SHOWN = 1500
 
 
 @declare("Servers", asks=True)
 @click.argument("names", nargs=-1, shell_complete=completion.servers)
 async def command(surface: Surface, names: tuple[str, ...]) -> None:
-    """Agree to what a server runs, or to tools that changed.
+    """Review and approve the command of a server, or its changed tools.
 
-    A server that was imported, or whose entry somebody edited, waits until you have seen its exact command
-    here. So does a tool whose definition is not the one you approved: the difference is shown. Without NAMES
-    it is about everything that waits. What you did not agree to never runs.
+    A server that was imported, or whose entry was edited elsewhere, does not run until you have approved its
+    exact command here. A tool whose definition changed is held until you have seen the difference. Without
+    NAMES, everything that waits for approval is shown.
     """
-    async with surface.reach() as crib:
-        waiting = (await crib.run("trust", {"names": list(names)}))["servers"]
+    async with surface.reach() as client:
+        waiting = (await client.trust(names=list(names)))["servers"]
         if not waiting and not surface.json:
-            note("Nothing waits for your word.")
-        agreed = {}
-        for one in waiting:
-            if _is_settled(one):
+            note("Nothing is waiting for your approval.")
+        approved: dict[str, str] = {}
+        for server in waiting:
+            name = server["name"]
+            if server["trusted"] and not server["tools"]:
                 if not surface.json:
-                    note(f"{one['name']} is trusted as it is.")
+                    note(f"{name} is already trusted.")
                 continue
             if not surface.json:
-                _show(one)
+                _show(server)
             if surface.json and not surface.yes:
-                continue  # programs look first
-            surface.ask(f"Agree to {one['name']}?", refused=f"{one['name']} stays as it was.")
-            agreed[one["name"]] = one["mark"]
-        if agreed:
-            params = {"names": list(names) or list(agreed), "agree": agreed}
-            waiting = (await crib.run("trust", params))["servers"]
+                continue  # A program only looks, unless it says --yes.
+            surface.ask(f"Trust {name}?", refused=f"{name} was not approved.")
+            approved[name] = server["mark"]
+        if approved:
+            answer = await client.trust(names=list(names) or list(approved), agree=approved)
+            waiting = answer["servers"]
     if surface.answer({"servers": waiting}):
         return
-    for one in waiting:
-        if one["server"] is not None:
-            say(describe_server(one["server"]))
+    for server in waiting:
+        if server["server"] is not None:
+            say(describe_server(server["server"]))
 
 
-def _is_settled(one: dict[str, Any]) -> bool:
-    return bool(one["trusted"]) and not one["tools"]
-
-
-def _show(one: dict[str, Any]) -> None:
-    say(f"{one['name']}")
-    if not one["trusted"]:
-        for line in _launch_lines(one["launch"]):
+def _show(server: TrustShown) -> None:
+    say(server["name"])
+    if not server["trusted"]:
+        for line in _launch_lines(server["launch"]):
             note(f"  {line}")
-        for part, change in one["changed"].items():
+        for part, change in server["changed"].items():
             label("changed:", "yellow", f"{part} was {_plain(change['before'])}")
-        for remark in one["remarks"]:
-            label("careful:", "yellow", remark)
-    for tool in one["tools"]:
-        note(f"  {tool['tool']} is held: {tool['reason']}")
+        for remark in server["remarks"]:
+            label("warning:", "yellow", remark)
+    for tool in server["tools"]:
+        note(f"  {tool['tool']} is held back: {tool['reason']}")
         for part, change in tool["changed"].items():
             note(f"    {part}")
             note(f"      - {_plain(change['before'])}")
             note(f"      + {_plain(change['now'])}")
         for finding in tool["findings"]:
-            label("careful:", "yellow", finding)
+            label("warning:", "yellow", finding)
 
 
 def _launch_lines(launch: Mapping[str, Any]) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _launch_lines(launch: Mapping[str, Any]) -> Iterator[str]:
         for name, value in launch.get(key, {}).items():
             yield f"{key:<8} {revealed(name)}" + (f" = {revealed(str(value))}" if value is not None else "")
     if "envAllow" in launch:
-        yield f"{'sees':<8} {revealed(', '.join(launch['envAllow']))}"
+        yield f"{'receives':<8} {revealed(', '.join(launch['envAllow']))}"
 
 
 def _plain(value: Any) -> str:

@@ -13,18 +13,18 @@ from toolcrib.cli.surface import Surface
 @declare("Servers", asks=True)
 @click.argument("name", shell_complete=completion.servers)
 async def command(surface: Surface, name: str) -> None:
-    """Remove NAME with all its installed versions.
+    """Remove NAME and all its installed versions.
 
-    The config file as it was before is kept beside it; the files are not.
+    The previous config file is kept beside it; the installed files are deleted.
     """
-    async with surface.reach() as crib:
-        # Asked only about what is there.
-        await crib.run("uninstall", {"name": name, "dry_run": True})
+    async with surface.reach() as client:
+        # Fails before asking if it is not installed.
+        await client.uninstall(name=name, dry_run=True)
         surface.ask(f"Remove {name} and everything installed for it?", refused=f"{name} was not removed.")
-        outcome = await crib.run("uninstall", {"name": name})
+        outcome = await client.uninstall(name=name)
     if surface.answer(outcome):
         return
-    versions = ", ".join(outcome["versions"]) or "nothing whole"
+    versions = ", ".join(outcome["versions"]) or "no complete version"
     say(f"{name} is uninstalled ({versions}).")
     for secret in outcome["unused_secrets"]:
-        note(f"The secret {secret} is kept, and no server uses it: toolcrib secret remove {secret}")
+        note(f"No server uses the secret {secret} any more. To delete it: toolcrib secret remove {secret}")

@@ -1,4 +1,4 @@
-"""`toolcrib version`: what runs here, and where its things are."""
+"""`toolcrib version`: print the version and the paths in use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolcrib.cli.surface import Surface
 
 @declare("Housekeeping")
 def command(surface: Surface) -> None:
-    """Show the version, and where things are."""
+    """Print the version, and the paths of config, data and logs."""
     paths = surface.paths
     facts = {
         "version": __version__,

@@ -1,1 +1,1 @@
-"""Puts one entry into the config file of an MCP client, or takes it out; the rest of it stays as it is."""
+"""Adds or removes one entry in the config file of an MCP client; everything else stays unchanged."""

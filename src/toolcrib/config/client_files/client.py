@@ -1,4 +1,4 @@
-"""What is known of a client: its file, its syntax, where entries stand in it, and how they look."""
+"""A known MCP client: its config file, the file's syntax, and the form of its entries."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from toolcrib import plugins
-from toolcrib.config.client_files.gateway import Address, Program
-from toolcrib.config.client_files.places import Places
-from toolcrib.config.importing.dialect import Dialect
-from toolcrib.config.importing.questions import Question
-from toolcrib.errors import NotFound, UsageError
+from toolcrib.config.client_files.gateway import Address, Program, UserFolders
+from toolcrib.config.transfer.dialect import Dialect
+from toolcrib.config.transfer.drafts import DraftQuestion
+from toolcrib.config.transfer.translation import write_entry
+from toolcrib.errors import ConfigError, NotFound, UsageError
 from toolcrib.suggestions import did_you_mean
 
 CLIENTS = "toolcrib.config.clients"
@@ -23,13 +23,13 @@ Table = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Opaque:
+class OpaqueValue:
     """A value of a file that is more than plain data, such as one with a tag: compared, never rewritten."""
 
     source: str = field(repr=False)
 
 
-class Syntax(Protocol):
+class FileSyntax(Protocol):
     """A file format; every function takes the text of a file ('' for none) and raises `ConfigError`."""
 
     def read(self, text: str) -> dict[str, Any]:
@@ -43,84 +43,83 @@ class Syntax(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Client:
-    """One MCP client."""
+class McpClient:
+    """One MCP client; `dialect` says how it writes an entry."""
 
     title: str
-    syntax: Syntax
+    syntax: FileSyntax
     table: Table
-    file: Callable[[Places], Path]
-    by_program: Callable[[str, Program], Entry]
-    by_address: Callable[[str, Address], Entry] | None = None
-    """None where its file knows no servers with an address."""
+    file: Callable[[UserFolders], Path]
+    dialect: Dialect = field(default_factory=Dialect)
+    own_entry: Callable[[str, Program | Address], Entry] | None = None
+    """The entry for the gateway, if it differs from the dialect's."""
     expands: bool = False
-    """It can take a token from a variable of its environment."""
-    sign: Callable[[Places], Path] | None = None
-    """What is there when the client is; the folder of its file unless told otherwise."""
+    """It can read a token from an environment variable."""
+    marker: Callable[[UserFolders], Path] | None = None
+    """A path that exists if the client is installed; the folder of its file by default."""
     afterwards: str = ""
     """When a change takes effect."""
     own_command: Callable[[str, Program | Address], Sequence[str]] | None = None
-    """The client's own command that writes the same entry, where it has one."""
-    dialect: Dialect = field(default_factory=Dialect)
-    """How it words the servers of others, for import and export."""
+    """The client's own command that writes the same entry, if it has one."""
     project: tuple[str, ...] = ()
     """Its files in the folder of a project."""
-    elsewhere: Callable[[Places], tuple[Path, ...]] = lambda places: ()
-    """Files of other editions and older versions, that are read too."""
-    questions: Callable[[str], Mapping[str, Question]] = lambda text: {}
-    """What its file says is to be asked, by name."""
+    other_files: Callable[[UserFolders], tuple[Path, ...]] = lambda folders: ()
+    """Files of other editions and older versions, which are read too."""
+    questions: Callable[[str], Mapping[str, DraftQuestion]] = lambda text: {}
+    """The inputs that its file asks the user for, by name."""
     inner_tables: Callable[[Path], tuple[Table, ...]] = lambda folder: ()
-    """Tables of its own file that hold the servers of the project in a folder."""
-
-    older: Client | None = None
-    """The client as it was before its file moved; used where only that version is installed."""
+    """Tables of its own file with the servers of the project in a folder."""
+    older: McpClient | None = None
+    """The client before its file moved; used if only that version is installed."""
     other_names: tuple[str, ...] = ()
-    """What people call it as well."""
 
-    def here(self, places: Places) -> Client:
-        """The client in the version that is installed: the current one, unless only the older is there."""
-        if self.older is None or self.is_here(places) or not self.older.is_here(places):
+    def here(self, folders: UserFolders) -> McpClient:
+        """The installed version: the current one, unless only the older one is found."""
+        if self.older is None or self.is_here(folders) or not self.older.is_here(folders):
             return self
         return self.older
 
-    def is_here(self, places: Places) -> bool:
+    def is_here(self, folders: UserFolders) -> bool:
         """Whether the client seems to be installed."""
-        sign = self.sign(places) if self.sign else self.file(places).parent
-        return sign.exists() or self.file(places).exists()
+        marker = self.marker(folders) if self.marker else self.file(folders).parent
+        return marker.exists() or self.file(folders).exists()
 
     def entry(self, name: str, gateway: Program | Address) -> Entry:
-        """The entry that points at the gateway; raises `UsageError` for what this client cannot do."""
-        if isinstance(gateway, Program):
-            return self.by_program(name, gateway)
-        if self.by_address is None:
+        """The entry that points at the gateway; raises `UsageError` if the client cannot use it."""
+        if isinstance(gateway, Address) and not self.dialect.remote:
             raise UsageError(
-                f"The config file of {self.title} has no form for servers with an address.",
+                f"{self.title} cannot use servers with an address in its config file.",
                 hint="Leave --http out: the client then starts the gateway itself.",
             )
-        if gateway.token_variable and not self.expands:
+        if isinstance(gateway, Address) and gateway.token_variable and not self.expands:
             raise UsageError(
                 f"{self.title} does not read tokens from the environment.",
                 hint="Use --token, which writes the token into its file.",
             )
-        return self.by_address(name, gateway)
+        return self._entry(name, gateway)
+
+    def _entry(self, name: str, gateway: Program | Address) -> Entry:
+        if self.own_entry is not None:
+            return self.own_entry(name, gateway)
+        return write_entry("", self.title, self.dialect, name, gateway.entry()).entry
 
     def own_keys(self) -> frozenset[str]:
-        """The keys that say how to reach the gateway; others in an entry are the person's, and are kept."""
-        entries = [self.by_program("", Program(command=""))]
-        if self.by_address is not None:
-            entries.append(self.by_address("", Address(url="", token="t")))  # noqa: S106
-            if self.expands:
-                entries.append(self.by_address("", Address(url="", token_variable="T")))  # noqa: S106
-        return frozenset(key for entry in entries for key in entry)
+        """The keys that point at the gateway; other keys of an entry are the user's and are kept."""
+        gateways: list[Program | Address] = [Program(command="x", args=("x",))]
+        if self.dialect.remote:
+            gateways.append(Address(url="x", token="t"))  # noqa: S106
+        if self.expands:
+            gateways.append(Address(url="x", token_variable="T"))  # noqa: S106
+        return frozenset(key for gateway in gateways for key in self._entry("", gateway))
 
 
 def client_names() -> tuple[str, ...]:
-    """The names of all clients, as a person writes them."""
+    """The names of all clients, as the user types them."""
     return tuple(name.replace("_", "-") for name in plugins.names(CLIENTS))
 
 
 def client_name(word: str) -> str:
-    """The name of the client that is meant by a word, which may be another of its names."""
+    """The name of a client for any of its names."""
     wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
     known = client_names()
     if wanted in known:
@@ -129,11 +128,45 @@ def client_name(word: str) -> str:
     return next((one for one, client in clients.items() if wanted in client.other_names), wanted)
 
 
-def find_client(name: str) -> Client:
+def find_client(name: str) -> McpClient:
     """The client of this name; raises `NotFound` with what may have been meant."""
     known = client_names()
     wanted = client_name(name)
     if wanted not in known:
         listed = f"Known: {', '.join(known)}."
         raise NotFound(f"There is no client {name!r}.", hint=did_you_mean(wanted, known, otherwise=listed))
-    return cast("Client", plugins.find(CLIENTS, wanted.replace("-", "_")).client)
+    return cast("McpClient", plugins.find(CLIENTS, wanted.replace("-", "_")).client)
+
+
+def entries_in(data: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """The entries by name, none for null; raises `ConfigError` when the table is another value."""
+    found: Any = data
+    for depth, key in enumerate(table):
+        found = {} if found.get(key) is None else found[key]
+        if not isinstance(found, dict):
+            raise ConfigError(f"{'.'.join(table[: depth + 1])!r} is not a table of entries.")
+    return dict(found)
+
+
+def without_entry(data: Any, path: Table) -> Any:
+    """A copy without the entry at `path`, nor the tables that are empty then."""
+    key, *below = path
+    if not isinstance(data, dict) or key not in data:
+        return data
+    left = without_entry(data[key], tuple(below)) if below else {}
+    others = {one: value for one, value in data.items() if one != key}
+    return {**others, key: left} if left else others
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is what JSON can hold, all through."""
+    if isinstance(value, dict):
+        return all(is_plain(one) for one in value.values())
+    if isinstance(value, list):
+        return all(is_plain(one) for one in value)
+    return value is None or isinstance(value, str | int | float)
+
+
+def snippet(client: McpClient, name: str, entry: Entry) -> str:
+    """The entry alone, to paste into an empty file."""
+    return client.syntax.set_entries("", client.table, {name: entry}).rstrip("\n")

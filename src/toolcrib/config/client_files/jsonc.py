@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from toolcrib.config.client_files.client import Entry, Table
-from toolcrib.config.client_files.tables import entries_in
-from toolcrib.config.parsing import KeyPath, Parser
+from toolcrib.config.client_files.client import Entry, Table, entries_in
+from toolcrib.config.json_parser import KeyPath, Parser
 from toolcrib.errors import ConfigError
 
 UNIT = "  "
@@ -98,7 +97,7 @@ def _parse(text: str) -> _Text:
     parsed = _Text(text, "the file")
     parsed.data = parsed.parse()
     if not isinstance(parsed.data, dict):
-        raise ConfigError("The file holds no object: { … }.")
+        raise ConfigError("The file is not a JSON object: { … }.")
     return parsed
 
 
@@ -119,7 +118,7 @@ def _insert(parsed: _Text, above: KeyPath, key: str, value: Any) -> str:
     """A new member at the end of an object; a comment on the last line stays with what it speaks of."""
     text, (start, end) = parsed.text, parsed.spans[above]
     if text[start] != "{":
-        raise ConfigError(f"{'.'.join(map(str, above))!r} is no object.")
+        raise ConfigError(f"{'.'.join(map(str, above))!r} is not an object.")
     opened, members = parsed.is_open(above), parsed.members(above)
     own = indentation(text, start)
     indent = (

@@ -10,8 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.config.client_files.client import Entry, Table
-from toolcrib.config.client_files.tables import entries_in
+from toolcrib.config.client_files.client import Entry, Table, entries_in
 from toolcrib.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def read(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         # The message names line and column, and no value.
-        raise ConfigError(f"The file is no TOML: {error}.") from None
+        raise ConfigError(f"The file is not valid TOML: {error}.") from None
     except RecursionError:
         raise ConfigError("The file is nested too deeply.") from None
 
@@ -154,7 +153,7 @@ def _own_table(document: tomlkit.TOMLDocument, path: Table) -> Any:
     found: list[Any] = [container.body[place][1] for container, place in _tables(document, path)]
     table = next((one for one in found if not one.is_super_table()), None)
     if table is None:
-        raise ConfigError(f"[{'.'.join(path)}] is not written as a table of its own.")
+        raise ConfigError(f"[{'.'.join(path)}] is not a separate table.")
     return table
 
 
@@ -166,9 +165,9 @@ def _document(text: str) -> tomlkit.TOMLDocument:
     try:
         document = tomlkit.parse(text)
     except (TOMLKitError, RecursionError):
-        raise ConfigError("The file is written in a way that cannot be changed safely.") from None
+        raise ConfigError("The file uses syntax that cannot be changed safely.") from None
     if document.as_string() != text:
-        raise ConfigError("The file is written in a way that cannot be changed safely.")
+        raise ConfigError("The file uses syntax that cannot be changed safely.")
     return document
 
 

@@ -10,7 +10,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any
 
-from toolcrib.config.client_files.client import Opaque
+from toolcrib.config.client_files.client import OpaqueValue
 from toolcrib.errors import ConfigError
 
 Node = Any
@@ -19,7 +19,7 @@ MAX_CHARACTERS = 128 * 1024
 """One to five seconds of parsing; the config files of clients are about a tenth of it."""
 MAX_FLOW_DEPTH = 20
 SPARE_CHARACTERS = 10_000
-"""What aliases may add to a short document."""
+"""How much aliases may add to a short document."""
 _STREAM_MARK = re.compile(r"^(?:\.\.\.|%)", re.MULTILINE)
 _CORE = "tag:yaml.org,2002:"
 _TEXTS = ("str", "timestamp", "value", "merge")
@@ -102,7 +102,7 @@ class _Reader:
         if node.id == "sequence" and node.tag == f"{_CORE}seq":
             return [self.value(one) for one in node.value]
         found = self._mapping(node) if is_mapping(node) else None
-        return Opaque(self._source(node).rstrip()) if found is None else found
+        return OpaqueValue(self._source(node).rstrip()) if found is None else found
 
     def _spend(self, node: Node) -> None:
         self._left -= 1 + (len(node.value) if node.id == "scalar" else 0)
@@ -134,7 +134,7 @@ class _Reader:
     def _scalar(self, node: Node) -> Any:
         """JSON's kinds of values; dates and the like stay the text they are."""
         if node.style in ("'", '"') and _NOT_INDENTED.search(self._source(node)):
-            raise ConfigError("A quoted text goes on at the start of a line, where YAML allows none.")
+            raise ConfigError("A quoted text continues at the start of a line, which YAML does not allow.")
         text = str(node.value)
         if node.style in ("|", ">"):
             return text.rstrip("\n")
@@ -145,7 +145,7 @@ class _Reader:
             return text.lower() == "true"
         if kind == "null":
             return None
-        return text if kind in _TEXTS else Opaque(f"{node.tag} {text}")
+        return text if kind in _TEXTS else OpaqueValue(f"{node.tag} {text}")
 
     def _source(self, node: Node) -> str:
         return self._text[node.start_mark.index : node.end_mark.index]

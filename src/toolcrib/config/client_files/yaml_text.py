@@ -33,7 +33,7 @@ def read(text: str) -> dict[str, Any]:
         return {}
     found = value_of(text, root)
     if not isinstance(found, dict):
-        raise ConfigError("The file has a key twice, or keys that are not texts.")
+        raise ConfigError("The file has a duplicate key, or keys that are not text.")
     return found
 
 
@@ -94,7 +94,7 @@ def _entry_edits(text: str, child: Field, entry: Entry) -> list[Edit]:
     key, node = child
     old = {} if _is_empty(node) else value_of(text, node)
     if not isinstance(old, dict) or node.anchor:
-        raise ConfigError(f"The entry {key.value!r} is written in a way that cannot be changed safely.")
+        raise ConfigError(f"The entry {key.value!r} uses syntax that cannot be changed safely.")
     changed = [
         one for one in {**old, **entry} if one not in old or one not in entry or old[one] != entry[one]
     ]
@@ -254,5 +254,5 @@ def _value(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False)
     except TypeError:
-        raise ConfigError("A value of the entry cannot be written anew.") from None
+        raise ConfigError("A value of the entry cannot be written as YAML.") from None
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

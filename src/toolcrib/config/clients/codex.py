@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from toolcrib.config.client_files import toml_text
-from toolcrib.config.client_files.client import Client, Entry
+from toolcrib.config.client_files.client import Entry, McpClient
 from toolcrib.config.client_files.gateway import Address, Program
-from toolcrib.config.client_files.places import Places
-from toolcrib.config.importing.dialect import MILLISECONDS, Dialect, Timer, take_list, take_table
+from toolcrib.config.transfer.dialect import MILLISECONDS, Dialect, Timer, take_list, take_table
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _BEARER = re.compile(r"Bearer \$\{(\w+)\}")
-
-
-def _file(places: Places) -> Path:
-    return (places.named("CODEX_HOME") or places.home / ".codex") / "config.toml"
-
-
-def _by_program(name: str, program: Program) -> Entry:
-    return {"command": program.command, "args": list(program.args)}
-
-
-def _by_address(name: str, address: Address) -> Entry:
-    if address.token_variable:
-        return {"url": address.url, "bearer_token_env_var": address.token_variable}
-    headers = address.headers()
-    return {"url": address.url, **({"http_headers": headers["headers"]} if headers else {})}
 
 
 def _command(name: str, gateway: Program | Address) -> list[str]:
@@ -51,12 +34,12 @@ def _read(entry: Entry) -> Entry:
 
 
 def _write(name: str, entry: Entry) -> Entry:
-    ours, env = entry["ours"], entry.pop("env", {})
+    ours, env = entry["ours"], entry.pop("env", None) or {}
     handed_on = [key for key, value in env.items() if value == f"${{{key}}}"]
     names = [*ours.pop("envAllow", ()), *handed_on, *entry.pop("env_vars", ())]
     literal = {key: str(value) for key, value in env.items() if key not in handed_on}
     plain, by_variable = {}, {}
-    for header, value in entry.pop("headers", {}).items():
+    for header, value in (entry.pop("headers", None) or {}).items():
         bearer = _BEARER.fullmatch(value) if header.lower() == "authorization" else None
         variable = _VARIABLE.fullmatch(value)
         if bearer:
@@ -69,13 +52,11 @@ def _write(name: str, entry: Entry) -> Entry:
     return {**entry, **{key: value for key, value in found.items() if value}}
 
 
-client = Client(
+client = McpClient(
     title="Codex",
     syntax=toml_text,
     table=("mcp_servers",),
-    file=_file,
-    by_program=_by_program,
-    by_address=_by_address,
+    file=lambda folders: (folders.named("CODEX_HOME") or folders.home / ".codex") / "config.toml",
     expands=True,
     own_command=_command,
     afterwards="It takes effect in new sessions of Codex.",

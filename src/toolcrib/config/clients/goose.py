@@ -1,39 +1,36 @@
-"""Goose: an extension in its YAML file, which it writes anew whenever a setting changes."""
+"""Goose: an extension in its YAML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from toolcrib.config.client_files import yaml_text
-from toolcrib.config.client_files.client import Client, Entry
-from toolcrib.config.client_files.gateway import Address, Program
-from toolcrib.config.client_files.places import Places
-from toolcrib.config.importing.dialect import Dialect, NotAServer, Timer, take_list, take_table
+from toolcrib.config.client_files.client import Entry, McpClient
+from toolcrib.config.client_files.gateway import Address, Program, UserFolders
+from toolcrib.config.transfer.dialect import Dialect, NotAServer, Timer, take_list, take_table
 
-DESCRIPTION = "Every server of the tool crib"
+DESCRIPTION = "All servers of Toolcrib"
 TIMEOUT = 300
 """Seconds for a call; Goose's own default."""
 
 
-def _file(places: Places) -> Path:
-    if places.platform == "win32":
-        return places.roaming / "Block" / "goose" / "config" / "config.yaml"
-    folder = places.home / ".config" if places.platform == "darwin" else places.config
+def _file(folders: UserFolders) -> Path:
+    if folders.platform == "win32":
+        return folders.roaming / "Block" / "goose" / "config" / "config.yaml"
+    folder = folders.home / ".config" if folders.platform == "darwin" else folders.config
     return folder / "goose" / "config.yaml"
 
 
-def _by_program(name: str, program: Program) -> Entry:
-    how = {"type": "stdio", "cmd": program.command, "args": list(program.args)}
-    return {"enabled": True, "name": name, "description": DESCRIPTION, **how, "timeout": TIMEOUT}
-
-
-def _by_address(name: str, address: Address) -> Entry:
-    how = {"type": "streamable_http", "uri": address.url, **address.headers()}
+def _entry(name: str, gateway: Program | Address) -> Entry:
+    if isinstance(gateway, Program):
+        how: Entry = {"type": "stdio", "cmd": gateway.command, "args": list(gateway.args)}
+    else:
+        how = {"type": "streamable_http", "uri": gateway.url, **gateway.headers()}
     return {"enabled": True, "name": name, "description": DESCRIPTION, **how, "timeout": TIMEOUT}
 
 
 def _read(entry: Entry) -> Entry:
-    """Values that lie in its keyring are asked for: no other program may read them there."""
+    """Values in its keyring become questions: no other program may read them there."""
     if entry.get("type") not in (None, "stdio", "streamable_http", "sse"):
         raise NotAServer(f"it is part of Goose itself (type {entry['type']})")
     asked = {str(key): f"${{answer:{key}}}" for key in take_list(entry, "env_keys")}
@@ -48,13 +45,12 @@ def _write(name: str, entry: Entry) -> Entry:
     return {**base, **entry, "envs": plain, "env_keys": keys}
 
 
-client = Client(
+client = McpClient(
     title="Goose",
     syntax=yaml_text,
     table=("extensions",),
     file=_file,
-    by_program=_by_program,
-    by_address=_by_address,
+    own_entry=_entry,
     afterwards="It takes effect in new sessions of Goose.",
     dialect=Dialect(
         command="cmd",

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from toolcrib.config.client_files import jsonc
-from toolcrib.config.client_files.client import Client, Entry
-from toolcrib.config.client_files.gateway import Address, Program
-from toolcrib.config.client_files.places import Places
-from toolcrib.config.importing.dialect import Dialect
-from toolcrib.config.importing.questions import Question
+from toolcrib.config.client_files.client import Entry, McpClient
+from toolcrib.config.transfer.dialect import Dialect
+from toolcrib.config.transfer.drafts import DraftQuestion
 
 
-def _file(places: Places) -> Path:
-    return places.applications / "Code" / "User" / "mcp.json"
-
-
-def _by_program(name: str, program: Program) -> Entry:
-    return {"type": "stdio", "command": program.command, "args": list(program.args)}
-
-
-def _by_address(name: str, address: Address) -> Entry:
-    return {"type": "http", "url": address.url, **address.headers("${env:NAME}")}
-
-
-def _questions(text: str) -> dict[str, Question]:
+def _questions(text: str) -> dict[str, DraftQuestion]:
     """Its `inputs`: a text to type or a choice; what a command of the editor would answer is asked too."""
     asked = jsonc.read(text).get("inputs")
     known = [one for one in asked if isinstance(one, dict)] if isinstance(asked, list) else []
     return {one["id"]: _question(one) for one in known if isinstance(one.get("id"), str)}
 
 
-def _question(one: Entry) -> Question:
+def _question(one: Entry) -> DraftQuestion:
     options = one["options"] if isinstance(one.get("options"), list) else ()
-    return Question(
+    return DraftQuestion(
         id=str(one["id"]),
         text=str(one.get("description") or one["id"]),
         secret=bool(one.get("password")),
@@ -42,13 +26,11 @@ def _question(one: Entry) -> Question:
     )
 
 
-client = Client(
+client = McpClient(
     title="VS Code",
     syntax=jsonc,
     table=("servers",),
-    file=_file,
-    by_program=_by_program,
-    by_address=_by_address,
+    file=lambda folders: folders.applications / "Code" / "User" / "mcp.json",
     expands=True,
     afterwards="It takes effect at once; VS Code asks before it starts a server for the first time.",
     dialect=Dialect(
@@ -59,5 +41,5 @@ client = Client(
     ),
     questions=_questions,
     project=(".vscode/mcp.json",),
-    elsewhere=lambda places: (places.applications / "Code - Insiders" / "User" / "mcp.json",),
+    other_files=lambda folders: (folders.applications / "Code - Insiders" / "User" / "mcp.json",),
 )

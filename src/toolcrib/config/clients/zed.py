@@ -1,31 +1,21 @@
-"""Zed: a part of its settings, which people comment."""
+"""Zed: a part of its settings."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from toolcrib.config.client_files import jsonc
-from toolcrib.config.client_files.client import Client, Entry
-from toolcrib.config.client_files.gateway import Address, Program
-from toolcrib.config.client_files.places import Places
-from toolcrib.config.importing.dialect import Dialect, NotAServer
+from toolcrib.config.client_files.client import Entry, McpClient
+from toolcrib.config.client_files.gateway import UserFolders
+from toolcrib.config.transfer.dialect import Dialect, NotAServer
 
 
-def _file(places: Places) -> Path:
-    if places.platform == "win32":
-        return places.roaming / "Zed" / "settings.json"
+def _file(folders: UserFolders) -> Path:
+    if folders.platform == "win32":
+        return folders.roaming / "Zed" / "settings.json"
     # XDG's folder on Linux alone.
-    folder = places.home / ".config" if places.platform == "darwin" else places.config
+    folder = folders.home / ".config" if folders.platform == "darwin" else folders.config
     return folder / "zed" / "settings.json"
-
-
-def _by_program(name: str, program: Program) -> Entry:
-    # Older versions want the source; newer ones read over it.
-    return {"source": "custom", "command": program.command, "args": list(program.args)}
-
-
-def _by_address(name: str, address: Address) -> Entry:
-    return {"url": address.url, **address.headers()}
 
 
 def _read(entry: Entry) -> Entry:
@@ -42,13 +32,11 @@ def _write(name: str, entry: Entry) -> Entry:
     return {"source": "custom", **entry} if "command" in entry else entry
 
 
-client = Client(
+client = McpClient(
     title="Zed",
     syntax=jsonc,
     table=("context_servers",),
     file=_file,
-    by_program=_by_program,
-    by_address=_by_address,
     afterwards="It takes effect at once.",
     dialect=Dialect(fills=False, off="enabled", read=_read, write=_write),
     project=(".zed/settings.json",),

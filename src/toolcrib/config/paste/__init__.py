@@ -1,1 +1,1 @@
-"""Understands what people paste after `toolcrib add`."""
+"""Parses what users paste after `toolcrib add`."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.paste.parser import is_launcher, understand
 from toolcrib.config.paste.pasted import Install
-from toolcrib.config.paste.understanding import is_launcher, understand
 
 
 def as_install(entry: Mapping[str, Any]) -> Install | None:
@@ -24,10 +24,9 @@ def as_install(entry: Mapping[str, Any]) -> Install | None:
 
 
 def named(text: str, name: str) -> str:
-    """A document in which an entry that stood there alone has a name."""
+    """A document in which a single entry without a name has one."""
     # Not at the top: importing knows pasting, and only this one function of pasting knows importing.
-    from toolcrib.config.importing.finding import as_object
-    from toolcrib.config.importing.sources import REACHES
+    from toolcrib.config.transfer.sources import REACHES, as_object
 
     entry = as_object(text)
     if entry is None or not any(isinstance(entry.get(key), str) for key in REACHES):
@@ -37,7 +36,7 @@ def named(text: str, name: str) -> str:
 
 
 def needed_folder(words: Iterable[str], here: Path | None = None) -> str | None:
-    """This folder, when a word names a file in it: a host may be started from anywhere."""
+    """This folder, if an argument names a file in it: a host may be started from anywhere."""
     here = here or Path.cwd()
     for word in words:
         looks_like_a_path = "/" in word or Path(word).suffix or word in (".", "..")

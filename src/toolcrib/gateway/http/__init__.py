@@ -1,1 +1,1 @@
-"""The gateway over streamable HTTP: a lean server of our own, with no framework on the hot path."""
+"""The gateway over streamable HTTP, with a server of our own and no framework."""

@@ -1,44 +1,80 @@
-"""What is done with each request: one address for every view and both eras, so small that a call costs
-little more than its JSON.
+"""Handles each request: one endpoint for every view and both eras of the protocol.
 
-A modern request stands alone. A legacy client has a session: it opens with `initialize`, is told changes on
-a GET stream, answers questions with POSTs of its own, and leaves with DELETE. Sessions and requests under way
-are bounded, and what is too much is refused with a word on when to try again. Whatever can be refused is so
-at once; only what has to wait for something gets a task, and one is enough.
+A modern request is independent. A legacy client has a session: it opens with `initialize`, gets changes on a
+GET stream, answers requests of servers with POSTs of its own, and ends with DELETE. Sessions and running
+requests are limited; beyond that, requests are refused with the time after which to retry. What can be
+refused is refused without a task; every other POST gets exactly one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any, cast
+from collections.abc import Coroutine, Mapping
+from typing import Any, Protocol, cast
 
 from pydantic_core import from_json
 
-from toolcrib.gateway.http.admitted import Standing
-from toolcrib.gateway.http.answers import answer_busy, answer_refusal, answer_unauthorised
-from toolcrib.gateway.http.exchange import Exchange
-from toolcrib.gateway.http.guard import Guard
+from toolcrib.config.contents import Config
+from toolcrib.gateway.http.address import Guard
+from toolcrib.gateway.http.exchange import Exchange, resume, stream_changes
 from toolcrib.gateway.http.headers import check_headers, check_parameters
-from toolcrib.gateway.http.health import health
-from toolcrib.gateway.http.page_bridge import Beside, is_gateways
-from toolcrib.gateway.http.request import HttpRequest
-from toolcrib.gateway.http.streams import resume, stream_changes
-from toolcrib.gateway.http.view import LISTEN, View
-from toolcrib.gateway.http.views import ENDPOINT, Views
-from toolcrib.serverkit.protocol import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Message, Refusal
+from toolcrib.gateway.http.request import HttpRequest, answer_busy, answer_refusal, answer_unauthorised
+from toolcrib.gateway.http.views import ENDPOINT, LISTEN, View, Views
+from toolcrib.serverkit.protocol import (
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MODERN_VERSIONS,
+    PARSE_ERROR,
+    Message,
+    Refusal,
+)
 from toolcrib.servers.remote.headers import modern_version
 
 logger = logging.getLogger(__name__)
 
 SESSION_ID = "mcp-session-id"
 SOON, LATER = 1, 30
-"""Seconds after which to try again: a call ends soon, a client stays for a while."""
+"""Seconds after which to retry: a call ends soon, a client stays for a while."""
+_Work = Coroutine[Any, Any, None]
+
+
+class Beside(Protocol):
+    """Answers at every path that is not the gateway's. `meet` and `take` return at once."""
+
+    def meet(self, request: HttpRequest) -> None:
+        """The head has arrived, and its Host and Origin are allowed: refuse it now, or do nothing."""
+
+    def take(self, request: HttpRequest) -> None:
+        """The whole request has arrived: answer it now or later."""
+
+    def end(self) -> None:
+        """Accept nothing new, and end streams that would never end by themselves."""
+
+    async def close(self, patience: float) -> None:
+        """Let running requests finish for so many seconds, then stop."""
+
+
+class Admission:
+    """The view of an admitted request and what its headers ask for; valid for all requests with the same head
+    while the config stays the same."""
+
+    __slots__ = ("checked", "config", "modern_version", "prefers_stream", "view")
+
+    def __init__(self, config: Config, view: View, headers: Mapping[str, str]) -> None:
+        self.config = config
+        self.view = view
+        version = headers.get("mcp-protocol-version", "").strip()
+        self.modern_version = version if version in MODERN_VERSIONS else None
+        """From the header; the body takes precedence."""
+        self.prefers_stream = _names_stream_first(headers)
+        self.checked: tuple[str, Any, int] | None = None
+        """The version and the tool of the last call with this head, and the version of the registry: another
+        such call needs no check. None for a tool that mirrors arguments in headers."""
 
 
 class Application:
-    """The views over HTTP; `beside` answers at every path that is none of theirs."""
+    """The views over HTTP; `beside` answers at every other path."""
 
     def __init__(self, views: Views, guard: Guard, beside: Beside | None = None) -> None:
         self._host = views.host
@@ -50,146 +86,144 @@ class Application:
         self._loop = asyncio.get_running_loop()
 
     def meet(self, request: HttpRequest) -> None:
-        """Refuse whoever may not come in, before the body has arrived."""
-        standing = None if request.head is None else request.head.standing
-        if standing is None or standing.config is not self._host.config or self._load.ending:
-            self._examine(request)
+        """Refuse a request that is not allowed, before its body has arrived."""
+        admission = request.head.admission
+        if admission is None or admission.config is not self._host.config or self._load.ending:
+            self._check(request)
         else:
-            request.standing = standing
+            request.admission = admission
 
-    def _examine(self, request: HttpRequest) -> None:
+    def _check(self, request: HttpRequest) -> None:
         headers = request.headers
-        if request.contradictory:
-            request.say(400, "A header that may stand once stands twice.", close=True)
-            return
         refusal = self._guard.refusal(headers, request.reached)
         if refusal is not None:
             request.say(*refusal, close=True)
             return
         if request.path == "/healthz":
-            request.give(health(self._views, headers.get("authorization")))
+            request.give(self._views.health(headers.get("authorization")))
             return
         view = self._views.find(request.path)
-        if view is None and self._beside is not None and not is_gateways(request.path):
+        if view is None and self._beside is not None and not _is_gateways(request.path):
             self._beside.meet(request)
         elif view is None:
-            request.say(404, f"There is nothing here. See {ENDPOINT} and {ENDPOINT}/PROFILE.")
+            request.say(404, f"Not found. The gateway is at {ENDPOINT} and {ENDPOINT}/PROFILE.")
         elif not view.admits(headers.get("authorization")):
             answer_unauthorised(request)
         elif self._load.ending:
-            answer_busy(request, 503, "The gateway is ending.", SOON)
+            answer_busy(request, 503, "The gateway is shutting down.", SOON)
         elif request.method not in ("POST", "GET", "DELETE"):
-            request.say(405, "POST, GET and DELETE are understood.", (b"allow", b"POST, GET, DELETE"))
+            request.say(405, "Use POST, GET or DELETE.", (b"allow", b"POST, GET, DELETE"))
         else:
-            request.standing = Standing(self._host.config, view, headers)
-            if request.head is not None:
-                request.head.standing = request.standing
+            request.admission = request.head.admission = Admission(self._host.config, view, headers)
 
     def take(self, request: HttpRequest) -> None:
-        """Answer a request that has arrived whole."""
-        standing = request.standing
-        if standing is None:
-            cast(Beside, self._beside).take(request)
-        elif request.method == "POST":
-            self._post(standing, request)
-        elif request.method == "GET":
-            self._listen(standing.view, request)
+        """Answer a request that has arrived completely."""
+        admission = request.admission
+        if admission is None or request.method != "POST":
+            self._take_other(admission, request)
+            return
+        try:
+            message = from_json(request.body)
+        except ValueError:
+            answer_refusal(request, 400, Refusal(PARSE_ERROR, "The body is not valid JSON."))
+            return
+        if not isinstance(message, dict):
+            answer_refusal(request, 400, Refusal(INVALID_REQUEST, "Send one message per request."))
+            return
+        # A body without the version that its header states is refused as a modern request.
+        version = modern_version(message) or admission.modern_version
+        if version is not None:
+            work = self._answer_modern(admission, message, version, request)
         else:
-            self._leave(standing.view, request)
+            work = self._answer_legacy(admission, message, request)
+        if work is not None:
+            # With a name, because asyncio makes one up otherwise.
+            request.task = task = self._loop.create_task(work, name="request")
+            self._tasks.add(task)
 
     async def close(self, patience: float) -> None:
-        """Let answers that are being made be finished for so many seconds, then stop."""
+        """Let running requests finish for so many seconds, then stop."""
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=patience)
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _post(self, standing: Standing, request: HttpRequest) -> None:
-        try:
-            message = from_json(request.body)
-        except ValueError:
-            answer_refusal(request, 400, Refusal(PARSE_ERROR, "The body is no JSON."))
-            return
-        if not isinstance(message, dict):
-            answer_refusal(request, 400, Refusal(INVALID_REQUEST, "One message a request, please."))
-            return
-        version = modern_version(message)
-        if version is None:
-            # A body that lacks what the header promises is refused as the modern request it is.
-            version = standing.modern_version
-        if version is not None:
-            self._modern(standing, message, version, request)
+    def _take_other(self, admission: Admission | None, request: HttpRequest) -> None:
+        if admission is None:
+            cast(Beside, self._beside).take(request)
+        elif request.method == "GET":
+            self._listen(admission.view, request)
         else:
-            self._legacy(standing, message, request)
+            self._end_session(admission.view, request)
 
-    def _modern(self, standing: Standing, message: Message, version: str, request: HttpRequest) -> None:
-        view = standing.view
-        method = message.get("method")
-        try:
-            if method == "tools/call":
-                _check_call(standing, message, version, request)
-            else:
-                check_headers(message, version, request.headers)
-            if method == "initialize":
-                raise Refusal(METHOD_NOT_FOUND, "There is no method 'initialize' here.")
-        except Refusal as refusal:
-            status = 404 if refusal.code == METHOD_NOT_FOUND else 400
-            answer_refusal(request, status, refusal, message.get("id"))
-            return
+    def _answer_modern(
+        self, admission: Admission, message: Message, version: str, request: HttpRequest
+    ) -> _Work | None:
+        method, params, view = message.get("method"), message.get("params"), admission.view
+        name = params.get("name") if type(params) is dict else None
+        snapshot = (version, name, self._host.toolset.registry.snapshot.version)
+        if method != "tools/call" or admission.checked != snapshot:
+            try:
+                _check_modern(admission, message, version, request.headers)
+            except Refusal as refusal:
+                status = 404 if refusal.code == METHOD_NOT_FOUND else 400
+                answer_refusal(request, status, refusal, message.get("id"))
+                return None
         load = self._load
         if method == LISTEN and not load.make_room_for_client():
             _refuse_client(request, message)
-        elif load.calls >= load.max_calls:
+            return None
+        if load.calls >= load.max_calls:
             self._refuse_call(request, message)
-        else:
-            exchange = Exchange(request, self._tasks)
-            self._start(request, exchange.run(view.respond(view.modern_front(), message, exchange)))
+            return None
+        exchange = Exchange(request, self._tasks)
+        return exchange.run(view.respond(message, exchange))
 
-    def _legacy(self, standing: Standing, message: Message, request: HttpRequest) -> None:
-        view = standing.view
+    def _answer_legacy(self, admission: Admission, message: Message, request: HttpRequest) -> _Work | None:
+        view = admission.view
         if message.get("method") == "initialize":
-            self._open(view, message, request)
-            return
+            return self._open_session(view, message, request)
         session = view.sessions.find(request.headers.get(SESSION_ID))
         if session is None:
             _refuse_session(request)
-            return
+            return None
         if "method" not in message:
-            session.questions.take(message)
+            session.requests.receive(message)
             request.answer(202)
-            return
-        asks, load = "id" in message, self._load
-        if asks and load.calls >= load.max_calls:
+            return None
+        is_request, load = "id" in message, self._load
+        if is_request and load.calls >= load.max_calls:
             self._refuse_call(request, message)
-        elif asks and session.calls >= load.max_calls_per_session:
-            text = f"{session.calls} requests of this client are under way; try again shortly."
+            return None
+        if is_request and session.calls >= load.max_calls_per_session:
+            text = f"{session.calls} requests of this client are running; try again shortly."
             answer_busy(request, 429, text, SOON, message["id"])
-        else:
-            exchange = Exchange(request, self._tasks, session.questions, session.keep)
-            if asks and standing.prefers_stream and session.keep is not None:
-                exchange.stream()
-            self._start(request, exchange.run(view.respond(session.front, message, exchange, session)))
+            return None
+        exchange = Exchange(request, self._tasks, session.requests, session.open_stream)
+        if is_request and admission.prefers_stream and session.open_stream is not None:
+            exchange.stream()
+        return exchange.run(view.respond(message, exchange, session))
 
-    def _open(self, view: View, message: Message, request: HttpRequest) -> None:
+    def _open_session(self, view: View, message: Message, request: HttpRequest) -> _Work | None:
         session = view.sessions.open(view.principal)
         if session is None:
             _refuse_client(request, message)
-            return
+            return None
         identity = ((SESSION_ID.encode(), session.id.encode()),)
-        exchange = Exchange(request, self._tasks, session.questions, headers=identity)
+        exchange = Exchange(request, self._tasks, session.requests, headers=identity)
 
-        async def opening() -> None:
-            await exchange.run(view.respond(session.front, message, exchange, session))
-            if session.front.version is None:
-                # It could not be opened: nobody will come with its id.
+        async def initialize() -> None:
+            await exchange.run(view.respond(message, exchange, session))
+            if session.client.version is None:
+                # It was refused: no client will use its id.
                 view.sessions.close(session)
             session.opened()
 
-        self._start(request, opening())
+        return initialize()
 
     def _refuse_call(self, request: HttpRequest, message: Message) -> None:
-        text = f"{self._load.calls} requests are under way; try again shortly."
+        text = f"{self._load.calls} requests are running; try again shortly."
         answer_busy(request, 503, text, SOON, message.get("id"))
 
     def _listen(self, view: View, request: HttpRequest) -> None:
@@ -197,15 +231,16 @@ class Application:
         if session is None:
             _refuse_session(request)
             return
-        kept = session.kept.find(request.headers.get("last-event-id", ""))
-        if kept is not None:
-            self._start(request, self._see_through(request, resume(*kept, request)))
-        elif session.outbox.queue is not None:
+        found = session.streams.find(request.headers.get("last-event-id", ""))
+        if found is None and session.outbox.queue is not None:
             request.say(409, "This session already has a stream.")
-        else:
-            self._start(request, self._see_through(request, stream_changes(session, request)))
+            return
+        work = stream_changes(session, request) if found is None else resume(*found, request)
+        request.task = task = self._loop.create_task(_stream(request, work), name="request")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    def _leave(self, view: View, request: HttpRequest) -> None:
+    def _end_session(self, view: View, request: HttpRequest) -> None:
         session = view.sessions.find(request.headers.get(SESSION_ID))
         if session is None:
             _refuse_session(request)
@@ -213,23 +248,29 @@ class Application:
             view.sessions.close(session)
             request.say(200, "")
 
-    def _start(self, request: HttpRequest, work: Coroutine[Any, Any, None]) -> None:
-        # Named by us: else a new name is made up for each.
-        request.task = task = self._loop.create_task(work, name="request")
-        self._tasks.add(task)
 
-    async def _see_through(self, request: HttpRequest, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except Exception:
-            logger.exception("a request could not be answered")
-            request.fail()
-        finally:
-            request.ended(self._tasks)
+async def _stream(request: HttpRequest, work: _Work) -> None:
+    try:
+        await work
+    except Exception:
+        logger.exception("a request could not be answered")
+        request.fail()
+    finally:
+        request.task = None  # its context refers to the request: a cycle
+
+
+def _is_gateways(path: str) -> bool:
+    return path == ENDPOINT or path.startswith(f"{ENDPOINT}/")
+
+
+def _names_stream_first(headers: Mapping[str, str]) -> bool:
+    """Clients accept both JSON and streams; the first that they name is the one they prefer."""
+    first = headers.get("accept", "").partition(",")[0]
+    return first.strip().lower() == "text/event-stream"
 
 
 def _refuse_session(request: HttpRequest) -> None:
-    """A request without a session, or of one that is not there."""
+    """The session is missing or unknown."""
     if SESSION_ID in request.headers:
         gone = Refusal(INVALID_REQUEST, "Session not found: open with initialize.")
         answer_refusal(request, 404, gone)
@@ -243,16 +284,15 @@ def _refuse_client(request: HttpRequest, message: Message) -> None:
     answer_busy(request, 503, text, LATER, message.get("id"))
 
 
-def _check_call(standing: Standing, message: Message, version: str, request: HttpRequest) -> None:
-    """Raise a refusal when the headers of a call do not say what its body says."""
-    params = message.get("params")
-    params = params if isinstance(params, dict) else {}
-    name = params.get("name")
-    gateway = standing.view.gateway
-    said = (version, name, gateway.host.registry.snapshot.version)
-    if standing.said == said:
-        return  # as the one before with this head, which was in order
-    check_headers(message, version, request.headers)
+def _check_modern(admission: Admission, message: Message, version: str, headers: Mapping[str, str]) -> None:
+    """Raise a refusal when the headers of a request contradict its body."""
+    check_headers(message, version, headers)
+    method, params = message.get("method"), message.get("params")
+    if method == "initialize":
+        raise Refusal(METHOD_NOT_FOUND, "Unknown method: initialize")
+    if method != "tools/call" or not isinstance(params, dict):
+        return
+    gateway, name = admission.view.gateway, params.get("name")
     tool = gateway.find(name) if isinstance(name, str) else None
-    if tool is not None and not check_parameters(tool, params.get("arguments"), request.headers):
-        standing.said = said
+    if tool is not None and not check_parameters(tool, params.get("arguments"), headers):
+        admission.checked = (version, name, gateway.host.toolset.registry.snapshot.version)

@@ -1,10 +1,8 @@
-"""The HTTP connections themselves: a request must arrive whole in time, its head must be small, its answer
-must be taken, and only so many connections may be open.
+"""An HTTP connection: reads requests, has them answered one at a time and in order, and enforces its limits.
 
-The parser is llhttp at its strictest: what could be read in two ways is refused. Requests that were sent
-before the answer to the one ahead of them wait for their turn, and nothing more is read meanwhile. Between
-the parser and the application there is nothing but one object a request, and no timer of its own. A head that
-came before, byte for byte, is not parsed again.
+A request must arrive within a time, its head must be small, and the client must read the answers. Requests
+sent before the previous one is answered wait, and nothing more is read meanwhile. All state of a connection
+is in one object. A head that came before, byte for byte, is not parsed again.
 """
 
 from __future__ import annotations
@@ -14,37 +12,44 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, cast
-from urllib.parse import unquote
 
-import httptools
-
-from toolcrib.gateway.http.alarm import Alarm
-from toolcrib.gateway.http.heads import Head, Heads
+from toolcrib.gateway.http.deadline import Deadline
 from toolcrib.gateway.http.limits import Load
-from toolcrib.gateway.http.request import NAMES, SINGLE, HttpRequest, header_name
+from toolcrib.gateway.http.parser import (
+    EMPTY,
+    END_OF_HEAD,
+    MAX_CACHED_HEAD,
+    MAX_HEAD,
+    TOO_LONG,
+    BadRequest,
+    Head,
+    RequestParser,
+    may_begin_request,
+)
+from toolcrib.gateway.http.request import HttpRequest
 
 logger = logging.getLogger(__name__)
 
-MAX_HEAD = 64 * 1024
-"""Bytes of a request that are not its body; of one with a body in chunks, as many more as it has."""
+MAX_HEADS = 8
+"""Heads that a connection remembers; they differ in the length of the body, if in anything."""
 MAX_WAITING = 64
-"""Requests that a client may send ahead of their turn."""
+"""Requests that a client may send before the first of them is answered."""
 IDLE = 5.0
-"""Seconds after which a connection that nothing is asked on is closed; clients know this time."""
+"""Seconds after which an idle connection is closed; clients rely on this time."""
 
 
 class Application(Protocol):
-    """Who answers. Both methods are plain calls, and must not wait."""
+    """Answers requests. Both methods return at once."""
 
     def meet(self, request: HttpRequest) -> None:
-        """The head has arrived: refuse the request now, or leave it alone."""
+        """The head has arrived: refuse the request now, or do nothing."""
 
     def take(self, request: HttpRequest) -> None:
         """The whole request has arrived: answer it now or later."""
 
 
 class Connection(asyncio.Protocol):
-    """One of them; it is among `opened` for as long as it lasts."""
+    """One connection; it is in `opened` for as long as it lasts."""
 
     def __init__(
         self,
@@ -53,40 +58,41 @@ class Connection(asyncio.Protocol):
         opened: set[Connection],
         refuses: Callable[[Any, Any], bool] = lambda ours, theirs: False,
     ) -> None:
-        """`refuses` is asked with both addresses of the connection."""
+        """`refuses` gets our address and the client's."""
         self._refuses = refuses
         self._application = application
         self._load = load
         self._opened = opened
         self._loop = asyncio.get_running_loop()
-        self._alarm = Alarm(self._loop)
-        self._parser: Any = httptools.HttpRequestParser(self)
+        self._deadline = Deadline(self._loop)
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self.write: Callable[[bytes], None]
-        """Sends this."""
-        self.remind = self._alarm.set
-        """Does this after so many seconds, unless the request that is being answered is answered before."""
+        self.remind = self._deadline.set
+        """Runs an action after so many seconds, unless the current request is answered before."""
         self._reached: str | None = None
-        self._url = b""
-        self._incoming = HttpRequest(self, None)
-        """The one that is arriving, or the last one that did."""
-        self._headers: dict[str, str] = {}
-        """Where headers go: its own, or nowhere when they come after its body and mean nothing here."""
+        self._held = bytearray()
+        """The beginning of a head."""
+        self._incoming: HttpRequest | None = None
+        """The request whose body is arriving."""
+        self._missing = 0
+        """Bytes of its body still to come."""
+        self._parser: RequestParser | None = None
+        """Reads its body if that is chunked."""
         self._partial = False
-        self._heads = Heads()
+        """A request has arrived in part."""
+        self._heads: dict[bytes, Head] = {}
+        """By their bytes. Most clients send the same head with most of their requests."""
         self._requests: deque[HttpRequest] = deque()
-        """Those whose heads have arrived, the first of which is being answered."""
-        self._overhead = 0
+        """Those whose heads have arrived; the first is being answered."""
         self._arriving = True
-        """The alarm is set for the rest of a request."""
-        self._deaf = False
-        """Nothing more is read."""
-        self._over = False
+        """The deadline is for the rest of a request."""
+        self._reading = True
+        self._closed = False
         """Nothing more is answered."""
-        self._proceeding = False
+        self._passing_on = False
         self._paused = False
         self._writable: asyncio.Future[None] | None = None
-        self._unread: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
 
     # The transport calls these.
 
@@ -96,168 +102,184 @@ class Connection(asyncio.Protocol):
         place = transport.get_extra_info("sockname")
         self._reached = str(place[0]) if place else None
         self._opened.add(self)
-        if len(self._opened) > self._load.most_connections:
+        if len(self._opened) > self._load.max_connections:
             self._refuse(503, "Too many connections are open; try again later.")
         elif place and self._refuses(place, transport.get_extra_info("peername")):
-            self._refuse(403, "Commands of this host's own terminal are not served.")
+            self._refuse(403, "Commands run by this host's own terminal cannot use the gateway.")
         else:
-            self._alarm.set(self._load.limits.request_timeout, self._too_late)
+            self._deadline.set(self._load.limits.request_timeout, self._time_out)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._opened.discard(self)
-        self._over = self._deaf = True
+        self._closed, self._reading = True, False
         self._parser = None
-        self._alarm.close()
+        self._deadline.close()
         self.resume_writing()
         for request in tuple(self._requests):
             request.lose()
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if not self._reading:
             return
-        known = None if self._partial else self._heads.recall(data, self._load.max_body_bytes)
-        if known is None:
-            self._parse(data)
-        else:
-            self._recognise(*known)
+        try:
+            if self._held:
+                data = self._join(data)
+            while data:
+                data = self._read_head(data) if self._incoming is None else self._read_body(data)
+        except BadRequest as error:
+            self._refuse(error.status, error.text)
+        self._partial = self._incoming is not None or bool(self._held)
         if self._requests:
-            self._proceed()
+            self._pass_on()
         elif self._partial:
             self._wait_for_rest()
 
     def pause_writing(self) -> None:
         self._writable = self._loop.create_future()
-        self._watch()
+        self._watch_writes()
 
     def resume_writing(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
             writable.set_result(None)
-        if self._requests and not self._over:
-            self._proceed()
+        if self._requests and not self._closed:
+            self._pass_on()
 
-    def _parse(self, data: bytes) -> None:
-        begins = not self._partial
-        self._overhead += len(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._deaf = True  # answered as plain HTTP; what follows would be something else
-            self._requests[-1].keep_alive = False
-        except httptools.HttpParserError:
-            self._refuse(400, "Invalid HTTP request received.")
-        else:
-            if begins and not self._partial:
-                self._heads.learn(data, self._incoming)
+    # Reading.
 
-    def _recognise(self, head: Head, body: bytes) -> None:
-        """Do what the parser would do with a whole request, of which it has seen the head before."""
-        self._incoming = request = HttpRequest(self, self._reached)
-        request.head = head
-        request.method = head.method
-        request.target = head.target
-        request.path = head.path
-        request.headers = head.headers
-        request.body = body
+    def _read_head(self, data: bytes) -> bytes:
+        """Begin a request, and complete it if its body is here too; returns the bytes after it."""
+        end = data.find(END_OF_HEAD) + len(END_OF_HEAD)
+        head = self._heads.get(data[:end])
+        if head is None:
+            if data.startswith((b"\r", b"\n")):
+                return data.lstrip(b"\r\n")  # servers ignore empty lines before a request (RFC 9112, 2.2)
+            if end < len(END_OF_HEAD):
+                return self._hold(data)
+            head = self._parse_head(data[:end])
+        request = HttpRequest(self, head, self._reached)
+        self._requests.append(request)
+        after = end + head.length
+        if after > len(data) or head.chunked or head.length > self._load.max_body_bytes:
+            self._expect_body(request)
+            return data[end:]
+        request.body = data[end:after]
         request.whole = True
-        self._requests.append(request)
+        if self._arriving:
+            self._end_arrival()
+        return data[after:] if head.keep_alive else self._stop_reading()
+
+    def _parse_head(self, data: bytes) -> Head:
+        if len(data) > MAX_HEAD:
+            raise BadRequest(431, TOO_LONG)
+        parser = RequestParser()
+        head = parser.read_head(data)
+        if head.chunked:
+            self._parser = parser
+        if head.cacheable and len(data) <= MAX_CACHED_HEAD:
+            if len(self._heads) >= MAX_HEADS:
+                del self._heads[next(iter(self._heads))]
+            self._heads[data] = head
+        return head
+
+    def _expect_body(self, request: HttpRequest) -> None:
+        self._incoming = request
+        self._missing = request.head.length
+        request.too_large = self._missing > self._load.max_body_bytes
+
+    def _read_body(self, data: bytes) -> bytes:
+        request, most = cast(HttpRequest, self._incoming), self._load.max_body_bytes
+        if self._parser is not None:
+            parts, rest = self._parser.feed_chunks(data)
+            for part in parts:
+                request.add_body(part, most)
+            complete = self._parser.complete
+            request.keep_alive = request.keep_alive and self._parser.keep_alive
+        else:
+            part, rest = data[: self._missing], data[self._missing :]
+            request.add_body(part, most)
+            self._missing -= len(part)
+            complete = not self._missing
+        if complete:
+            self._incoming = self._parser = None
+            request.complete()
+            self._end_arrival()
+            if not request.keep_alive:
+                return self._stop_reading()
+        return rest
+
+    def _end_arrival(self) -> None:
         if self._arriving:
             self._arriving = False
-            self._alarm.clear()
+            self._deadline.action = None
 
-    # The parser calls these.
+    def _stop_reading(self) -> bytes:
+        """The connection ends with this request; the bytes after it are ignored."""
+        self._reading = False
+        return b""
 
-    def on_message_begin(self) -> None:
-        self._url = b""
-        self._partial = True
-        self._incoming = HttpRequest(self, self._reached)
-        self._incoming.headers = self._headers = {}
+    def _hold(self, data: bytes) -> bytes:
+        """Keep the beginning of a head until the rest of it comes."""
+        seen = len(self._held)
+        self._held += data
+        if len(self._held) > MAX_HEAD:
+            raise BadRequest(431, TOO_LONG)
+        if not may_begin_request(self._held, seen):
+            raise BadRequest
+        return b""
 
-    def on_url(self, url: bytes) -> None:
-        self._url += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        headers = self._headers
-        known = NAMES.get(name) or header_name(name)
-        if known in headers and known in SINGLE:
-            self._incoming.contradictory = True
-        headers[known] = value.decode("latin-1")
-
-    def on_headers_complete(self) -> None:
-        request, parser = self._incoming, self._parser
-        method = parser.get_method()
-        request.method = "POST" if method == b"POST" else method.decode("ascii")
-        request.target = self._url
-        request.path = _path(self._url)
-        headers, self._headers = self._headers, {}
-        if not parser.should_keep_alive() or "connection" in headers:  # else it cannot be an old one
-            request.old = parser.get_http_version() == "1.0"
-            request.keep_alive = not request.old and parser.should_keep_alive()
-        if "expect" in headers:
-            request.expects = headers["expect"].lower() == "100-continue"
-        if int(headers.get("content-length", 0)) > self._load.max_body_bytes:
-            request.too_large = True
-        self._requests.append(request)
-
-    def on_body(self, body: bytes) -> None:
-        self._incoming.add_body(body, self._load.max_body_bytes)
-        self._overhead -= 2 * len(body)
-
-    def on_message_complete(self) -> None:
-        self._incoming.complete()
-        self._partial = False
-        self._overhead = 0
-        if self._arriving:
-            self._arriving = False
-            self._alarm.clear()
+    def _join(self, data: bytes) -> bytes:
+        """The held bytes and these, once the head is complete; else nothing."""
+        seen = max(0, len(self._held) - len(END_OF_HEAD) + 1)
+        if (self._held[seen:] + data).find(END_OF_HEAD) < 0:
+            return self._hold(data)
+        data, self._held = bytes(self._held + data), bytearray()
+        return data
 
     # A request calls these.
 
     async def drained(self) -> None:
-        """Wait until the client has read so much that more can be sent."""
+        """Wait until the client has read enough for more to be sent."""
         if self._writable is not None:
             await asyncio.shield(self._writable)
 
     def answered(self, request: HttpRequest) -> None:
-        """The turn of the next one."""
-        elsewhere = self._proceeding or self._over or self._partial or self._paused
-        if request.keep_alive and not elsewhere and len(self._requests) == 1:
-            self._requests.popleft()  # nothing came meanwhile, as nearly always
-            self._alarm.set(IDLE, self._close)
+        """Continue with the next request."""
+        busy = self._passing_on or self._closed or self._partial or self._paused
+        if request.keep_alive and not busy and len(self._requests) == 1:
+            self._requests.popleft()  # the usual case: no other request came meanwhile
+            self._deadline.set(IDLE, self._close)
             return
         if not self._arriving:
-            self._alarm.clear()
+            self._deadline.action = None
         if not request.keep_alive:
             self._close()
-        elif not self._proceeding and not self._over:
-            self._proceed()
+        elif not self._passing_on and not self._closed:
+            self._pass_on()
 
     def abort(self) -> None:
-        """Hang up at once."""
-        self._over = self._deaf = True
+        self._closed, self._reading = True, False
         self._transport.abort()
 
-    # Whoever serves calls this.
+    # The server calls this.
 
     def finish(self) -> None:
-        """Take nothing new, and end as soon as what was asked for is answered."""
+        """Accept nothing new, and close once the requests so far are answered."""
         if not self._requests:
             self._close()
         else:
             self._requests[-1].keep_alive = False
 
-    # Its own.
-
     def _close(self) -> None:
-        self._over = self._deaf = True
+        self._closed, self._reading = True, False
         self._transport.close()
 
-    def _proceed(self) -> None:
-        """Let the application have what has arrived: in order, and one at a time."""
-        self._proceeding = True
+    def _pass_on(self) -> None:
+        """Pass the requests on to the application: in order, and one at a time."""
+        self._passing_on = True
         requests = self._requests
         while requests:
             request = requests[0]
@@ -265,11 +287,11 @@ class Connection(asyncio.Protocol):
                 if self._writable is not None:
                     break  # the client has not read the answers before this one
                 self._advance(request)
-            if self._over or not (request.answered and request.whole):
+            if self._closed or not (request.answered and request.whole):
                 break
             requests.popleft()
-        self._proceeding = False
-        if not self._over and (len(requests) != 1 or self._partial or self._paused):
+        self._passing_on = False
+        if not self._closed and (len(requests) != 1 or self._partial or self._paused):
             self._await_more()
 
     def _advance(self, request: HttpRequest) -> None:
@@ -281,22 +303,22 @@ class Connection(asyncio.Protocol):
                 return
             if request.too_large:
                 most = self._load.max_body_bytes
-                request.say(413, f"A message may have {most:,} bytes.", close=True)
+                request.say(413, f"A message may have at most {most:,} bytes.", close=True)
             elif request.whole:
                 if not request.taken:
                     request.taken = True
                     if not self._arriving:
-                        self._alarm.clear()  # that of the idle connection: an answer may take its time
+                        self._deadline.action = None  # of the idle connection: an answer may take long
                     self._application.take(request)
-            elif request.expects:
-                request.expects = False
+            elif request.head.expects_continue and not request.continued:
+                request.continued = True
                 self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         except Exception:
-            logger.exception("a request could not be taken")
+            logger.exception("a request could not be handled")
             request.fail()
 
     def _await_more(self) -> None:
-        """Read on, but not while requests wait for their turn; and not for ever."""
+        """Read on unless requests are waiting, and set the deadline for what comes next."""
         ahead = len(self._requests)
         if ahead > 1:
             self._hold_back(ahead)
@@ -307,52 +329,43 @@ class Connection(asyncio.Protocol):
         if self._partial:
             self._wait_for_rest()
         elif not ahead:
-            self._alarm.set(IDLE, self._close)
+            self._deadline.set(IDLE, self._close)
 
     def _hold_back(self, ahead: int) -> None:
         if ahead > MAX_WAITING:
-            self._refuse(503, "Too many requests were sent ahead.")
+            self._refuse(503, "Too many pipelined requests.")
         elif not self._paused:
             self._paused = True
             self._transport.pause_reading()
 
     def _wait_for_rest(self) -> None:
-        if self._deaf:
+        if not self._reading:
             return
         if not self._arriving and (not self._requests or self._requests[0] is self._incoming):
             self._arriving = True
-            self._alarm.set(self._load.limits.request_timeout, self._too_late)
-        if self._overhead > MAX_HEAD:
-            self._refuse(431, f"The head of a request may have {MAX_HEAD} bytes.")
+            self._deadline.set(self._load.limits.request_timeout, self._time_out)
 
-    def _too_late(self) -> None:
+    def _time_out(self) -> None:
         self._refuse(408, "The request did not arrive in time.")
 
     def _refuse(self, status: int, text: str) -> None:
-        """Read no more, and close the connection; say why where nothing else is being said on it."""
-        self._deaf = True
+        """Read no more, and close; with an error response, unless another response is being sent."""
+        self._reading = False
         broken = self._requests.pop() if self._requests and not self._requests[-1].whole else None
         if self._requests:
-            self._requests[-1].keep_alive = False  # those ahead of it are answered yet
+            self._requests[-1].keep_alive = False  # those before it are still answered
         elif broken is None or not broken.started:
-            HttpRequest(self, None).say(status, text, (b"retry-after", b"1"), close=True)
+            HttpRequest(self, EMPTY, None).say(status, text, (b"retry-after", b"1"), close=True)
         else:
             self._close()
 
-    def _watch(self) -> None:
+    def _watch_writes(self) -> None:
         left = self._transport.get_write_buffer_size()
-        self._unread = self._loop.call_later(self._load.limits.request_timeout, self._look, left)
+        self._stall_timer = self._loop.call_later(self._load.limits.request_timeout, self._check_writes, left)
 
-    def _look(self, before: int) -> None:
-        """A slow reader may go on; one that took nothing since the last look is gone."""
+    def _check_writes(self, before: int) -> None:
+        """A slow client may continue; one that has read nothing since the last check is disconnected."""
         if self._transport.get_write_buffer_size() < before:
-            self._watch()
+            self._watch_writes()
         else:
             self.abort()
-
-
-def _path(url: bytes) -> str:
-    """The path of a request's target, which may be a whole address."""
-    path = url if url.startswith(b"/") else httptools.parse_url(url).path or b""
-    text: str = path.partition(b"?")[0].decode("ascii")
-    return unquote(text) if "%" in text else text

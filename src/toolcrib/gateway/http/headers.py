@@ -1,4 +1,4 @@
-"""The headers of a modern request must say the same as its body, so that those in between can trust them."""
+"""Checks that the headers of a modern request agree with its body, so that proxies can rely on them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from toolcrib.servers.remote.headers import (
 HEADER_MISMATCH = -32020
 PARAMETER = "mcp-param-"
 _WRAPPING = ("=?base64?", "?=")
-_MOST_KNOWN = 10_000
+_MAX_KNOWN = 10_000
 _known_marks: dict[str, Mapping[Path, str]] = {}
-"""What each definition, by its hash, wants to be mirrored: too much to look for with every call."""
+"""The mirrored parameters of each definition, by its hash: too slow to compute for every call."""
 _PLAIN = re.compile(r"[\x20-\x7e\t]*")
 
 
 def check_headers(message: Message, version: str, headers: Mapping[str, str]) -> None:
-    """Raise a refusal when a header is missing or contradicts the body."""
-    if _are_plainly_right(message, version, headers):
+    """Raise a refusal if a header is missing or contradicts the body."""
+    if _are_usual(message, version, headers):
         return
     for name, expected in standard_headers(message, version).items():
         given = headers.get(name.lower())
@@ -39,8 +39,9 @@ def check_headers(message: Message, version: str, headers: Mapping[str, str]) ->
             raise _mismatch(name)
 
 
-def _are_plainly_right(message: Message, version: str, headers: Mapping[str, str]) -> bool:
-    """True for the headers of a usual call, word for word; of all others more has to be looked at."""
+def _are_usual(message: Message, version: str, headers: Mapping[str, str]) -> bool:
+    """True if the headers of a call equal its body, without encoding or whitespace; others need a full
+    check."""
     if message.get("method") != "tools/call" or headers.get("mcp-method") != "tools/call":
         return False
     params = message.get("params")
@@ -51,8 +52,8 @@ def _are_plainly_right(message: Message, version: str, headers: Mapping[str, str
 
 
 def check_parameters(tool: Tool, arguments: Any, headers: Mapping[str, str]) -> bool:
-    """Raise a refusal when headers that mirror a tool's arguments contradict them, or one is missing; tell
-    whether there are any."""
+    """Raise a refusal if a header that mirrors an argument is missing or contradicts it; returns whether the
+    tool has mirrored parameters."""
     marks = _marks_of(tool)
     if not marks:
         return False
@@ -70,12 +71,12 @@ def check_parameters(tool: Tool, arguments: Any, headers: Mapping[str, str]) -> 
 def _marks_of(tool: Tool) -> Mapping[Path, str]:
     marks = _known_marks.get(tool.hash)
     if marks is None:
-        if len(_known_marks) >= _MOST_KNOWN:
+        if len(_known_marks) >= _MAX_KNOWN:
             _known_marks.clear()
         try:
             marks = marked_parameters(tool.definition.input_schema)
         except InvalidMark:
-            marks = {}  # such a tool mirrors nothing
+            marks = {}  # then nothing is mirrored
         _known_marks[tool.hash] = marks
     return marks
 
@@ -95,11 +96,11 @@ def _is_same_number(one: str, other: str | None) -> bool:
 
 
 def _mismatch(name: str) -> Refusal:
-    return Refusal(HEADER_MISMATCH, f"The header {name} does not say what the request says.")
+    return Refusal(HEADER_MISMATCH, f"The header {name} contradicts the body of the request.")
 
 
 def _unwrapped(value: str) -> str | None:
-    """The text of a header value, which is in base64 where it would not be plain ASCII; None for neither."""
+    """The text of a header value, which may be base64-encoded; None if it is invalid."""
     opening, closing = _WRAPPING
     if not (value.startswith(opening) and value.endswith(closing)):
         return value

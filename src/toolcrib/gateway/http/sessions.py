@@ -1,4 +1,9 @@
-"""The clients of the legacy era, by session: remembered between requests, forgotten when idle for long."""
+"""Sessions of clients of the legacy era, and the streams that such a client can resume.
+
+A session is kept between requests and closed when it is idle for long. Clients since 2025-11-25 that lose
+their connection can ask for the rest of a response; what is kept for them is bounded and ends with the
+session.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +13,109 @@ import secrets
 import time
 from collections.abc import Callable
 
-from toolcrib.gateway.client import Front
+from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
-from toolcrib.gateway.http.replay import SINCE, KeptStream, KeptStreams
-from toolcrib.gateway.questions import Questions
+from toolcrib.gateway.wire import ClientRequests, encode
 from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message
 
-MAX_UNHEARD = 1000
+MAX_QUEUED = 1000
+RESUMABLE_SINCE = "2025-11-25"
+"""From this version on an empty event may open a stream; older clients fail on it."""
+RETRY_MS = 1000
+MAX_STREAMS = 64
+MAX_BYTES = 4 * 1024 * 1024
+"""Of one stream; a longer one cannot be resumed."""
 
-Unheard = asyncio.Queue[Message | None]
+
+class ResumableStream:
+    """The events of the response to one request."""
+
+    def __init__(self) -> None:
+        self.id = secrets.token_urlsafe(9)
+        self.done = False
+        self._events: list[bytes] = []
+        self._bytes = 0
+        self._changed = asyncio.Event()
+
+    @property
+    def is_complete(self) -> bool:
+        """False when it became too long, and its events were dropped."""
+        return self._bytes <= MAX_BYTES
+
+    def opening(self) -> bytes:
+        """The event that opens the stream."""
+        return f"id: {self.id}.0\nretry: {RETRY_MS}\ndata:\n\n".encode()
+
+    def add(self, message: Message) -> bytes:
+        """Encode and keep the next event."""
+        number = len(self._events) + 1
+        event = b"event: message\nid: %b.%d\ndata: %b\n\n" % (self.id.encode(), number, encode(message))
+        self._bytes += len(event)
+        self._events.append(event if self.is_complete else b"")
+        if not self.is_complete:
+            self._events = [b""] * number
+        self._notify()
+        return event
+
+    def finish(self) -> None:
+        self.done = True
+        self._notify()
+
+    def after(self, number: int) -> list[bytes]:
+        """The events after the one of this number."""
+        return self._events[number:]
+
+    async def changed(self) -> None:
+        """Wait for the next event, or the end."""
+        await self._changed.wait()
+
+    def _notify(self) -> None:
+        before, self._changed = self._changed, asyncio.Event()
+        before.set()
+
+
+class ResumableStreams:
+    """The latest streams of one session."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, ResumableStream] = {}
+
+    def open(self) -> ResumableStream:
+        """A new stream; at the limit, the oldest is dropped."""
+        while len(self._streams) >= MAX_STREAMS:
+            del self._streams[next(iter(self._streams))]
+        stream = ResumableStream()
+        self._streams[stream.id] = stream
+        return stream
+
+    def find(self, last_event_id: str) -> tuple[ResumableStream, int] | None:
+        """The stream of an event, and the event's number; None if it can no longer be resumed."""
+        name, _, number = last_event_id.rpartition(".")
+        stream = self._streams.get(name)
+        if stream is None or not stream.is_complete or not number.isdecimal():
+            return None
+        return stream, int(number)
+
+
+Queue = asyncio.Queue[Message | None]
+"""None ends the stream."""
 
 
 class Outbox:
-    """What a client is told outside its requests; kept only while it listens."""
+    """Messages for a client outside its requests; dropped while it has no stream open."""
 
     def __init__(self) -> None:
-        self.queue: Unheard | None = None
+        self.queue: Queue | None = None
 
     def push(self, message: Message) -> None:
-        """Tell the client, if it listens; one that does not read loses the newest."""
+        """Queue a message for a client that listens; if it does not read, the newest are dropped."""
         if self.queue is not None and not self.queue.full():
             self.queue.put_nowait(message)
 
     def end(self) -> None:
-        """There is no more to come: the stream ends."""
+        """End the client's stream."""
         if self.queue is None:
             return
         if self.queue.full():
@@ -43,25 +125,25 @@ class Outbox:
 
 
 class HttpSession:
-    """One legacy client."""
+    """The session of one legacy client."""
 
     def __init__(self, gateway: Gateway, principal: Principal) -> None:
         self.id = secrets.token_urlsafe(24)
         self.outbox = Outbox()
-        self.front = Front(gateway, self.outbox, principal)
-        self.questions = Questions()
-        """What servers asked the client."""
-        self.kept = KeptStreams()
-        """Answers that the client may ask for again."""
-        self.keep: Callable[[], KeptStream] | None = None
-        """Begins such an answer; None where the client cannot come back for the rest of one."""
+        self.client = GatewayClient(gateway, self.outbox, principal)
+        self.requests = ClientRequests()
+        """Requests of servers to the client."""
+        self.streams = ResumableStreams()
+        self.open_stream: Callable[[], ResumableStream] | None = None
+        """Opens a resumable stream; None if the client's version has none."""
         self.last_used = time.monotonic()
         self.calls = 0
-        """Requests under way."""
+        """Running requests."""
 
     def opened(self) -> None:
-        """The client's version is agreed on."""
-        self.keep = self.kept.open if (self.front.version or "") >= SINCE else None
+        """The protocol version is negotiated."""
+        resumable = (self.client.version or "") >= RESUMABLE_SINCE
+        self.open_stream = self.streams.open if resumable else None
 
     @property
     def is_connected(self) -> bool:
@@ -69,12 +151,12 @@ class HttpSession:
         return self.calls > 0 or self.outbox.queue is not None
 
     def is_idle(self, now: float, limit: float) -> bool:
-        """True when nothing has connected the client with us for so many seconds."""
+        """True when the client has had no connection for so many seconds."""
         return not self.is_connected and now - self.last_used > limit
 
 
 class Sessions:
-    """Those of one view. At the limit, the one that has been idle longest makes room for a new one."""
+    """The sessions of one view. At the limit, the one idle longest is closed for a new one."""
 
     def __init__(self, gateway: Gateway, load: Load) -> None:
         self._gateway = gateway
@@ -86,7 +168,7 @@ class Sessions:
         return len(self._sessions)
 
     def open(self, principal: Principal) -> HttpSession | None:
-        """A new session, or None when too many clients are connected."""
+        """A new session; None when too many clients are connected."""
         if not self._load.make_room_for_client():
             return None
         session = HttpSession(self._gateway, principal)
@@ -95,19 +177,19 @@ class Sessions:
         return session
 
     def find(self, session_id: str | None) -> HttpSession | None:
-        """The session of this id, if there is one, which is now in use."""
+        """The session of this id, marked as used now."""
         session = self._sessions.get(session_id) if session_id is not None else None
         if session is not None:
             session.last_used = time.monotonic()
         return session
 
     def close(self, session: HttpSession) -> None:
-        """Forget a session; what it asked for is cancelled, and its stream ends."""
+        """Close a session: its requests are cancelled, and its stream ends."""
         if self._sessions.pop(session.id, None) is None:
             return
         self._load.clients -= 1
-        session.questions.give_up()
-        session.front.close()
+        session.requests.fail_all()
+        session.client.close()
         session.outbox.end()
 
     def evict(self) -> bool:
@@ -119,18 +201,18 @@ class Sessions:
         return True
 
     def close_all(self) -> None:
-        """Forget everybody; the view ended."""
+        """Close all; the view ended."""
         self._load.leave(self)
         for session in list(self._sessions.values()):
             self.close(session)
 
     def end_streams(self) -> None:
-        """Nobody is told of changes any more; requests go on."""
+        """End all streams of changes; requests continue."""
         for session in self._sessions.values():
             session.outbox.end()
 
     def sweep(self) -> None:
-        """Forget those that are idle for too long."""
+        """Close those that are idle for too long."""
         now, limit = time.monotonic(), self._load.session_idle
-        for session in [one for one in self._sessions.values() if one.is_idle(now, limit)]:
+        for session in [session for session in self._sessions.values() if session.is_idle(now, limit)]:
             self.close(session)

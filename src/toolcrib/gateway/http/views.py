@@ -1,35 +1,131 @@
-"""Every view that an address serves, by name, kept in line with the config file while it runs.
+"""The views of an address: each is a gateway at a path of its own, with its clients and their token.
 
-A view whose profile changed stays, and its clients are told; one that is gone, or whose token is another
-now, ends with its sessions.
+They follow the config file. A view whose profile changed stays, and its clients are notified; one that was
+removed, or whose token changed, ends with its sessions, and running requests are answered with an error.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 from urllib.parse import quote
 
 from toolcrib.config.contents import Config
+from toolcrib.config.tokens import fits
 from toolcrib.errors import UsageError
+from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
-from toolcrib.gateway.http.view import View
-from toolcrib.gateway.offer import Offer, Offered
+from toolcrib.gateway.http.request import BUSY
+from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
+from toolcrib.gateway.profile import Offer, OfferedView
+from toolcrib.gateway.wire import Wire
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
+from toolcrib.schema.tools import Principal
+from toolcrib.serverkit.protocol import Message, Refusal, refuse
 
 logger = logging.getLogger(__name__)
 
 ENDPOINT = "/mcp"
 PAUSE = 0.5
-"""Seconds between two looks at the config and at idle sessions."""
+"""Seconds between two checks of the config and of idle sessions."""
+LISTEN = "subscriptions/listen"
+ENDED = Refusal(
+    BUSY, "The gateway shut down before the request finished; it may or may not have taken effect."
+)
+
+
+class View:
+    """A gateway at one path. `closed` admits no client without a token, even if none is set."""
+
+    def __init__(self, gateway: Gateway, load: Load, *, token_hash: str = "", closed: bool = False) -> None:
+        self.gateway = gateway
+        self.token_hash = token_hash
+        self.load = load
+        self.sessions = Sessions(gateway, load)
+        self._closed = closed
+        self._clients: dict[GatewayClient, bool] = {}
+        """Of running modern requests; true for those that only listen."""
+        self._no_outbox = Outbox()
+        self._ended = False
+        name = gateway.profile.name
+        self.principal = Principal(name=f"gateway:{name}" if name else "gateway")
+
+    def admits(self, authorization: str | None) -> bool:
+        """True for the token of this view, and for every client if none is needed."""
+        if not self.token_hash:
+            return not self._closed
+        scheme, _, token = (authorization or "").partition(" ")
+        return scheme.lower() == "bearer" and fits(token.strip(), self.token_hash)
+
+    async def respond(
+        self, message: Message, wire: Wire, session: HttpSession | None = None
+    ) -> Message | None:
+        """The response to one message, counted while it runs. Without a session, it is of the modern era."""
+        if session is None:
+            client = GatewayClient(self.gateway, self._no_outbox, self.principal)
+        else:
+            client = session.client
+        if "id" not in message:
+            return await client.respond(message, wire)
+        if message.get("method") == LISTEN:
+            return await self._listen(client, message, wire)
+        load = self.load
+        load.calls += 1
+        if session is None:
+            self._clients[client] = False
+        else:
+            session.calls += 1
+        try:
+            answer = await client.respond(message, wire)
+        finally:
+            if session is None:
+                self._clients.pop(client, None)
+            else:
+                session.calls -= 1
+            load.calls -= 1
+            if load.draining:
+                load.check_idle()
+        if answer is None and self._ended:
+            return refuse(message["id"], ENDED)
+        return answer
+
+    async def _listen(self, client: GatewayClient, message: Message, wire: Wire) -> Message | None:
+        """A request that lasts until the client disconnects counts as a client."""
+        self.load.clients += 1
+        self._clients[client] = True
+        try:
+            return await client.respond(message, wire)
+        finally:
+            self._clients.pop(client, None)
+            self.load.clients -= 1
+
+    def stop_streams(self) -> None:
+        """End streams, which would never end by themselves; requests continue."""
+        self.sessions.end_streams()
+        for client in [client for client, listens in self._clients.items() if listens]:
+            client.close()
+
+    def end(self) -> None:
+        """Close every session; running requests are answered with an error."""
+        self._ended = True
+        self.sessions.close_all()
+        for client in list(self._clients):
+            client.close()
+
+    async def close(self) -> None:
+        """End, and release what was started for clients."""
+        self.end()
+        await self.gateway.close()
 
 
 class Views:
-    """The views that `offer` names. `public` lets nobody in without a token, whatever the file says."""
+    """The views that `offer` names. `public` admits no client without a token, whatever the file says."""
 
     def __init__(self, host: Host, offer: Offer, *, public: bool = False) -> None:
         self.load = Load(host.settings.gateway)
@@ -52,27 +148,46 @@ class Views:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that are served now."""
+        """Of the views that are served now."""
         return tuple(self._views)
+
+    def health(self, authorization: str | None) -> dict[str, Any]:
+        """`status`, and the servers that this client may see counted by state.
+
+        A client without a token that is needed learns neither names nor numbers.
+        """
+        if self.host.config is not self._config:
+            self._apply()
+        status: dict[str, Any] = {"status": "ending" if self.load.ending else "ok"}
+        admitting = [view for view in self._views.values() if view.admits(authorization)]
+        if not admitting:
+            return status
+        visible = {
+            server.name: server.state.value
+            for view in admitting
+            for server in view.gateway.host.servers.statuses()
+            if view.gateway.profile.shows_server(server.name)
+        }
+        return {**status, "servers": dict(sorted(Counter(visible.values()).items()))}
 
     def check(self) -> None:
         """Refuse to be public while a view needs no token; raises `UsageError`."""
         offered = self._offer(self.host.settings)
-        open_ones = [name for name, one in offered.items() if not one.token_hash]
+        open_ones = [name for name, view in offered.items() if not view.token_hash]
         if self._public and open_ones:
             which = ", ".join(name or ENDPOINT for name in open_ones)
             commands = " and ".join(f"toolcrib profiles token {name}".strip() for name in open_ones[:3])
             raise UsageError(
-                f"Others could use what needs no token: {which}.",
-                hint=f"Make one first: {commands}. Or serve one profile alone with --profile.",
+                f"These views need no token, so other machines could use them: {which}.",
+                hint=f"Create one first: {commands}. Or serve one profile with --profile.",
             )
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Serve while the block runs; follow the config file, and pass on what happens in the host."""
+        """Follow the config file, and forward events of the host, while the block runs."""
         self._apply()
         tasks = [
-            asyncio.create_task(self._look(), name="gateway views"),
+            asyncio.create_task(self._check(), name="gateway views"),
             asyncio.create_task(self._listen(), name="gateway changes"),
         ]
         try:
@@ -84,19 +199,19 @@ class Views:
             await asyncio.gather(*(view.close() for view in self._views.values()), *self._closing)
 
     async def drain(self, grace: float) -> None:
-        """Take nothing new, let requests finish for so many seconds, then answer them with an error."""
+        """Accept nothing new, let requests finish for so many seconds, then answer them with an error."""
         self.load.ending = True
         for view in self._views.values():
             view.stop_streams()
         try:
             async with asyncio.timeout(grace):
-                await self.load.quiet()
+                await self.load.until_idle()
         except TimeoutError:
             logger.warning("calls were cut short", extra={"calls": self.load.calls})
         for view in self._views.values():
             view.end()
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         while True:
             await asyncio.sleep(PAUSE)
             if self.host.config is not self._config:
@@ -105,24 +220,24 @@ class Views:
                 view.sessions.sweep()
 
     async def _listen(self) -> None:
-        """One listener for all views, which does not wake for every call."""
+        """One subscriber for all views, which does not wake for every call."""
         with self.host.events.subscribe(without=CallFinished) as events:
             async for event in events:
                 for view in self._views.values():
-                    view.gateway.take(event)
+                    view.gateway.handle(event)
 
     def _apply(self) -> None:
         self._config = self.host.config
-        self.load.adopt(self.host.settings.gateway)
+        self.load.update(self.host.settings.gateway)
         offered = self._offer(self.host.settings)
-        for name, view in tuple(self._views.items()):
-            if _is_outdated(view, offered.get(name)):
+        for name, served in tuple(self._views.items()):
+            if _is_outdated(served, offered.get(name)):
                 self._end(self._views.pop(name))
-        for name, one in offered.items():
+        for name, view in offered.items():
             if name in self._views:
-                self._views[name].gateway.change(one.profile)
+                self._views[name].gateway.change(view.profile)
             else:
-                self._views[name] = self._made(name, one)
+                self._views[name] = self._make(name, view)
 
     def _end(self, view: View) -> None:
         view.end()
@@ -130,20 +245,21 @@ class Views:
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    def _made(self, name: str, one: Offered) -> View:
-        if self._public and not one.token_hash:
-            logger.warning("a view without a token is served to nobody", extra={"profile": name})
-        gateway = Gateway(self.host, one.profile)
-        return View(gateway, self.load, token_hash=one.token_hash, closed=self._public)
+    def _make(self, name: str, offered: OfferedView) -> View:
+        if self._public and not offered.token_hash:
+            logger.warning(
+                "a view without a token is not served on a public address", extra={"profile": name}
+            )
+        gateway = Gateway(self.host, offered.profile)
+        return View(gateway, self.load, token_hash=offered.token_hash, closed=self._public)
 
 
-def _is_outdated(view: View, offered: Offered | None) -> bool:
-    """True for a view that cannot go on as it is: its clients have to come again."""
+def _is_outdated(view: View, offered: OfferedView | None) -> bool:
+    """True for a view that has to end: its clients must reconnect."""
     if offered is None or offered.token_hash != view.token_hash:
         return True
     return offered.profile.plain_names != view.gateway.profile.plain_names
 
 
 def path_of(name: str) -> str:
-    """Where a view is."""
     return f"{ENDPOINT}/{quote(name, safe='')}" if name else ENDPOINT

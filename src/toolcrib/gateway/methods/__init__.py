@@ -1,1 +1,1 @@
-"""What a client may ask: a module for each subject, whose `METHODS` lead from a name to its handler."""
+"""The methods of the protocol: a module for each subject, whose `METHODS` map names to handlers."""

@@ -1,21 +1,18 @@
-"""Logging of the legacy era: from which level on a client is told what servers log during its calls."""
+"""The log level of a client of the legacy era, for messages of servers during its calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import Request, log_level
 
-if TYPE_CHECKING:
-    from toolcrib.gateway.client import Front
 
-
-async def set_level(front: Front, request: Request, wire: Wire) -> dict[str, Any]:
-    """Remember it for this client."""
-    front.log_level = log_level(request.params.get("level"))
-    gateway = front.gateway
-    await gateway.logs.want(front.log_level, gateway.catalog.sessions("logging"))
+async def set_level(client: GatewayClient, request: Request, wire: Wire) -> dict[str, Any]:
+    client.log_level = log_level(request.params.get("level"))
+    gateway = client.gateway
+    await gateway.logs.set_level(client.log_level, gateway.catalog.sessions("logging"))
     return {}
 
 

@@ -1,1 +1,1 @@
-"""One module a vendor; each offers `describe()` and `open_model(model, context)`."""
+"""One module for each vendor, with `VENDOR` and `open_model(model, context)`."""

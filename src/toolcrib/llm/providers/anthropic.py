@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.history import joined, without_calls
-from toolcrib.llm.http import Outgoing
-from toolcrib.llm.model import ModelEvent, Request, Traits
-from toolcrib.llm.refusals import complain
-from toolcrib.llm.stream_reader import Draft, Gathering
-from toolcrib.llm.values import Json, count, identifier, table, tables, text
+from toolcrib.llm.history import Limits, joined, without_calls
+from toolcrib.llm.http import VendorRequest
+from toolcrib.llm.json_values import Json, count, identifier, table, tables, text
+from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
+from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft
+from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
+    FromUser,
     Image,
     Message,
     Opaque,
@@ -36,7 +35,8 @@ VENDOR = Vendor(
 )
 VERSION = "2023-06-01"
 MAX_TOKENS = 32_000
-"""The vendor wants a limit. All models since Claude 3.7 take this one, and it leaves room for the chat."""
+"""The vendor requires a limit. All models since Claude 3.7 accept this one, and it leaves room for the chat.
+"""
 OLDER_MAX_TOKENS = {
     "claude-2": 4096,
     "claude-instant": 4096,
@@ -45,9 +45,9 @@ OLDER_MAX_TOKENS = {
     "claude-3-haiku": 4096,
     "claude-3-5": 8192,
 }
-"""What older models take at most, by the beginning of the name."""
+"""Limits of older models, by prefix of the name."""
 OTHER_MAX_TOKENS = 8192
-"""For models of other vendors that speak this protocol."""
+"""For models of other vendors with this protocol."""
 CONTEXT = 200_000
 LIMITS = Limits(call_id=re.compile(r"[A-Za-z0-9_-]{1,64}"))
 _REASONS: dict[str, StopReason] = {
@@ -61,13 +61,10 @@ _REASONS: dict[str, StopReason] = {
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
-    """One model."""
     return VendorModel(Messages(model, context), context)
 
 
 class Messages:
-    """A model of Anthropic."""
-
     form = "anthropic"
     limits = LIMITS
 
@@ -76,15 +73,13 @@ class Messages:
         self._model = model
         self._context = context
 
-    async def traits(self) -> Traits:
-        """All of them see pictures and take tools."""
-        return Traits(context_tokens=self._context.context_tokens or CONTEXT)
+    async def traits(self) -> ModelTraits:
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def outgoing(self, request: Request) -> Outgoing:
-        """The request as the vendor wants it."""
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         key_name, key = await self._context.need_key(VENDOR)
         sign = {"Authorization": f"Bearer {key}"} if key_name.endswith("AUTH_TOKEN") else {"x-api-key": key}
-        return Outgoing(
+        return VendorRequest(
             vendor=VENDOR,
             url=f"{self._context.address_of(VENDOR).removesuffix('/v1')}/v1/messages",
             headers={**sign, "anthropic-version": VERSION},
@@ -92,12 +87,11 @@ class Messages:
             key_name=key_name,
         )
 
-    def reading(self) -> _Reading:
-        """For one answer."""
-        return _Reading()
+    def reader(self) -> _MessagesReader:
+        return _MessagesReader()
 
-    def _body(self, request: Request) -> Json:
-        # Calls in the talk are refused when no tools are offered with it.
+    def _body(self, request: CompletionRequest) -> Json:
+        # Calls in the history are rejected if no tools are offered.
         messages = request.messages if request.tools else without_calls(request.messages)
         body: Json = {
             "model": self._model,
@@ -106,7 +100,7 @@ class Messages:
             "stream": True,
         }
         if request.system:
-            # The mark makes the vendor keep tools and instructions, which are the same in every round.
+            # Makes the vendor cache tools and instructions, which are the same in every round.
             body["system"] = [
                 {"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}
             ]
@@ -120,7 +114,7 @@ class Messages:
 
 
 def max_tokens(model: str) -> int:
-    """How long an answer of this model may be, where nobody says otherwise."""
+    """The default limit for an answer of this model."""
     older = next((most for name, most in OLDER_MAX_TOKENS.items() if model.startswith(name)), None)
     return older or (MAX_TOKENS if model.startswith("claude") else OTHER_MAX_TOKENS)
 
@@ -144,7 +138,7 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
 
 
 def _content(message: Message) -> list[Json]:
-    if isinstance(message, FromPerson):
+    if isinstance(message, FromUser):
         return [_block(part) for part in message.parts if not _is_empty(part)]
     if isinstance(message, FromModel):
         blocks = [block for part in message.parts if (block := _spoken(part)) is not None]
@@ -173,7 +167,7 @@ def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
 
 
 def _is_thinking(block: Mapping[str, object]) -> bool:
-    """Whether it is a thought that the vendor takes back: one that was cut has no signature."""
+    """Whether the vendor accepts this reasoning back: if cut, it has no signature."""
     if block.get("type") == "thinking":
         return isinstance(block.get("thinking"), str) and bool(text(block.get("signature")))
     return block.get("type") == "redacted_thinking" and bool(text(block.get("data")))
@@ -185,17 +179,14 @@ def _result(answer: ToolAnswer) -> Json:
     return {**block, "is_error": True} if answer.failed else block
 
 
-class _Reading:
-    """Reads the events of one answer."""
-
+class _MessagesReader:
     def __init__(self) -> None:
-        self.gathering = Gathering()
-        self._draft = Draft()
+        self.builder = AnswerBuilder()
+        self._draft = CallDraft()
         self._block: Json = {}
         self._counted: dict[str, int] = {}
 
     def take(self, event: Json) -> list[ModelEvent]:
-        """One event."""
         kind = event.get("type")
         if kind == "message_start":
             self._count(table(event.get("message")).get("usage"))
@@ -209,7 +200,7 @@ class _Reading:
             self._stop(table(event.get("delta")))
             self._count(event.get("usage"))
         elif kind == "message_stop":
-            self.gathering.end()
+            self.builder.end()
         elif kind == "message":
             return self._whole(event)
         elif kind == "error" or event.get("error"):
@@ -217,24 +208,23 @@ class _Reading:
         return []
 
     def rest(self) -> None:
-        """A block without its end."""
         self._end_block(closed=False)
 
     def _begin(self, block: Json) -> list[ModelEvent]:
         self._end_block(closed=False)
         self._block = dict(block)
-        self._draft = Draft(identifier(block.get("id")), text(block.get("name")))
-        return self.gathering.say(block.get("text")) if block.get("type") == "text" else []
+        self._draft = CallDraft(identifier(block.get("id")), text(block.get("name")))
+        return self.builder.say(block.get("text")) if block.get("type") == "text" else []
 
     def _more(self, delta: Json) -> list[ModelEvent]:
         kind = delta.get("type")
         if kind == "text_delta":
-            return self.gathering.say(delta.get("text"))
+            return self.builder.say(delta.get("text"))
         if kind == "input_json_delta":
             self._draft.arguments += text(delta.get("partial_json"))
         elif kind == "thinking_delta":
             self._block["thinking"] = text(self._block.get("thinking")) + text(delta.get("thinking"))
-            return self.gathering.think(delta.get("thinking"))
+            return self.builder.think(delta.get("thinking"))
         elif kind == "signature_delta":
             self._block["signature"] = text(delta.get("signature"))
         return []
@@ -242,39 +232,39 @@ class _Reading:
     def _end_block(self, *, closed: bool) -> None:
         block, self._block = self._block, {}
         if _is_thinking(block):
-            self.gathering.keep(Opaque(vendor=VENDOR.name, data=block))
+            self.builder.keep(Opaque(vendor=VENDOR.name, data=block))
         elif block.get("type") == "tool_use":
             draft = self._draft
-            self.gathering.call(draft.id, draft.name, draft.arguments or block.get("input"), closed=closed)
+            self.builder.call(draft.id, draft.name, draft.arguments or block.get("input"), closed=closed)
 
     def _stop(self, told: Json) -> None:
         reason = text(told.get("stop_reason"))
         if reason:
-            self.gathering.reason = _REASONS.get(reason, "end")
+            self.builder.reason = _REASONS.get(reason, "end")
         details = table(told.get("stop_details"))
-        self.gathering.detail = text(details.get("explanation")) or text(details.get("category"))
+        self.builder.detail = text(details.get("explanation")) or text(details.get("category"))
 
     def _whole(self, message: Json) -> list[ModelEvent]:
         events: list[ModelEvent] = []
         for block in tables(message.get("content")):
             if block.get("type") == "text":
-                events += self.gathering.say(block.get("text"))
+                events += self.builder.say(block.get("text"))
             elif block.get("type") == "tool_use":
-                self.gathering.call(block.get("id"), block.get("name"), block.get("input"))
+                self.builder.call(block.get("id"), block.get("name"), block.get("input"))
         self._stop(message)
         self._count(message.get("usage"))
-        self.gathering.end()
+        self.builder.end()
         return events
 
     def _count(self, usage: object) -> None:
-        # Counts are totals of the whole answer, and an event repeats any of them: the largest holds.
+        # Counts are totals of the whole answer, and events may repeat them: the largest is right.
         for name, value in table(usage).items():
             self._counted[name] = max(self._counted.get(name, 0), count(value))
         if not self._counted:
             return
         cached = self._counted.get("cache_read_input_tokens", 0)
         written = self._counted.get("cache_creation_input_tokens", 0)
-        self.gathering.usage = Usage(
+        self.builder.usage = Usage(
             input=self._counted.get("input_tokens", 0) + cached + written,
             output=self._counted.get("output_tokens", 0),
             cached=cached,

@@ -1,7 +1,7 @@
-"""A model without a mind, to see the whole chain at work without any account: `demo`.
+"""A scripted model to try everything without an account: `demo`.
 
-It reads sums and quotients out of the question, calls the tools for them as any model would, and puts what
-they answer into a sentence. It sends nothing anywhere.
+It finds sums and quotients in the question, calls the tools for them, and answers with their results. It
+sends nothing anywhere.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.model import CallMade, ModelEvent, Request, TextDelta, Traits
-from toolcrib.llm.stream_reader import Gathering
-from toolcrib.schema.messages import FromModel, FromPerson, FromTools, Message, ToolAnswer, Usage
+from toolcrib.llm.model import CallMade, CompletionRequest, ModelEvent, ModelTraits, TextDelta
+from toolcrib.llm.stream_reader import AnswerBuilder
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, ToolAnswer, Usage
 
 VENDOR = Vendor(name="demo", title="the demo model")
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -29,15 +29,13 @@ _TASKS = (
 _MARKS = re.compile(r"</?tool_result[^>]*>")
 SEARCH = "search_tools"
 HELP = (
-    "I am the demo model: no mind, only a script, but the tools that I call are real. "
+    "I am the demo model: a script, not an AI, but the tools that I call are real. "
     "Ask me for a sum or a quotient, such as: What is 17 plus 25, and what is 1 divided by 7?"
 )
 
 
 @dataclass(frozen=True)
 class Task:
-    """Something that it can do."""
-
     tool: str
     a: str
     b: str
@@ -45,42 +43,37 @@ class Task:
 
 
 def open_model(model: str, context: ModelContext) -> Demo:
-    """There is one."""
     return Demo()
 
 
 class Demo:
-    """The scripted model."""
-
     name = "demo"
     form = "openai"
 
-    async def traits(self) -> Traits:
-        """It sees nothing."""
-        return Traits(images=False)
+    async def traits(self) -> ModelTraits:
+        return ModelTraits(images=False)
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        pass
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Call what the question needs, then say what came of it."""
-        gathering = Gathering()
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Call the tools that the question needs, then answer with their results."""
+        builder = AnswerBuilder()
         question, answers = _since_question(request.messages)
         tasks = read_tasks(question)
         names = _offered(request.tools)
         if tasks and names and not answers:
             for task in tasks:
-                yield _call(gathering, task, names)
+                yield _call(builder, task, names)
         else:
             for word in re.findall(r"\S+\s*", _answer(tasks, answers)):
-                gathering.say(word)
+                builder.say(word)
                 yield TextDelta(word)
-        finished = gathering.finish()
+        finished = builder.finish()
         yield replace(finished, usage=_usage(request, finished.message))
 
 
 def read_tasks(question: str) -> list[Task]:
-    """The sums and quotients of a question, in their order."""
     found = [(match, tool, word) for tool, pattern, word in _TASKS for match in pattern.finditer(question)]
     return [
         Task(tool, match[1], match[2], f"{match[1]} {word} {match[2]}")
@@ -89,10 +82,9 @@ def read_tasks(question: str) -> list[Task]:
 
 
 def _since_question(messages: Sequence[Message]) -> tuple[str, list[ToolAnswer]]:
-    """The last question, and what tools answered since."""
     answers: list[ToolAnswer] = []
     for message in reversed(messages):
-        if isinstance(message, FromPerson):
+        if isinstance(message, FromUser):
             return message.text, answers
         if isinstance(message, FromTools):
             answers = [*message.answers, *answers]
@@ -103,12 +95,12 @@ def _offered(tools: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(tool.get("function", {}).get("name", "")) for tool in tools]
 
 
-def _call(gathering: Gathering, task: Task, names: Sequence[str]) -> CallMade:
-    """The tool for a task by the end of its name; where it is not offered, a search for it."""
+def _call(builder: AnswerBuilder, task: Task, names: Sequence[str]) -> CallMade:
+    """The tool for a task by the end of its name; a search for it if it is not offered."""
     name = next((name for name in names if re.fullmatch(rf"(.*__)?{task.tool}", name)), None)
     if name is None and SEARCH in names:
-        return gathering.call("", SEARCH, {"query": f"{task.tool} two numbers"})
-    return gathering.call("", name or task.tool, {"a": _number(task.a), "b": _number(task.b)})
+        return builder.call("", SEARCH, {"query": f"{task.tool} two numbers"})
+    return builder.call("", name or task.tool, {"a": _number(task.a), "b": _number(task.b)})
 
 
 def _number(text: str) -> float:
@@ -119,18 +111,17 @@ def _answer(tasks: Sequence[Task], answers: Sequence[ToolAnswer]) -> str:
     if not tasks:
         return HELP
     if not answers:
-        return "There are no tools here that I could reckon with."
+        return "There are no tools here that I could use for that."
     return " ".join(_sentence(task, answer) for task, answer in zip(tasks, answers, strict=False))
 
 
 def _sentence(task: Task, answer: ToolAnswer) -> str:
     text = _MARKS.sub("", answer.text).strip()
     if answer.failed:
-        return f"I could not find out what {task.said} is: {text}"
+        return f"I could not compute {task.said}: {text}"
     return f"{task.said} is {text}."
 
 
-def _usage(request: Request, message: FromModel) -> Usage:
-    """A guess, as there is nothing that counts."""
+def _usage(request: CompletionRequest, message: FromModel) -> Usage:
     sent = sum(len(str(one)) for one in request.messages) + len(request.system)
     return Usage(input=sent // 4, output=len(str(message)) // 4, requests=1)

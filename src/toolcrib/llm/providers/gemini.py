@@ -6,18 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolcrib.errors import AnswerCut
-from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.history import joined
-from toolcrib.llm.http import Outgoing
-from toolcrib.llm.model import ModelEvent, Request, Traits
-from toolcrib.llm.refusals import complain
-from toolcrib.llm.stream_reader import Gathering
-from toolcrib.llm.values import Json, count, table, tables, text
+from toolcrib.llm.history import Limits, joined
+from toolcrib.llm.http import VendorRequest
+from toolcrib.llm.json_values import Json, count, table, tables, text
+from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
+from toolcrib.llm.stream_reader import AnswerBuilder
+from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
+    FromUser,
     Image,
     Message,
     Opaque,
@@ -55,20 +54,17 @@ _REASONS: dict[str, StopReason] = {
 }
 _SIGNATURE = "thoughtSignature"
 _NO_SIGNATURE = "skip_thought_signature_validator"
-"""What Google wants in the place of a signature with a call that another model made."""
+"""Google's placeholder for the signature of a call that another model made."""
 _NO_CALL = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
 _SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)")
-"""Models that refuse a first call without a signature."""
+"""Models that reject a first call without a signature."""
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
-    """One model."""
     return VendorModel(Contents(model, context), context)
 
 
 class Contents:
-    """A model of Google."""
-
     form = "gemini"
     limits = Limits()
 
@@ -77,14 +73,12 @@ class Contents:
         self._model = model.removeprefix("models/")
         self._context = context
 
-    async def traits(self) -> Traits:
-        """All of them see pictures and take tools."""
-        return Traits(context_tokens=self._context.context_tokens or CONTEXT)
+    async def traits(self) -> ModelTraits:
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def outgoing(self, request: Request) -> Outgoing:
-        """The request as the vendor wants it."""
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         key_name, key = await self._context.need_key(VENDOR)
-        return Outgoing(
+        return VendorRequest(
             vendor=VENDOR,
             url=f"{self._address()}/models/{self._model}:streamGenerateContent?alt=sse",
             headers={"x-goog-api-key": key},
@@ -92,15 +86,14 @@ class Contents:
             key_name=key_name,
         )
 
-    def reading(self) -> _Reading:
-        """For one answer."""
-        return _Reading()
+    def reader(self) -> _ContentsReader:
+        return _ContentsReader()
 
     def _address(self) -> str:
         address = self._context.address_of(VENDOR)
         return address if _VERSIONED.search(address) else f"{address}/v1beta"
 
-    def _body(self, request: Request) -> Json:
+    def _body(self, request: CompletionRequest) -> Json:
         body: Json = {"contents": _contents(request.messages, signs=bool(_SIGNS.match(self._model)))}
         if request.system:
             body["systemInstruction"] = {"parts": [{"text": request.system}]}
@@ -135,11 +128,11 @@ def _contents(messages: Sequence[Message], *, signs: bool) -> list[Json]:
 
 
 def _parts(message: Message, ids: Mapping[str, str]) -> list[Json]:
-    if isinstance(message, FromPerson):
+    if isinstance(message, FromUser):
         return [_part(part) for part in message.parts if not isinstance(part, Text) or part.text]
     if isinstance(message, FromModel):
         return [spoken for part in message.parts if (spoken := _spoken(part)) is not None]
-    # All answers first: the vendor wants as many of them, in a row, as there were calls.
+    # All answers first: the vendor wants as many in a row as there were calls.
     answers = [_result(answer, ids.get(answer.id)) for answer in message.answers]
     seen: list[Json] = []
     for answer in message.answers:
@@ -178,21 +171,18 @@ def _result(answer: ToolAnswer, id_: str | None) -> Json:
     return {"functionResponse": {"id": id_, **response} if id_ else response}
 
 
-class _Reading:
-    """Reads the chunks of one answer."""
-
+class _ContentsReader:
     def __init__(self) -> None:
-        self.gathering = Gathering()
+        self.builder = AnswerBuilder()
 
     def take(self, chunk: Json) -> list[ModelEvent]:
-        """One chunk."""
         if chunk.get("error"):
             raise complain(VENDOR, chunk["error"])
         self._count(table(chunk.get("usageMetadata")))
         blocked = text(table(chunk.get("promptFeedback")).get("blockReason"))
         if blocked:
-            self.gathering.reason, self.gathering.detail = "filtered", blocked
-            self.gathering.ended = True
+            self.builder.reason, self.builder.detail = "filtered", blocked
+            self.builder.ended = True
         events: list[ModelEvent] = []
         for candidate in tables(chunk.get("candidates"))[:1]:
             for part in tables(table(candidate.get("content")).get("parts")):
@@ -201,35 +191,35 @@ class _Reading:
         return events
 
     def rest(self) -> None:
-        """Nothing: calls come whole."""
+        """Calls arrive complete."""
 
     def _part(self, part: Json) -> list[ModelEvent]:
         call = table(part.get("functionCall"))
         if call:
             own = {"id": call.get("id"), _SIGNATURE: part.get(_SIGNATURE)}
             vendor = {key: value for key, value in own.items() if isinstance(value, str) and value}
-            self.gathering.call(call.get("id"), call.get("name"), call.get("args"), vendor)
+            self.builder.call(call.get("id"), call.get("name"), call.get("args"), vendor)
             return []
         if part.get("thought"):
-            return self.gathering.think(part.get("text"))
-        return self.gathering.say(part.get("text"))
+            return self.builder.think(part.get("text"))
+        return self.builder.say(part.get("text"))
 
     def _finish(self, candidate: Json) -> None:
         reason = text(candidate.get("finishReason"))
         if not reason:
             return
         if reason in _NO_CALL:
-            raise AnswerCut(f"Google Gemini wrote a call that cannot be read ({reason}).", hint="Ask again.")
-        self.gathering.reason = _REASONS.get(reason, "end")
-        if self.gathering.reason == "filtered":
-            self.gathering.detail = text(candidate.get("finishMessage")) or reason
-        self.gathering.ended = True
+            raise AnswerCut(f"Google Gemini wrote an invalid call ({reason}).", hint="Ask again.")
+        self.builder.reason = _REASONS.get(reason, "end")
+        if self.builder.reason == "filtered":
+            self.builder.detail = text(candidate.get("finishMessage")) or reason
+        self.builder.ended = True
 
     def _count(self, usage: Json) -> None:
         if not usage:
             return
         sent = count(usage.get("promptTokenCount"))
-        self.gathering.usage = Usage(
+        self.builder.usage = Usage(
             input=sent,
             output=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
             cached=min(sent, count(usage.get("cachedContentTokenCount"))),

@@ -1,7 +1,7 @@
-"""Ollama on this machine or another, in its own protocol: `ollama:qwen3`.
+"""Ollama, on this machine or another, in its own protocol: `ollama:qwen3`.
 
-Its own, because the copy of OpenAI's that it also speaks cannot say how much the model shall hold, and the
-default is small enough to lose the tools without a word.
+Its OpenAI-compatible API cannot set the context length, and the default is small enough to lose the tools
+silently.
 """
 
 from __future__ import annotations
@@ -9,27 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.history import joined, without_calls
-from toolcrib.llm.http import Outgoing
-from toolcrib.llm.model import Model, ModelEvent, Request, Traits
+from toolcrib.llm.history import Limits, joined, without_calls
+from toolcrib.llm.http import VendorRequest
+from toolcrib.llm.json_values import Json, count, table, tables, text
+from toolcrib.llm.model import CompletionRequest, Model, ModelEvent, ModelTraits
 from toolcrib.llm.ollama_host import address_of, describe
 from toolcrib.llm.providers import openai
-from toolcrib.llm.refusals import complain
-from toolcrib.llm.stream_reader import Gathering
-from toolcrib.llm.values import Json, count, table, tables, text
+from toolcrib.llm.stream_reader import AnswerBuilder
+from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
-from toolcrib.schema.messages import (
-    FromModel,
-    FromPerson,
-    FromTools,
-    Image,
-    Message,
-    StopReason,
-    Text,
-    Usage,
-)
+from toolcrib.schema.messages import FromModel, FromTools, FromUser, Image, Message, StopReason, Text, Usage
 
 VENDOR = Vendor(
     name="ollama",
@@ -40,21 +30,19 @@ VENDOR = Vendor(
 )
 NEEDS_KEY = False
 CONTEXT = 16_384
-"""Tokens to hold, unless the settings say otherwise or the model holds less; more costs memory."""
+"""Context in tokens, unless set in the settings or smaller in the model; more costs memory."""
 _REASONS: dict[str, StopReason] = {"length": "length"}
 
 
 def open_model(model: str, context: ModelContext) -> Model:
-    """One model; an address that ends in /v1 asks for the copy of OpenAI's protocol."""
+    """One model; an address that ends in /v1 uses the OpenAI-compatible API."""
     address = context.address_of(VENDOR)
     if address.endswith("/v1"):
         return openai.open_model(model, replace(context, address=address), VENDOR)
-    return VendorModel(Chat(model, context), context)
+    return VendorModel(OllamaChat(model, context), context)
 
 
-class Chat:
-    """A model that Ollama runs."""
-
+class OllamaChat:
     form = "openai"
     limits = Limits()
 
@@ -63,19 +51,18 @@ class Chat:
         self._model = model
         self._context = context
         self._address = address_of(context.address_of(VENDOR))
-        self._traits: Traits | None = None
+        self._traits: ModelTraits | None = None
 
-    async def traits(self) -> Traits:
-        """What Ollama says that the model can do; asked once."""
+    async def traits(self) -> ModelTraits:
+        """The capabilities that Ollama reports; asked once."""
         if self._traits is None:
             self._traits = await describe(self._address, self._model, self._context.context_tokens or CONTEXT)
         return self._traits
 
-    async def outgoing(self, request: Request) -> Outgoing:
-        """The request as the vendor wants it."""
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         traits = await self.traits()
         found = await self._context.key_of(VENDOR)
-        return Outgoing(
+        return VendorRequest(
             vendor=VENDOR,
             url=f"{self._address}/api/chat",
             headers={} if found is None else {"Authorization": f"Bearer {found[1]}"},
@@ -84,11 +71,10 @@ class Chat:
             in_lines=True,
         )
 
-    def reading(self) -> _Reading:
-        """For one answer."""
-        return _Reading()
+    def reader(self) -> _ChatReader:
+        return _ChatReader()
 
-    def _body(self, request: Request, traits: Traits) -> Json:
+    def _body(self, request: CompletionRequest, traits: ModelTraits) -> Json:
         tools = list(request.tools) if traits.tools else []
         messages = request.messages if traits.tools else without_calls(request.messages)
         limits: Json = {
@@ -109,7 +95,7 @@ class Chat:
 def _messages(system: str, messages: Sequence[Message]) -> list[Json]:
     written: list[Json] = [{"role": "system", "content": system}] if system else []
     for message in joined(messages):
-        if isinstance(message, FromPerson):
+        if isinstance(message, FromUser):
             written.append(_said("user", message.parts))
         elif isinstance(message, FromModel):
             written.append(_spoken(message))
@@ -144,37 +130,34 @@ def _results(message: FromTools) -> list[Json]:
     ]
     for answer in message.answers:
         if answer.images:
-            # Templates of models show pictures of a person's messages alone.
+            # Model templates only show pictures in user messages.
             shown: list[Text | Image] = [Text(f"Pictures from {answer.name}:"), *answer.images]
             written.append(_said("user", shown))
     return written
 
 
-class _Reading:
-    """Reads the lines of one answer."""
-
+class _ChatReader:
     def __init__(self) -> None:
-        self.gathering = Gathering()
+        self.builder = AnswerBuilder()
 
     def take(self, line: Json) -> list[ModelEvent]:
-        """One line."""
         if line.get("error"):
             raise complain(VENDOR, line["error"])
         message = table(line.get("message"))
-        events = [*self.gathering.think(message.get("thinking")), *self.gathering.say(message.get("content"))]
+        events = [*self.builder.think(message.get("thinking")), *self.builder.say(message.get("content"))]
         for call in tables(message.get("tool_calls")):
             function = table(call.get("function"))
-            self.gathering.call(call.get("id"), function.get("name"), function.get("arguments"))
+            self.builder.call(call.get("id"), function.get("name"), function.get("arguments"))
         if line.get("done"):
             self._end(line)
         return events
 
     def rest(self) -> None:
-        """Nothing: calls come whole."""
+        """Calls arrive complete."""
 
     def _end(self, line: Json) -> None:
-        self.gathering.end()
-        self.gathering.reason = _REASONS.get(text(line.get("done_reason")), "end")
-        self.gathering.usage = Usage(
+        self.builder.end()
+        self.builder.reason = _REASONS.get(text(line.get("done_reason")), "end")
+        self.builder.usage = Usage(
             input=count(line.get("prompt_eval_count")), output=count(line.get("eval_count")), requests=1
         )

@@ -1,24 +1,22 @@
-"""OpenAI's chat completions, and everybody's who copies them: `openai:gpt-…`."""
+"""OpenAI's chat completions and compatible APIs: `openai:gpt-…`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from toolcrib.errors import AnswerCut
-from toolcrib.llm.acceptable import NINE_CHARACTERS, Limits
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.history import joined
-from toolcrib.llm.http import Outgoing
-from toolcrib.llm.model import ModelEvent, Request, Traits
-from toolcrib.llm.refusals import complain
-from toolcrib.llm.stream_reader import Draft, Gathering
-from toolcrib.llm.valid_json import encode, is_valid
-from toolcrib.llm.values import Json, count, identifier, table, tables, text
+from toolcrib.llm.history import NINE_CHARACTERS, Limits, joined
+from toolcrib.llm.http import VendorRequest
+from toolcrib.llm.json_values import Json, count, encode, identifier, is_valid, table, tables, text
+from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
+from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft
+from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
     FromTools,
+    FromUser,
     Image,
     Message,
     StopReason,
@@ -49,19 +47,16 @@ _REASONS: dict[str, StopReason] = {
     "refusal": "refused",
 }
 _BROKEN = ("error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource")
-"""Reasons with which servers tell that they could not go on."""
+"""Reasons with which servers report a failure."""
 _MISTRAL = ("mistral", "mixtral", "ministral", "codestral", "magistral", "devstral", "pixtral")
-"""In the names of models whose templates refuse other ids."""
+"""Parts of the names of models whose templates reject other ids."""
 
 
 def open_model(model: str, context: ModelContext, vendor: Vendor = VENDOR) -> VendorModel:
-    """One model, of whoever speaks like this."""
     return VendorModel(Completions(model, context, vendor), context)
 
 
 class Completions:
-    """A model behind chat completions."""
-
     form = "openai"
 
     def __init__(self, model: str, context: ModelContext, vendor: Vendor) -> None:
@@ -71,15 +66,14 @@ class Completions:
         self._context = context
         self.limits = NINE_CHARACTERS if any(one in model.lower() for one in _MISTRAL) else Limits()
 
-    async def traits(self) -> Traits:
-        """What it holds is as the settings say; the protocol does not tell."""
-        return Traits(context_tokens=self._context.context_tokens or CONTEXT)
+    async def traits(self) -> ModelTraits:
+        """The protocol does not report capabilities; the context comes from the settings."""
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def outgoing(self, request: Request) -> Outgoing:
-        """The request as the vendor wants it."""
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         address = self._context.address_of(self._vendor)
         key_name, headers = await authorisation(self._context, self._vendor, address)
-        return Outgoing(
+        return VendorRequest(
             vendor=self._vendor,
             url=f"{address}/chat/completions",
             headers=headers,
@@ -87,11 +81,10 @@ class Completions:
             key_name=key_name,
         )
 
-    def reading(self) -> _Reading:
-        """For one answer."""
-        return _Reading(self._vendor)
+    def reader(self) -> _CompletionsReader:
+        return _CompletionsReader(self._vendor)
 
-    def _body(self, request: Request, address: str) -> Json:
+    def _body(self, request: CompletionRequest, address: str) -> Json:
         body: Json = {
             "model": self._model,
             "messages": write_messages(request.system, request.messages),
@@ -102,7 +95,7 @@ class Completions:
             body["tools"] = list(request.tools)
         limit = request.max_tokens or self._context.max_tokens
         if limit:
-            # OpenAI's newer models refuse the old name, others do not know the new one.
+            # OpenAI's newer models reject the old name, other servers do not know the new one.
             body["max_completion_tokens" if address == VENDOR.address else "max_tokens"] = limit
         if request.temperature is not None:
             body["temperature"] = request.temperature
@@ -112,7 +105,7 @@ class Completions:
 
 
 async def authorisation(context: ModelContext, vendor: Vendor, address: str) -> tuple[str, dict[str, str]]:
-    """The key's name and the headers; an address that is not the vendor's own may need no key."""
+    """The key's name and the headers; an address other than the vendor's own may need no key."""
     if address == vendor.address and vendor.keys:
         name, key = await context.need_key(vendor)
         return name, {"Authorization": f"Bearer {key}"}
@@ -121,10 +114,10 @@ async def authorisation(context: ModelContext, vendor: Vendor, address: str) -> 
 
 
 def write_messages(system: str, messages: Sequence[Message]) -> list[Json]:
-    """The talk; pictures out of tools follow their answers in a message of the person's."""
+    """The messages; tools' pictures follow their answers in a user message."""
     written: list[Json] = [{"role": "system", "content": system}] if system else []
     for message in joined(messages):
-        if isinstance(message, FromPerson):
+        if isinstance(message, FromUser):
             written.append({"role": "user", "content": _content(message.parts)})
         elif isinstance(message, FromModel):
             written.append(_spoken(message))
@@ -155,7 +148,7 @@ def _spoken(message: FromModel) -> Json:
 
 
 def _call(call: ToolUse) -> Json:
-    # The vendor parses this again: what was broken is sent back as an empty object.
+    # The vendor parses this again: broken arguments are sent as an empty object.
     arguments = encode(dict(call.arguments)).decode()
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
@@ -173,42 +166,42 @@ def _results(message: FromTools) -> list[Json]:
     return [*written, {"role": "user", "content": seen}] if seen else written
 
 
-class _Reading:
-    """Reads the chunks of one answer; what odd servers leave out is filled in."""
+class _CompletionsReader:
+    """Reads the chunks of one answer; fills in what some servers leave out."""
 
     def __init__(self, vendor: Vendor) -> None:
-        self.gathering = Gathering()
+        self.builder = AnswerBuilder()
         self._vendor = vendor
-        self._drafts: dict[object, Draft] = {}
+        self._drafts: dict[object, CallDraft] = {}
         self._last: object = None
         self._refused = False
 
     def take(self, chunk: Json) -> list[ModelEvent]:
         """One chunk; an empty one is the last."""
         if not chunk:
-            self.gathering.end()
+            self.builder.end()
         if chunk.get("error"):
             raise complain(self._vendor, chunk["error"])
         self._count(table(chunk.get("usage")))
-        # One answer was asked for; a second one would be mixed with it.
+        # Only one answer was requested; a second one would be mixed with it.
         return [event for choice in tables(chunk.get("choices"))[:1] for event in self._choice(choice)]
 
     def rest(self) -> None:
-        """The calls: which piece was the last of one, nobody says."""
-        gathering = self.gathering
+        """The calls: the protocol does not mark their last chunk."""
+        builder = self.builder
         for draft in self._drafts.values():
-            gathering.call(draft.id, draft.name, draft.arguments, closed=gathering.reason is not None)
-        if self._refused and gathering.reason in (None, "end", "calls"):
-            gathering.reason = "refused"
+            builder.call(draft.id, draft.name, draft.arguments, closed=builder.reason is not None)
+        if self._refused and builder.reason in (None, "end", "calls"):
+            builder.reason = "refused"
 
     def _choice(self, choice: Json) -> list[ModelEvent]:
         delta = table(choice.get("delta")) or table(choice.get("message"))
         thought = text(delta.get("reasoning_content")) or text(delta.get("reasoning"))
-        events = [*self.gathering.think(thought), *self.gathering.say(_words(delta.get("content")))]
+        events = [*self.builder.think(thought), *self.builder.say(_words(delta.get("content")))]
         refusal = text(delta.get("refusal"))
         if refusal:
             self._refused = True
-            events += self.gathering.say(refusal)
+            events += self.builder.say(refusal)
         for position, call in enumerate(tables(delta.get("tool_calls"))):
             self._draft(call, position)
         self._finish(text(choice.get("finish_reason")))
@@ -218,22 +211,22 @@ class _Reading:
         if not reason:
             return
         if reason.lower() in _BROKEN:
-            raise AnswerCut(f"The answer of {self._vendor.title} broke off: {reason}.", hint="Ask again.")
-        self.gathering.reason = _REASONS.get(reason.lower(), "end")
-        if self.gathering.reason == "filtered":
-            self.gathering.detail = reason
-        self.gathering.ended = True  # The count of tokens follows.
+            raise AnswerCut(f"{self._vendor.title}'s answer was cut off: {reason}.", hint="Ask again.")
+        self.builder.reason = _REASONS.get(reason.lower(), "end")
+        if self.builder.reason == "filtered":
+            self.builder.detail = reason
+        self.builder.ended = True  # The usage follows.
 
     def _draft(self, call: Json, position: int) -> None:
         function = table(call.get("function"))
-        draft = self._drafts.setdefault(self._slot(call, position), Draft())
+        draft = self._drafts.setdefault(self._slot(call, position), CallDraft())
         draft.id = draft.id or identifier(call.get("id"))
         draft.name = draft.name or text(function.get("name"))
         arguments = function.get("arguments")
         draft.arguments += _as_text(arguments)
 
     def _slot(self, call: Json, position: int) -> object:
-        """Which call a piece belongs to: by its index, else a piece with a name begins the next one."""
+        """Which call a chunk belongs to: by its index, else a chunk with a name begins the next one."""
         index = call.get("index")
         if isinstance(index, int):
             return index
@@ -245,7 +238,7 @@ class _Reading:
         if not usage:
             return
         sent = count(usage.get("prompt_tokens"))
-        self.gathering.usage = Usage(
+        self.builder.usage = Usage(
             input=sent,
             output=count(usage.get("completion_tokens")),
             cached=min(sent, count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))),
@@ -254,7 +247,7 @@ class _Reading:
 
 
 def _as_text(arguments: object) -> str:
-    """Arguments as they should have come; what no JSON can hold stays something that is no JSON."""
+    """Arguments as text; invalid values stay invalid."""
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
     written = encode(arguments).decode()
@@ -262,7 +255,7 @@ def _as_text(arguments: object) -> str:
 
 
 def _words(content: object) -> str:
-    """The words of a message; a few servers send them in parts."""
+    """A message's text; a few servers send it in parts."""
     if isinstance(content, list):
         return "".join(text(part.get("text")) for part in tables(content))
     return text(content)

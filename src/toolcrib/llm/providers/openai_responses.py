@@ -1,4 +1,5 @@
-"""OpenAI's responses: `openai-responses:gpt-…`. Nothing stays at the vendor; reasoning travels encrypted."""
+"""OpenAI's responses: `openai-responses:gpt-…`. Nothing is stored at the vendor; reasoning is sent
+encrypted."""
 
 from __future__ import annotations
 
@@ -6,22 +7,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolcrib.llm.acceptable import Limits
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.history import joined
-from toolcrib.llm.http import Outgoing
-from toolcrib.llm.model import ModelEvent, Request, Traits
+from toolcrib.llm.history import Limits, joined
+from toolcrib.llm.http import VendorRequest
+from toolcrib.llm.json_values import Json, count, encode, table, tables, text
+from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
 from toolcrib.llm.providers.openai import CONTEXT, authorisation
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
-from toolcrib.llm.refusals import complain
-from toolcrib.llm.stream_reader import Gathering
-from toolcrib.llm.valid_json import encode
-from toolcrib.llm.values import Json, count, table, tables, text
+from toolcrib.llm.stream_reader import AnswerBuilder
+from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
     FromModel,
-    FromPerson,
     FromTools,
+    FromUser,
     Image,
     Message,
     Opaque,
@@ -33,17 +32,14 @@ from toolcrib.schema.messages import (
 
 VENDOR = replace(CHAT_VENDOR, name="openai-responses")
 _REASONING = ("o1", "o3", "o4", "gpt-5", "gpt-6", "codex")
-"""How the names of models begin that reason; others refuse to be asked for it."""
+"""Prefixes of reasoning models; others reject requests for reasoning."""
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
-    """One model."""
     return VendorModel(Responses(model, context), context)
 
 
 class Responses:
-    """A model behind responses."""
-
     form = "openai-responses"
     limits = Limits(call_id=re.compile(r"[A-Za-z0-9_-]{1,64}"))
 
@@ -52,15 +48,14 @@ class Responses:
         self._model = model
         self._context = context
 
-    async def traits(self) -> Traits:
-        """What it holds is as the settings say; the protocol does not tell."""
-        return Traits(context_tokens=self._context.context_tokens or CONTEXT)
+    async def traits(self) -> ModelTraits:
+        """The protocol does not report capabilities; the context comes from the settings."""
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
 
-    async def outgoing(self, request: Request) -> Outgoing:
-        """The request as the vendor wants it."""
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         address = self._context.address_of(VENDOR)
         key_name, headers = await authorisation(self._context, VENDOR, address)
-        return Outgoing(
+        return VendorRequest(
             vendor=VENDOR,
             url=f"{address}/responses",
             headers=headers,
@@ -68,11 +63,10 @@ class Responses:
             key_name=key_name,
         )
 
-    def reading(self) -> _Reading:
-        """For one answer."""
-        return _Reading()
+    def reader(self) -> _ResponsesReader:
+        return _ResponsesReader()
 
-    def _body(self, request: Request) -> Json:
+    def _body(self, request: CompletionRequest) -> Json:
         body: Json = {
             "model": self._model,
             "input": _items(request.messages, reasoning=reasons(self._model)),
@@ -94,14 +88,14 @@ class Responses:
 
 
 def reasons(model: str) -> bool:
-    """Whether a model can be asked for its reasoning: those for chats, such as gpt-5-chat-latest, cannot."""
+    """Whether a model can be asked for its reasoning; chat models such as gpt-5-chat-latest cannot."""
     return model.startswith(_REASONING) and "-chat" not in model
 
 
 def _items(messages: Sequence[Message], *, reasoning: bool) -> list[Json]:
     items: list[Json] = []
     for message in joined(messages):
-        if isinstance(message, FromPerson):
+        if isinstance(message, FromUser):
             items.append({"role": "user", "content": [_part(part) for part in message.parts]})
         elif isinstance(message, FromModel):
             items += _followed(
@@ -117,7 +111,7 @@ def _items(messages: Sequence[Message], *, reasoning: bool) -> list[Json]:
 
 
 def _followed(items: list[Json]) -> list[Json]:
-    """The items of one message; the vendor refuses reasoning that nothing follows."""
+    """The items of one message; the vendor rejects reasoning that nothing follows."""
     while items and items[-1].get("type") == "reasoning":
         items.pop()
     return items
@@ -131,7 +125,7 @@ def _part(part: Text | Image) -> Json:
 
 def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
     if isinstance(part, Text):
-        # As plain text: a list would need the id and the annotations that the vendor once gave it.
+        # As plain text: a list would need the vendor's original id and annotations.
         return {"role": "assistant", "content": part.text} if part.text else None
     if isinstance(part, Opaque):
         return dict(part.data) if part.vendor == VENDOR.name else None
@@ -150,26 +144,25 @@ def _result(answer: ToolAnswer) -> Json:
     return {"type": "function_call_output", "call_id": answer.id, "output": output}
 
 
-class _Reading:
-    """Reads the events of one answer; what counts is each item as it is when it is done."""
+class _ResponsesReader:
+    """Reads the events of one answer; each item counts as it is when done."""
 
     def __init__(self) -> None:
-        self.gathering = Gathering()
+        self.builder = AnswerBuilder()
         self._said = False
         self._refused = False
         self._done = 0
 
     def take(self, event: Json) -> list[ModelEvent]:
-        """One event."""
         if event.get("object") == "response":
             return self._end(event)
         kind = event.get("type")
         if kind in ("response.output_text.delta", "response.refusal.delta"):
             self._said = True
             self._refused = self._refused or kind == "response.refusal.delta"
-            return self.gathering.say(event.get("delta"))
+            return self.builder.say(event.get("delta"))
         if kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
-            return self.gathering.think(event.get("delta"))
+            return self.builder.think(event.get("delta"))
         if kind == "response.output_item.done":
             self._done += 1
             return self._item(table(event.get("item")))
@@ -182,49 +175,49 @@ class _Reading:
         return []
 
     def rest(self) -> None:
-        """Nothing: calls come whole, or not at all."""
+        """Calls arrive complete, or not at all."""
 
     def _item(self, item: Json) -> list[ModelEvent]:
         kind = item.get("type")
         if kind == "function_call":
             closed = item.get("status") in (None, "completed")
-            self.gathering.call(item.get("call_id"), item.get("name"), item.get("arguments"), closed=closed)
+            self.builder.call(item.get("call_id"), item.get("name"), item.get("arguments"), closed=closed)
         if kind == "reasoning" and text(item.get("encrypted_content")):
             kept: Json = {
                 key: item[key] for key in ("type", "id", "summary", "encrypted_content") if key in item
             }
-            self.gathering.keep(Opaque(vendor=VENDOR.name, data=kept))
+            self.builder.keep(Opaque(vendor=VENDOR.name, data=kept))
         return self._unsaid(item) if kind == "message" else []
 
     def _unsaid(self, item: Json) -> list[ModelEvent]:
-        """The words of a message that came whole, without having been streamed."""
+        """Text of a message that was not streamed."""
         said, self._said = self._said, False
         parts = tables(item.get("content"))
         self._refused = self._refused or any(part.get("type") == "refusal" for part in parts)
         if said:
             return []
         words = (text(part.get("text")) or text(part.get("refusal")) for part in parts)
-        return [event for word in words for event in self.gathering.say(word)]
+        return [event for word in words for event in self.builder.say(word)]
 
     def _end(self, response: Json) -> list[ModelEvent]:
         if response.get("status") == "failed" or response.get("error"):
             raise complain(VENDOR, response.get("error"))
-        # Some servers tell the items only here; one that the limit cut is told nowhere else.
+        # Some servers report the items only here; one cut by the limit is reported nowhere else.
         items = tables(response.get("output"))[self._done :]
         events = [event for item in items for event in self._item(item)]
-        self.gathering.end()
+        self.builder.end()
         why = text(table(response.get("incomplete_details")).get("reason"))
         if why or response.get("status") == "incomplete":
-            self.gathering.reason = "filtered" if why == "content_filter" else "length"
-            self.gathering.detail = why
+            self.builder.reason = "filtered" if why == "content_filter" else "length"
+            self.builder.detail = why
         elif self._refused:
-            self.gathering.reason = "refused"
+            self.builder.reason = "refused"
         self._count(table(response.get("usage")))
         return events
 
     def _count(self, usage: Json) -> None:
         sent = count(usage.get("input_tokens"))
-        self.gathering.usage = Usage(
+        self.builder.usage = Usage(
             input=sent,
             output=count(usage.get("output_tokens")),
             cached=min(sent, count(table(usage.get("input_tokens_details")).get("cached_tokens"))),

@@ -1,25 +1,127 @@
-"""The model that ships with the package: small, on the CPU, without a download, a hub or an account.
+"""The embedding model that ships with the package: small, on the CPU, without downloads or accounts.
 
-One pass gives a vector for a text and a short vector for each of its tokens. The vectors of a question's
-clauses come from the same pass, so several tasks in one question cost no more than one.
+One pass gives a vector for a text and a short vector for each token. The vectors of a question's clauses come
+from the same pass. The tokenizer is our own because the usual package depends on a model hub's client.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
-from collections.abc import Sequence
-from functools import cached_property
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.retrieval import arithmetic
-from toolcrib.retrieval.embedding import SCALE, Embedded, EmbedderSettings, EmbedderUnavailable, Part
-from toolcrib.retrieval.wordpieces import WordPieces
+from toolcrib.retrieval.embedder import SCALE, Embedded, EmbedderOptions, EmbedderUnavailable, QueryVectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_BEGIN, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
+_LONGEST_WORD = 100
+"""Characters; longer words are unknown, as in training."""
+_CHARACTERS_A_PIECE = 40
+"""Characters of a text for each token that may result; more cannot matter."""
+_IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ebef\U0002f800-\U0002fa1f"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_PLAIN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
+
+
+class WordPieces:
+    """A tokenizer with a fixed vocabulary."""
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self._known = vocabulary
+        self._begin, self._end = vocabulary[_BEGIN], vocabulary[_END]
+        self._unknown = vocabulary[_UNKNOWN]
+        self._pieces = lru_cache(maxsize=32_768)(self._cut)
+
+    @classmethod
+    def read(cls, path: Path) -> WordPieces:
+        """The vocabulary of a file with one token a line."""
+        # Not `splitlines`, which splits at characters that are tokens themselves.
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        return cls({piece: number for number, piece in enumerate(lines)})
+
+    def encode(self, text: str, most: int) -> tuple[list[int], list[tuple[int, int]]]:
+        """The ids of at most `longest` tokens, ends included, and their positions in the text."""
+        text = text[: most * _CHARACTERS_A_PIECE]
+        ids, places = [self._begin], [(0, 0)]
+        for word, start, end in _words(text):
+            pieces = self._pieces(word)
+            ids += pieces
+            places += [(start, end)] * len(pieces)
+            if len(ids) >= most:
+                break
+        del ids[most - 1 :], places[most - 1 :]
+        return [*ids, self._end], [*places, (0, 0)]
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """Repeatedly takes the longest known token from the left."""
+        if len(word) > _LONGEST_WORD:
+            return (self._unknown,)
+        found, start = [], 0
+        while start < len(word):
+            before = "##" if start else ""
+            for end in range(len(word), start, -1):
+                number = self._known.get(before + word[start:end])
+                if number is not None:
+                    break
+            else:
+                return (self._unknown,)
+            found.append(number)
+            start = end
+        return tuple(found)
+
+
+def _words(text: str) -> list[tuple[str, int, int]]:
+    lowered = text.lower()
+    if lowered.isascii() and _CONTROL.search(lowered) is None:
+        return [(found[0], found.start(), found.end()) for found in _PLAIN.finditer(lowered)]
+    return _folded_words(text)
+
+
+def _folded_words(text: str) -> list[tuple[str, int, int]]:
+    """For any script: removes accents, separates punctuation and ideographs."""
+    words: list[tuple[str, int, int]] = []
+    current, start = "", 0
+    for place, one in enumerate(text):
+        kind = unicodedata.category(one)
+        folded = _fold(one)
+        if kind[0] == "C" and one not in "\t\n\r":
+            continue
+        if one.isspace():
+            current = _close(words, current, start, place)
+        elif kind[0] == "P" or (one.isascii() and not one.isalnum()) or _ANY_IDEOGRAPH.match(one):
+            current = _close(words, current, start, place)
+            words.append((folded or one, place, place + 1))
+        else:
+            start = start if current else place
+            current += folded
+    _close(words, current, start, len(text))
+    return words
+
+
+def _close(words: list[tuple[str, int, int]], current: str, start: int, end: int) -> str:
+    if current:
+        words.append((current, start, end))
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _fold(one: str) -> str:
+    decomposed = unicodedata.normalize("NFD", one.lower())
+    return "".join(part for part in decomposed if unicodedata.category(part) != "Mn")
+
+
+_ANY_IDEOGRAPH = re.compile(rf"[{_IDEOGRAPH}]")
+
 
 MODEL = Path(__file__).parents[1] / "model"
 LONGEST_QUESTION = 96
@@ -29,13 +131,13 @@ AT_ONCE = 8
 """Texts in one pass: more gain nothing on one core."""
 
 
-def open(settings: EmbedderSettings) -> BuiltIn:  # noqa: A001
-    """The built-in model; it is read when it is first used."""
-    return BuiltIn()
+def open(settings: EmbedderOptions) -> BuiltinEmbedder:  # noqa: A001
+    """The built-in model, loaded on first use."""
+    return BuiltinEmbedder()
 
 
-class BuiltIn:
-    """Runs the shipped model; may be used by several threads."""
+class BuiltinEmbedder:
+    """Runs the built-in model; thread-safe."""
 
     dimension = 384
     token_width = 64
@@ -46,7 +148,7 @@ class BuiltIn:
 
     @cached_property
     def id(self) -> str:
-        """From the size and the end of the model file: another model, other vectors."""
+        """From the size and the end of the model file."""
         with (self._folder / "model.onnx").open("rb") as file:
             size = file.seek(0, 2)
             file.seek(-min(size, _TOLD_BY), 2)
@@ -54,7 +156,6 @@ class BuiltIn:
         return f"builtin-{digest.hexdigest()[:16]}"
 
     def embed(self, passages: Sequence[str]) -> list[Embedded]:
-        """The vectors of tools."""
         arithmetic.prepare()
         import numpy as np
 
@@ -69,8 +170,7 @@ class BuiltIn:
                 made[number] = Embedded(vectors[row], short)
         return [made[number] for number in range(len(cut))]
 
-    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[Part]:
-        """The question whole, then its clauses."""
+    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[QueryVectors]:
         ids, places = self._pieces.encode(question, LONGEST_QUESTION)
         states, tokens, weights = self._run([ids], ["states", "tokens", "importance"])
         whole = _part(states[0], tokens[0], weights[0], range(len(ids)))
@@ -112,7 +212,7 @@ class BuiltIn:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        # Without the arena the memory of a pass goes back; it costs nothing that can be measured.
+        # Without the arena, memory is returned after each pass, at no measurable cost.
         options.enable_cpu_mem_arena = False
         session = onnxruntime.InferenceSession(
             str(self._folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
@@ -130,10 +230,10 @@ def _part(
     tokens: NDArray[np.float32],
     weights: NDArray[np.float32],
     inside: Sequence[int],
-) -> Part:
+) -> QueryVectors:
     import numpy as np
 
     rows = list(inside)
     mean = states[rows].mean(0)
     share = weights[rows]
-    return Part(mean / np.linalg.norm(mean), tokens[rows], share / max(float(share.sum()), 1e-6))
+    return QueryVectors(mean / np.linalg.norm(mean), tokens[rows], share / max(float(share.sum()), 1e-6))

@@ -1,9 +1,9 @@
-"""No embedder: tools are found by their words alone."""
+"""No embedder: tools are found by words alone."""
 
 from __future__ import annotations
 
-from toolcrib.retrieval.embedding import EmbedderSettings
+from toolcrib.retrieval.embedder import EmbedderOptions
 
 
-def open(settings: EmbedderSettings) -> None:  # noqa: A001
-    """Nothing."""
+def open(settings: EmbedderOptions) -> None:  # noqa: A001
+    pass

@@ -1,4 +1,4 @@
-"""Models that Ollama runs on this or another machine, such as `nomic-embed-text`."""
+"""Embedding models that Ollama runs on this or another machine, such as `nomic-embed-text`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from toolcrib.retrieval.embedding import Embedded, EmbedderSettings, Part
+from toolcrib.retrieval.embedder import Embedded, EmbedderOptions, QueryVectors
 from toolcrib.retrieval.remote_vectors import as_vectors, post
 
 DEFAULT_URL = "http://127.0.0.1:11434"
@@ -16,17 +16,14 @@ _PREFIXES = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
     "mxbai-embed-large": ("", "Represent this sentence for searching relevant passages: "),
 }
-"""What a model wants before a text and before a question."""
+"""Prefixes that a model expects before a text and before a question."""
 
 
-def open(settings: EmbedderSettings) -> Ollama:  # noqa: A001
-    """The model that the settings name."""
-    return Ollama(settings.url or DEFAULT_URL, settings.model or DEFAULT_MODEL)
+def open(settings: EmbedderOptions) -> OllamaEmbedder:  # noqa: A001
+    return OllamaEmbedder(settings.url or DEFAULT_URL, settings.model or DEFAULT_MODEL)
 
 
-class Ollama:
-    """Asks `POST /api/embed`."""
-
+class OllamaEmbedder:
     token_width = 0
 
     def __init__(self, url: str, model: str) -> None:
@@ -36,21 +33,18 @@ class Ollama:
 
     @property
     def id(self) -> str:
-        """The model, whose name has its version."""
         return "ollama-" + hashlib.sha256(self._model.encode()).hexdigest()[:16]
 
     def embed(self, passages: Sequence[str]) -> list[Embedded]:
-        """The vectors of tools."""
         made: list[Embedded] = []
         for at in range(0, len(passages), AT_ONCE):
             texts = [self._for_tools + text for text in passages[at : at + AT_ONCE]]
             made += [Embedded(vector) for vector in self._ask(texts)]
         return made
 
-    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[Part]:
-        """The question whole, then its clauses."""
+    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[QueryVectors]:
         texts = [question, *(question[start:end] for start, end in spans)]
-        return [Part(vector) for vector in self._ask([self._for_questions + text for text in texts])]
+        return [QueryVectors(vector) for vector in self._ask([self._for_questions + text for text in texts])]
 
     def _ask(self, texts: list[str]) -> list[Any]:
         told = post(f"{self._url}/api/embed", {"model": self._model, "input": texts, "truncate": True})

@@ -1,4 +1,4 @@
-"""Any address that speaks OpenAI's embeddings: the vendor's own, or a server of the person's."""
+"""Any API compatible with OpenAI's embeddings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from toolcrib.retrieval.embedding import Embedded, EmbedderSettings, EmbedderUnavailable, Part
+from toolcrib.retrieval.embedder import Embedded, EmbedderOptions, EmbedderUnavailable, QueryVectors
 from toolcrib.retrieval.remote_vectors import as_vectors, post
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -14,14 +14,11 @@ DEFAULT_MODEL = "text-embedding-3-small"
 AT_ONCE = 64
 
 
-def open(settings: EmbedderSettings) -> OpenAiEmbedder:  # noqa: A001
-    """The model at the address that the settings name."""
+def open(settings: EmbedderOptions) -> OpenAiEmbedder:  # noqa: A001
     return OpenAiEmbedder(settings.url or DEFAULT_URL, settings.model or DEFAULT_MODEL, settings.api_key)
 
 
 class OpenAiEmbedder:
-    """Asks `POST /embeddings`."""
-
     token_width = 0
 
     def __init__(self, url: str, model: str, api_key: str = "") -> None:
@@ -30,29 +27,24 @@ class OpenAiEmbedder:
 
     @property
     def id(self) -> str:
-        """The address and the model."""
         return "openai-" + hashlib.sha256(f"{self._url} {self._model}".encode()).hexdigest()[:16]
 
     def embed(self, passages: Sequence[str]) -> list[Embedded]:
-        """The vectors of tools."""
         made: list[Embedded] = []
         for at in range(0, len(passages), AT_ONCE):
             made += [Embedded(vector) for vector in self._ask(list(passages[at : at + AT_ONCE]))]
         return made
 
-    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[Part]:
-        """The question whole, then its clauses."""
+    def read(self, question: str, spans: Sequence[tuple[int, int]]) -> list[QueryVectors]:
         texts = [question, *(question[start:end] for start, end in spans)]
-        return [Part(vector) for vector in self._ask(texts)]
+        return [QueryVectors(vector) for vector in self._ask(texts)]
 
     def _ask(self, texts: list[str]) -> list[Any]:
         headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
         told = post(f"{self._url}/embeddings", {"model": self._model, "input": texts}, headers)
         rows = told.get("data")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise EmbedderUnavailable(
-                f"{self._url} answered without vectors.", hint="Is it an embedding model?"
-            )
+            raise EmbedderUnavailable(f"{self._url} returned no vectors.", hint="Is it an embedding model?")
         ordered = sorted(rows, key=lambda row: row.get("index", 0))
         vectors = as_vectors([row.get("embedding") for row in ordered], len(texts), self._url)
         self.dimension = vectors.shape[1]

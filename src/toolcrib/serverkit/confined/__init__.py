@@ -1,4 +1,4 @@
-"""File access that cannot leave the folders it was given.
+"""File access that cannot leave the given folders.
 
 Every path is resolved by the kernel (`openat2`) or by a walk from descriptor to descriptor, never by looking
 first and opening afterwards: swapping a folder for a link in between gains nothing. Links are followed where
@@ -7,6 +7,6 @@ file by a new one, so that a hard link to something outside is never written thr
 cannot be told from reading any other file.
 """
 
-from toolcrib.serverkit.confined.roots import Place, Roots
+from toolcrib.serverkit.confined.roots import ConfinedEntry, Roots
 
-__all__ = ["Place", "Roots"]
+__all__ = ["ConfinedEntry", "Roots"]

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolcrib.serverkit.confined.opening import FOLDER, Escape
+from toolcrib.serverkit.confined.walk import FOLDER, Escape
 
 OPENAT2 = 437
 """The number of the system call; the same on both of these machines."""

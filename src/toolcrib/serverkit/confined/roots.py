@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.confined.opening import FOLDER, LISTING, READING, Escape, Opener, best_opener
 from toolcrib.serverkit.confined.protected import protected_part
-from toolcrib.serverkit.confined.refusals import explained
-from toolcrib.serverkit.confined.walk import MAX_LINKS, inside, link_target
-from toolcrib.serverkit.failure import ToolFailure
+from toolcrib.serverkit.confined.walk import (
+    FOLDER,
+    LISTING,
+    MAX_LINKS,
+    READING,
+    Escape,
+    Opener,
+    best_opener,
+    inside,
+    link_target,
+)
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.own_places import (
     is_home,
     is_own_file,
@@ -25,6 +33,57 @@ from toolcrib.serverkit.own_places import (
     touched_place,
     within,
 )
+
+_REASONS = {
+    errno.ENOENT: ("does not exist", "List the folder above it to see what is there."),
+    errno.ENOTDIR: ("leads through something that is not a folder", "List the folder above it."),
+    errno.EISDIR: ("is a folder", "Use list_directory for folders."),
+    errno.EEXIST: ("already exists", "Choose another name."),
+    errno.ENOTEMPTY: ("is a folder that is not empty", "Choose another name."),
+    errno.EACCES: ("may not be accessed: permission denied", ""),
+    errno.EPERM: ("may not be changed: operation not permitted", ""),
+    errno.EROFS: ("is on a read-only file system", ""),
+    errno.ELOOP: ("is a loop of links", ""),
+    errno.ENAMETOOLONG: ("is too long", "Use a shorter name."),
+    errno.ENOSPC: ("cannot be written: the disk is full", ""),
+    errno.EDQUOT: ("cannot be written: the disk quota is used up", ""),
+    errno.ENXIO: ("is not a regular file", "Pipes, sockets and devices are refused."),
+    errno.EXDEV: ("is on another file system", "Read it and write it there instead."),
+    errno.EINVAL: ("cannot be moved into itself", ""),
+    errno.EAGAIN: ("kept changing while it was opened", "Try again."),
+}
+
+
+def outside(path: str, allowed: Sequence[str]) -> ToolFailure:
+    """The refusal of a path that leads out."""
+    return ToolFailure(
+        f"{path!r} is outside the allowed folders, or a link on its way leads outside.",
+        f"Allowed: {', '.join(allowed)}.",
+    )
+
+
+@contextmanager
+def explained(path: str, allowed: Sequence[str], *, new: bool = False) -> Iterator[None]:
+    """Raise `ToolFailure` about `path` for whatever the file system refuses inside the block.
+
+    `new` is set where the file need not exist: what is missing is then its folder.
+    """
+    try:
+        yield
+    except Escape:
+        raise outside(path, allowed) from None
+    except UnicodeEncodeError:
+        raise ToolFailure(f"{path!r} contains characters that are not allowed in file names.") from None
+    except OSError as error:
+        if new and error.errno == errno.ENOENT:
+            raise _no_folder(path) from error
+        reason, hint = _REASONS.get(error.errno or 0, (f"cannot be used: {error.strerror}", ""))
+        raise ToolFailure(f"{path!r} {reason}.", hint) from error
+
+
+def _no_folder(path: str) -> ToolFailure:
+    folder = path.rstrip("/").rpartition("/")[0] or "/"
+    return ToolFailure(f"The folder {folder!r} does not exist.", "Create it first, or choose another folder.")
 
 
 @dataclass(frozen=True)
@@ -37,7 +96,7 @@ class Root:
 
 
 @dataclass(frozen=True)
-class Place:
+class ConfinedEntry:
     """A name in a folder that is open; the entry itself may not exist."""
 
     folder: int
@@ -51,10 +110,10 @@ class Place:
         """Where it really is."""
         return self.root.real.joinpath(*self.names)
 
-    def beside(self, name: str) -> Place:
+    def beside(self, name: str) -> ConfinedEntry:
         """Another name in the same folder."""
         check_name(name)
-        return Place(self.folder, name, self.root, (*self.names[:-1], name))
+        return ConfinedEntry(self.folder, name, self.root, (*self.names[:-1], name))
 
 
 class Roots:
@@ -130,25 +189,25 @@ class Roots:
             os.close(descriptor)
 
     @contextmanager
-    def folder(self, path: str, name: str) -> Iterator[Place]:
+    def folder(self, path: str, name: str) -> Iterator[ConfinedEntry]:
         """The place of `name` in the folder `path`; `name` is a single name."""
         check_name(name)
         root, parts = self._locate(path)
         descriptor, above = self._opener.open(root.descriptor, parts, FOLDER)
         try:
-            yield Place(descriptor, name, root, (*above, name))
+            yield ConfinedEntry(descriptor, name, root, (*above, name))
         finally:
             os.close(descriptor)
 
     @contextmanager
-    def entry(self, path: str) -> Iterator[Place]:
+    def entry(self, path: str) -> Iterator[ConfinedEntry]:
         """The entry that `path` names, itself: a link is not followed."""
         root, parts = self._locate(path)
         with self._place(root, parts, path) as place:
             yield place
 
     @contextmanager
-    def target(self, path: str) -> Iterator[Place]:
+    def target(self, path: str) -> Iterator[ConfinedEntry]:
         """The file that `path` leads to, links followed, whether or not it exists."""
         root, parts = self._locate(path)
         for _ in range(MAX_LINKS):
@@ -160,16 +219,16 @@ class Roots:
             parts = [*parts[:-1], *inside(onward)]
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
-    def check_changeable(self, place: Place, *, moving: bool = False) -> None:
+    def check_changeable(self, place: ConfinedEntry, *, moving: bool = False) -> None:
         """Raise `ToolFailure` when the place is protected, or when moving it would move a root."""
         if moving and self._is_immovable(place):
-            raise ToolFailure(f"{place.name!r} is an allowed folder or contains one: it stays where it is.")
+            raise ToolFailure(f"{place.name!r} is an allowed folder or contains one and cannot be moved.")
         part = None if self._allow_protected else protected_part(place.names)
         named = next((each for each in self._protect if _meet(place.path, each)), None)
         if part is not None or named is not None:
             raise ToolFailure(
-                f"{place.name!r} is protected: {part or named} decides what other programs do.",
-                "A person can change it, or start this server with --allow-protected.",
+                f"{place.name!r} is protected: {part or named} controls what other programs do.",
+                "The user can change it, or start this server with --allow-protected.",
             )
         if self._is_own(place.root, place.names):
             raise _own_refusal(place.name)
@@ -189,25 +248,25 @@ class Roots:
             return True
         return is_home(path) or is_store(path)
 
-    def _is_immovable(self, place: Place) -> bool:
+    def _is_immovable(self, place: ConfinedEntry) -> bool:
         found = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
         return (found.st_dev, found.st_ino) in self._immovable
 
     @contextmanager
-    def _place(self, root: Root, parts: list[str], path: str) -> Iterator[Place]:
+    def _place(self, root: Root, parts: list[str], path: str) -> Iterator[ConfinedEntry]:
         if not parts:
             raise ToolFailure(f"{path!r} is an allowed folder itself.", "Name something inside it.")
         if parts[-1] == "..":
             raise ToolFailure(f"{path!r} ends in '..'.", "Name the file or folder itself.")
         descriptor, above = self._opener.open(root.descriptor, parts[:-1], FOLDER)
         try:
-            yield Place(descriptor, parts[-1], root, (*above, parts[-1]))
+            yield ConfinedEntry(descriptor, parts[-1], root, (*above, parts[-1]))
         finally:
             os.close(descriptor)
 
     def _locate(self, path: str) -> tuple[Root, list[str]]:
         if "\0" in path:
-            raise ToolFailure("A path cannot hold a NUL character.")
+            raise ToolFailure("A path cannot contain a null character.")
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if not path.startswith("/"):
             return self._roots[0], parts
@@ -226,7 +285,7 @@ class Roots:
 def _own_refusal(name: str) -> ToolFailure:
     return ToolFailure(
         f"{name!r} is protected: it belongs to Toolcrib itself.",
-        "Its settings and secrets are changed with the toolcrib command, or on its page.",
+        "Change its settings and secrets with the toolcrib command or on its web page.",
     )
 
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from toolcrib.serverkit.shell.verdict import Verdict, judge, rough_commands, simple_commands
 
 if TYPE_CHECKING:
-    from toolcrib.serverkit.shell.guarding import Guards
+    from toolcrib.serverkit.shell.readers import Guards
 
 __all__ = ["Verdict", "guards_for", "judge", "rough_commands", "simple_commands", "stays_local"]
 
 
 def guards_for(command: str, cwd: str = "", project: str = "") -> Guards:
     """The guards that a command needs when it runs; none when it is not understood."""
-    from toolcrib.serverkit.shell import guarding
+    from toolcrib.serverkit.shell import readers
 
-    return guarding.guards_for(command, cwd, project)
+    return readers.guards_for(command, cwd, project)
 
 
 def stays_local(command: str) -> bool:
     """Whether nothing that a command prints can come from the network."""
-    from toolcrib.serverkit.shell import local
+    from toolcrib.serverkit.shell import readers
 
-    return local.stays_local(command)
+    return readers.stays_local(command)

@@ -1,7 +1,7 @@
-"""Commands that nobody means to give: they wipe a disk, a system, a home, or stop the machine.
+"""Destructive commands: they wipe a disk, a system or a home folder, or stop the machine.
 
-Looked for in every command anywhere in the text, whatever stands around it; a way round this list still
-ends in a question, because what is not known to only read never runs unasked.
+Searched in every command anywhere in the text. A way around this list still
+needs approval, because only commands that are known to only read run without it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from toolcrib.serverkit.shell.syntax import Node, parse
+from toolcrib.serverkit.shell.syntax import SyntaxNode, parse
 from toolcrib.serverkit.shell.words import listed
 
 _DEEPEST = 4
@@ -29,16 +29,16 @@ _VITAL = re.compile(
 _FORK_BOMB = re.compile(
     r"(?:^|(?<=[\s;&|(]))(\S{1,40}?)\s{0,9}\(\s{0,9}\)\s{0,9}\{\s{0,9}\1\s{0,9}\|\s{0,9}\1\s{0,9}&\s{0,9}\}"
 )
-"""Every repetition is bounded: the text is whatever somebody sent."""
+"""Every repetition is bounded: the text is untrusted."""
 
 
 def destruction(text: str, depth: int = 0) -> str:
     """What would be destroyed, for people; empty when nothing was found."""
     if _FORK_BOMB.search(text):
-        return "it multiplies until the machine stands still"
+        return "it starts processes until the machine stops responding"
     for node in _every(parse(text)):
         if node.type == "file_redirect" and _DISK.search(node.text):
-            return "it writes over a disk"
+            return "it overwrites a disk"
         if node.type != "command":
             continue
         found = _of_command(_rough_words(node), depth)
@@ -81,28 +81,26 @@ def _of_command(words: Sequence[str], depth: int) -> str:
 
 def _rm(words: Sequence[str]) -> str:
     if "--no-preserve-root" in words or (_recursive(words) and any(map(_vital, words))):
-        return "it removes a folder that the system or a person lives in"
+        return "it removes a system or home folder"
     return ""
 
 
 def _change_mode(words: Sequence[str]) -> str:
     if _recursive(words) and any(map(_vital, words)):
-        return "it takes a whole system's permissions"
+        return "it changes the permissions of a system or home folder"
     return ""
 
 
 def _dd(words: Sequence[str]) -> str:
-    return (
-        "it writes over a disk" if any(_DISK.match(word[3:]) for word in words if word[:3] == "of=") else ""
-    )
+    return "it overwrites a disk" if any(_DISK.match(word[3:]) for word in words if word[:3] == "of=") else ""
 
 
 def _shred(words: Sequence[str]) -> str:
-    return "it writes over a disk" if any(map(_DISK.match, words)) else ""
+    return "it overwrites a disk" if any(map(_DISK.match, words)) else ""
 
 
 def _mv(words: Sequence[str]) -> str:
-    return "it moves a folder that the system lives in" if any(map(_vital, words[:-1])) else ""
+    return "it moves a system or home folder" if any(map(_vital, words[:-1])) else ""
 
 
 def _find(words: Sequence[str]) -> str:
@@ -135,7 +133,7 @@ def _unwrapped(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def _rough_words(node: Node) -> list[str]:
+def _rough_words(node: SyntaxNode) -> list[str]:
     """The words as they would most likely come out; good enough to look for harm, not to find none."""
     words = [
         _rough(child.text)
@@ -149,7 +147,7 @@ def _rough(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", re.sub(r"""\$?(['"])((?:(?!\1).)*)\1""", r"\2", text, flags=re.DOTALL))
 
 
-def _every(node: Node) -> Iterator[Node]:
+def _every(node: SyntaxNode) -> Iterator[SyntaxNode]:
     left = [node]
     while left:
         one = left.pop()

@@ -1,7 +1,7 @@
 """Which git commands only read: a list of commands, each with the options that keep it so.
 
 Options of git itself, which can run programs, are not accepted. That the config of a repository runs nothing
-either is ensured where the command is run (`toolcrib.bundled.terminal.reading_git`). What cannot be switched
+either is ensured where the command is run (`toolcrib.bundled.terminal.safe_git`). What cannot be switched
 off there (submodules, other repositories) is not on the list.
 """
 
@@ -111,7 +111,7 @@ _READING: dict[str, Syntax] = {
 
 
 def git(command: Simple) -> Uses | None:
-    """What a git command reads; None when it is not known to only read."""
+    """What a git command reads; None if it may change something."""
     words = command.words
     while words and words[0].literal and words[0].text in ("--no-pager", "-P"):
         words = words[1:]

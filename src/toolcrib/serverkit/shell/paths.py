@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Literal
 
 from toolcrib.serverkit.secret_places import Part, Wild, could_match, is_secret, part
-from toolcrib.serverkit.shell.words import NotUnderstood, Sign, Start, Word, plain
+from toolcrib.serverkit.shell.words import NotUnderstood, Sign, StartFolder, Word, plain
 
 Anchor = Literal["/", "~", ".", "?"]
 MOST_FOLDERS = 32
@@ -22,7 +22,7 @@ _OPEN_TREES = (part("usr"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ShellPath:
     """A path from the root, the home folder, the project, or from a folder that is not known (`?`)."""
 
     anchor: Anchor = "."
@@ -53,44 +53,44 @@ class Place:
         return {"/": "/", "~": "~/", ".": "./"}[self.anchor] + inner
 
 
-PROJECT = Place()
+PROJECT = ShellPath()
 
 
-def place_of(folder: str, project: str = "") -> Place | None:
+def place_of(folder: str, project: str = "") -> ShellPath | None:
     """The place of a folder that is given as text, such as the `cwd` of a call; empty is the project."""
-    start = Place(project=tuple(_parts(project)))
+    start = ShellPath(project=tuple(_parts(project)))
     if folder == "~" or folder.startswith("~/"):
-        return resolve(Word((Start.HOME, *folder[1:])), start)
+        return resolve(Word((StartFolder.HOME, *folder[1:])), start)
     return None if folder.startswith("~") else resolve(plain(folder), start)
 
 
-def resolve(word: Word, folder: Place) -> Place | None:
+def resolve(word: Word, folder: ShellPath) -> ShellPath | None:
     """The place that a path leads to; None when that cannot be known."""
     signs = word.signs
     if len(signs) > LONGEST_PATH:
         return None
-    if signs[:1] == (Start.HOME,):
-        folder = Place("~", project=folder.project)
+    if signs[:1] == (StartFolder.HOME,):
+        folder = ShellPath("~", project=folder.project)
     if signs[:1] == ("/",):
-        folder = Place("/", project=folder.project)
-    if signs and isinstance(signs[0], Start):
+        folder = ShellPath("/", project=folder.project)
+    if signs and isinstance(signs[0], StartFolder):
         signs = signs[1:]
         if signs and signs[0] != "/":
             return None
-    if any(isinstance(sign, Start) for sign in signs):
+    if any(isinstance(sign, StartFolder) for sign in signs):
         return None
     return _below(folder, _parts(signs))
 
 
 def _parts(signs: Iterable[Sign]) -> list[Part]:
     return [
-        tuple(sign for sign in run if not isinstance(sign, Start))
+        tuple(sign for sign in run if not isinstance(sign, StartFolder))
         for is_slash, run in groupby(signs, lambda sign: sign == "/")
         if not is_slash
     ]
 
 
-def _below(folder: Place, parts: Iterable[Part]) -> Place | None:
+def _below(folder: ShellPath, parts: Iterable[Part]) -> ShellPath | None:
     anchor, found, project = folder.anchor, list(folder.parts), folder.project
     for one in parts:
         if one == (".",):
@@ -109,10 +109,10 @@ def _below(folder: Place, parts: Iterable[Part]) -> Place | None:
             anchor = "?"
     if anchor == "/" and project and tuple(found[: len(project)]) == project:
         anchor, found = ".", found[len(project) :]
-    return Place(anchor, tuple(found), project)
+    return ShellPath(anchor, tuple(found), project)
 
 
-def entered(folders: Iterable[Place], word: Word) -> frozenset[Place]:
+def entered(folders: Iterable[ShellPath], word: Word) -> frozenset[ShellPath]:
     """The folders that a command may be in after a `cd`, which may have failed; raises `NotUnderstood`."""
     before = frozenset(folders)
     after = {resolve(word, folder) for folder in before}

@@ -1,7 +1,7 @@
 """A command line as the simple commands that it is made of; what is not plain syntax is not understood.
 
 On top of the parser stands a list of the syntax that is taken, so that whatever the parser and the shell
-may see differently (line ends, odd blanks, encodings) is left to a person.
+may see differently (line ends, odd blanks, encodings) is left to the user.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolcrib.serverkit.shell.paths import PROJECT, Place, entered, resolve
-from toolcrib.serverkit.shell.syntax import Node, parse
+from toolcrib.serverkit.shell.paths import PROJECT, ShellPath, entered, resolve
+from toolcrib.serverkit.shell.syntax import SyntaxNode, parse
 from toolcrib.serverkit.shell.words import (
     MAX_LENGTH,
     NotUnderstood,
-    Start,
+    StartFolder,
     Variables,
     Word,
     excerpt,
@@ -48,7 +48,7 @@ class Simple:
 
     name: str
     words: tuple[Word, ...] = ()
-    folders: frozenset[Place] = frozenset({PROJECT})
+    folders: frozenset[ShellPath] = frozenset({PROJECT})
     """Where it may run; more than one, because a `cd` before it may fail."""
     fed: bool = False
     """Its input comes from another command or from a file."""
@@ -63,7 +63,7 @@ class Simple:
 
 @dataclass(slots=True)
 class _Reading:
-    folders: frozenset[Place]
+    folders: frozenset[ShellPath]
     writes: bool = False
     """Redirections to files are accepted too."""
     commands: list[Simple] = field(default_factory=list)
@@ -80,7 +80,7 @@ class _Reading:
         ]
 
 
-def read_script(text: str, folder: Place = PROJECT, *, writes: bool = False) -> tuple[Simple, ...]:
+def read_script(text: str, folder: ShellPath = PROJECT, *, writes: bool = False) -> tuple[Simple, ...]:
     """Every simple command of a fully understood script, in order; raises `NotUnderstood`.
 
     The body of a loop is there once for each of its words. A file that is read by a redirection is there as
@@ -109,7 +109,7 @@ def _check_characters(text: str) -> None:
             raise NotUnderstood(f"an invisible character (U+{ord(character):04X})")
 
 
-def _check_depth(root: Node) -> None:
+def _check_depth(root: SyntaxNode) -> None:
     """What follows goes down the tree by calling itself."""
     left = [(root, 0)]
     while left:
@@ -119,7 +119,7 @@ def _check_depth(root: Node) -> None:
         left += [(child, depth + 1) for child in node.children]
 
 
-def _check_gaps(root: Node, source: bytes) -> None:
+def _check_gaps(root: SyntaxNode, source: bytes) -> None:
     """Between what the parser saw there must be blanks and nothing else."""
     end = 0
     for leaf in _leaves(root):
@@ -130,7 +130,7 @@ def _check_gaps(root: Node, source: bytes) -> None:
         raise NotUnderstood("the syntax")
 
 
-def _leaves(node: Node) -> Iterator[Node]:
+def _leaves(node: SyntaxNode) -> Iterator[SyntaxNode]:
     if not node.children or node.type == "string":
         yield node
         return
@@ -138,14 +138,14 @@ def _leaves(node: Node) -> Iterator[Node]:
         yield from _leaves(child)
 
 
-def _statement(node: Node, reading: _Reading, variables: Variables) -> None:
+def _statement(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     take = _STATEMENTS.get(node.type)
     if take is None:
         raise NotUnderstood(f"{node.type.replace('_', ' ')}: {excerpt(node)}")
     take(node, reading, variables)
 
 
-def _parts(node: Node, reading: _Reading, variables: Variables) -> None:
+def _parts(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     for child in node.children:
         if child.is_named:
             _statement(child, reading, variables)
@@ -153,11 +153,11 @@ def _parts(node: Node, reading: _Reading, variables: Variables) -> None:
             raise NotUnderstood(f"{child.type!r}")
 
 
-def _nothing(node: Node, reading: _Reading, variables: Variables) -> None:
+def _nothing(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     return
 
 
-def _pipeline(node: Node, reading: _Reading, variables: Variables) -> None:
+def _pipeline(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     source: Simple | None = None
     for position, child in enumerate(node.named_children):
         since = len(reading.commands)
@@ -169,7 +169,7 @@ def _pipeline(node: Node, reading: _Reading, variables: Variables) -> None:
         raise NotUnderstood("the syntax")
 
 
-def _command(node: Node, reading: _Reading, variables: Variables) -> None:
+def _command(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     name, words, since = "", list[Word](), len(reading.commands)
     for child in node.children:
         if child.type == "variable_assignment":
@@ -185,10 +185,10 @@ def _command(node: Node, reading: _Reading, variables: Variables) -> None:
     if any(child.type == "herestring_redirect" for child in node.children):
         reading.feed(since)
     if name == "cd":
-        reading.folders = entered(reading.folders, words[-1] if words else Word((Start.HOME,)))
+        reading.folders = entered(reading.folders, words[-1] if words else Word((StartFolder.HOME,)))
 
 
-def _name(node: Node) -> str:
+def _name(node: SyntaxNode) -> str:
     inner = node.children[0] if len(node.children) == 1 else None
     text = node.text
     if inner is None or inner.type != "word" or not re.fullmatch(r"[A-Za-z0-9_.+-]+|\[", text):
@@ -196,13 +196,13 @@ def _name(node: Node) -> str:
     return text
 
 
-def _setting(node: Node) -> None:
+def _setting(node: SyntaxNode) -> None:
     name, _, value = node.text.partition("=")
     if name not in _PLAIN_SETTINGS or not _PLAIN_VALUE.fullmatch(value):
         raise NotUnderstood(f"the variable {name}")
 
 
-def _redirected(node: Node, reading: _Reading, variables: Variables) -> None:
+def _redirected(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     since, fed = len(reading.commands), False
     for child in node.named_children:
         if child.type in _REDIRECTS:
@@ -213,7 +213,7 @@ def _redirected(node: Node, reading: _Reading, variables: Variables) -> None:
         reading.feed(since)
 
 
-def _redirect(node: Node, reading: _Reading, variables: Variables) -> bool:
+def _redirect(node: SyntaxNode, reading: _Reading, variables: Variables) -> bool:
     """Accept what reads a file or writes nowhere; whether it is input."""
     operator = next(child.type for child in node.children if not child.is_named)
     target = read_word(node.named_children[-1], variables)
@@ -235,13 +235,13 @@ def _redirect(node: Node, reading: _Reading, variables: Variables) -> bool:
     raise NotUnderstood(f"writing to a file: {excerpt(node)}")
 
 
-def _is_device(target: Word, folder: Place) -> bool:
+def _is_device(target: Word, folder: ShellPath) -> bool:
     """Bash itself takes `/dev/tcp/…` for a connection, in this spelling; others are refused too."""
     place = resolve(target, folder)
     return place is None or (place.anchor == "/" and place.secret)
 
 
-def _for(node: Node, reading: _Reading, variables: Variables) -> None:
+def _for(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     name, words, body = "", list[Word](), None
     for child in node.children:
         if child.type == "variable_name":
@@ -259,7 +259,7 @@ def _for(node: Node, reading: _Reading, variables: Variables) -> None:
         _statement(body, reading, {**variables, name: word})
 
 
-def _test(node: Node, reading: _Reading, variables: Variables) -> None:
+def _test(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     for leaf in _operands(node):
         text = leaf.text
         if leaf.type in ("[", "]", "[[", "]]") or text in _TEST_OPERATORS:
@@ -272,7 +272,7 @@ def _test(node: Node, reading: _Reading, variables: Variables) -> None:
     reading.add("true")
 
 
-def _operands(node: Node) -> Iterator[Node]:
+def _operands(node: SyntaxNode) -> Iterator[SyntaxNode]:
     for child in node.children:
         if child.type in (
             "unary_expression",
@@ -286,7 +286,7 @@ def _operands(node: Node) -> Iterator[Node]:
 
 
 _REDIRECTS = ("file_redirect", "herestring_redirect")
-_STATEMENTS: dict[str, Callable[[Node, _Reading, Variables], None]] = {
+_STATEMENTS: dict[str, Callable[[SyntaxNode, _Reading, Variables], None]] = {
     "program": _parts,
     "list": _parts,
     "pipeline": _pipeline,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PLAIN = bytes(range(128)) + b"%" * 128
 
 
-class Node:
+class SyntaxNode:
     """A part of a command line, and the parts that it is made of."""
 
     __slots__ = ("_inner", "_source")
@@ -51,14 +51,14 @@ class Node:
         return self._inner.end_byte
 
     @property
-    def children(self) -> list[Node]:
+    def children(self) -> list[SyntaxNode]:
         """Its parts, in order."""
-        return [Node(child, self._source) for child in self._inner.children]
+        return [SyntaxNode(child, self._source) for child in self._inner.children]
 
     @property
-    def named_children(self) -> list[Node]:
+    def named_children(self) -> list[SyntaxNode]:
         """Those that are not signs or keywords."""
-        return [Node(child, self._source) for child in self._inner.named_children]
+        return [SyntaxNode(child, self._source) for child in self._inner.named_children]
 
     @property
     def raw(self) -> bytes:
@@ -71,10 +71,10 @@ class Node:
         return self.raw.decode("utf-8", "replace")
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> SyntaxNode:
     """The syntax tree; may hold errors."""
     source = text.encode("utf-8", "surrogatepass")
-    return Node(_parser().parse(source.translate(_PLAIN)).root_node, source)
+    return SyntaxNode(_parser().parse(source.translate(_PLAIN)).root_node, source)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The verdict on a shell command: harmless, destructive, or for a person to judge.
+"""The verdict on a shell command: harmless, destructive, or for the user to decide.
 
 Harmless means that every part was understood and is known to only read. Nothing else is ever called so.
 """
@@ -49,15 +49,15 @@ def judge(command: str, cwd: str = "", project: str = "") -> Verdict:
 @lru_cache(maxsize=256)
 def _judge(command: str, cwd: str, project: str) -> Verdict:
     from toolcrib.serverkit.shell.destruction import destruction
-    from toolcrib.serverkit.shell.reading import only_reads
+    from toolcrib.serverkit.shell.readers import only_reads
 
     found = destruction(command)
     if found:
-        return Verdict("destructive", f"This command is never run: {found}.")
+        return Verdict("destructive", f"This command is refused: {found}.")
     try:
         commands = _commands(command, cwd, project)
     except NotUnderstood as error:
-        return Verdict("unknown", f"Not everything in it is known before it runs: {error.what}.")
+        return Verdict("unknown", f"It cannot be fully checked before it runs: {error.what}.")
     for one in commands:
         doubt = only_reads(one)
         if doubt:
@@ -78,7 +78,7 @@ def _commands(command: str, cwd: str, project: str) -> tuple[Simple, ...]:
 
 def _paths(commands: Sequence[Simple], *, trees: bool) -> tuple[str, ...]:
     from toolcrib.serverkit.shell.paths import resolve
-    from toolcrib.serverkit.shell.reading import uses_of
+    from toolcrib.serverkit.shell.readers import uses_of
 
     places = (
         resolve(use.word, folder)
@@ -96,7 +96,7 @@ def simple_commands(command: str, cwd: str = "", project: str = "") -> tuple[tup
     A rule for `npm run *` must match each of these. A command whose input is chosen by another command, or
     that runs outside of the project, is not what the rule was written for.
     """
-    from toolcrib.serverkit.shell.guarding import needs_rule
+    from toolcrib.serverkit.shell.readers import needs_rule
 
     try:
         commands = _commands(command, cwd, project)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from toolcrib.serverkit.secret_places import Wild
-from toolcrib.serverkit.shell.syntax import Node
+from toolcrib.serverkit.shell.syntax import SyntaxNode
 
 MAX_LENGTH = 16 * 1024
 """Of a command; a longer one is not judged."""
@@ -17,7 +17,7 @@ _SPLITTING = frozenset(" \t\n*?[\\")
 """Characters that make an unquoted value something other than one plain word."""
 
 
-class Start(Enum):
+class StartFolder(Enum):
     """A folder that a word begins with; both are absolute paths that the terminal sets."""
 
     HOME = "~"
@@ -31,7 +31,7 @@ class _Bracket(Enum):
     CLOSE = "]"
 
 
-Sign = str | Wild | Start
+Sign = str | Wild | StartFolder
 """A single character, or what stands for others."""
 _RawSign = Sign | _Bracket
 
@@ -85,18 +85,18 @@ class NotUnderstood(Exception):
         self.what = what
 
 
-def read_word(node: Node, variables: Variables) -> Word:
+def read_word(node: SyntaxNode, variables: Variables) -> Word:
     """The word at this node; raises `NotUnderstood`."""
     return Word(tuple(_without_brackets(_signs(node, variables, at_start=True))))
 
 
-def excerpt(node: Node) -> str:
+def excerpt(node: SyntaxNode) -> str:
     """A short piece of the command, for a reason that people read."""
     text = node.text
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _signs(node: Node, variables: Variables, *, at_start: bool = False) -> list[_RawSign]:
+def _signs(node: SyntaxNode, variables: Variables, *, at_start: bool = False) -> list[_RawSign]:
     if node.type in ("word", "number"):
         return _bare(node, at_start=at_start)
     if node.type == "raw_string":
@@ -110,7 +110,7 @@ def _signs(node: Node, variables: Variables, *, at_start: bool = False) -> list[
     raise NotUnderstood(f"{_NAMES.get(node.type, node.type.replace('_', ' '))}: {excerpt(node)}")
 
 
-def _bare(node: Node, *, at_start: bool) -> list[_RawSign]:
+def _bare(node: SyntaxNode, *, at_start: bool) -> list[_RawSign]:
     raw, signs, escaped = node.text, list[_RawSign](), False
     for character in raw:
         if not escaped and character == "\\":
@@ -135,10 +135,10 @@ _SPECIAL: Mapping[str, _RawSign] = {
 }
 
 
-def _from_home(node: Node, signs: Sequence[_RawSign]) -> list[_RawSign]:
+def _from_home(node: SyntaxNode, signs: Sequence[_RawSign]) -> list[_RawSign]:
     if node.text != "~" and not node.text.startswith("~/"):
         raise NotUnderstood(f"another home folder: {excerpt(node)}")
-    return [Start.HOME, *signs[1:]]
+    return [StartFolder.HOME, *signs[1:]]
 
 
 def _without_brackets(signs: Sequence[_RawSign]) -> list[Sign]:
@@ -170,7 +170,7 @@ def _bracket(signs: Sequence[_RawSign], at: int) -> tuple[int, Wild]:
     return end, Wild.MANY
 
 
-def _double_quoted(node: Node, variables: Variables) -> list[_RawSign]:
+def _double_quoted(node: SyntaxNode, variables: Variables) -> list[_RawSign]:
     if not node.children or node.children[0].type != '"' or node.children[-1].type != '"':
         raise NotUnderstood(f"a translated string: {excerpt(node)}")
     start, end = node.children[0].end_byte, node.children[-1].start_byte
@@ -194,7 +194,7 @@ def _quoted_text(raw: bytes) -> list[_RawSign]:
         if not escaped and character in "`$":
             raise NotUnderstood("an expansion inside quotes")
         if escaped and character == "\n":
-            raise NotUnderstood("a line that goes on inside quotes")
+            raise NotUnderstood("a line that continues inside quotes")
         if escaped and character not in '$`"\\':
             text += "\\"
         text += character
@@ -202,10 +202,10 @@ def _quoted_text(raw: bytes) -> list[_RawSign]:
     return list(text)
 
 
-_KNOWN_VALUES: Mapping[str, Sign] = {"HOME": Start.HOME, "PWD": Start.HERE, "?": Wild.MANY}
+_KNOWN_VALUES: Mapping[str, Sign] = {"HOME": StartFolder.HOME, "PWD": StartFolder.HERE, "?": Wild.MANY}
 
 
-def _value(node: Node, variables: Variables) -> Word:
+def _value(node: SyntaxNode, variables: Variables) -> Word:
     kinds = [child.type for child in node.children]
     if node.type != "simple_expansion" or len(kinds) != 2 or kinds[0] != "$":
         raise NotUnderstood(f"{_NAMES.get(node.type, 'an expansion')}: {excerpt(node)}")
@@ -217,17 +217,17 @@ def _value(node: Node, variables: Variables) -> Word:
     raise NotUnderstood(f"the value of ${name}")
 
 
-def _unquoted_value(node: Node, variables: Variables) -> Word:
+def _unquoted_value(node: SyntaxNode, variables: Variables) -> Word:
     """A value that the shell splits into words and matches with files, unless it is plain."""
     value = _value(node, variables)
-    if value.signs in ((Start.HOME,), (Wild.MANY,)):
+    if value.signs in ((StartFolder.HOME,), (Wild.MANY,)):
         return value
     if not value.signs or not value.literal or _SPLITTING & set(value.text):
         raise NotUnderstood(f"the words that {excerpt(node)} without quotes becomes")
     return value
 
 
-def _concatenation(node: Node, variables: Variables) -> list[_RawSign]:
+def _concatenation(node: SyntaxNode, variables: Variables) -> list[_RawSign]:
     signs, end = list[_RawSign](), node.start_byte
     for child in node.children:
         if child.start_byte != end:

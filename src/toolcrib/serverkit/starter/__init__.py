@@ -1,4 +1,4 @@
-"""Lays down a server to begin with: a few small files, each of which its owner will want to change."""
+"""Creates the files of a new server from templates."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def lay_down(folder: Path, name: str) -> list[Path]:
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name[:60]!r} cannot be the name of a new server.",
-            hint="Begin with a small letter, then small letters, digits, - and _.",
+            hint="Start with a lowercase letter; use lowercase letters, digits, - and _.",
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already.", hint="Choose another name, or another folder.")
+        raise UsageError(f"{folder} already exists.", hint="Choose another name, or another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return [_write(template, folder, name) for template in sorted(FILES.glob(f"*{SUFFIX}"))]

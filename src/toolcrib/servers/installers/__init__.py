@@ -1,1 +1,1 @@
-"""Ways to install a server: one module for each kind of reference (see `servers/installing/contract.py`)."""
+"""Ways to install a server: one module for each kind of reference, as `engine/contract.py` declares it."""

@@ -1,4 +1,4 @@
-"""A program on this machine: copied with its whole folder, so that it does not change under one's feet."""
+"""A program on this machine, copied with its folder so that later changes do not affect it."""
 
 from __future__ import annotations
 
@@ -7,74 +7,66 @@ import os
 from pathlib import Path
 from typing import Any
 
-from toolcrib.errors import InstallFailed, UsageError
-from toolcrib.servers.installing import files
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
-from toolcrib.servers.installing.progress import Step
-from toolcrib.servers.installing.scripts import is_runnable
+from toolcrib.errors import UsageError
+from toolcrib.servers.installers.engine import files
+from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.scripts import is_runnable
 
 CONTENT = "content"
 
 
 def recognises(reference: str) -> bool:
-    """A file that may be run."""
     return is_runnable(Path(reference))
 
 
-async def plan(request: Request, bench: InstallContext) -> Plan:
-    """Count and hash what would be copied."""
+async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     program = Path(request.reference)
     folder = program.parent
-    return await plan_folder(request, bench, folder, program, alone=_is_shared(folder, bench))
+    return await plan_folder(request, context, folder, program, alone=_is_shared(folder, context))
 
 
 async def plan_folder(
-    request: Request, bench: InstallContext, folder: Path, program: Path, *, alone: bool = False
+    request: InstallRequest, context: InstallContext, folder: Path, program: Path, *, alone: bool = False
 ) -> Plan:
-    """The plan for a program and the folder that belongs to it; `alone` leaves the folder where it is."""
-    bench.progress(Step("resolve", str(folder)))
+    """The plan for a program and its folder; `alone` copies only the program."""
+    context.progress(InstallProgress("resolve", str(folder)))
     tree = await asyncio.to_thread(files.survey, folder, only=program if alone else None)
     inside = str(program.relative_to(folder))
     entry: dict[str, Any] = {"type": "custom", "sourcePath": str(folder), "command": str(program)}
     entry["version"] = tree.digest[:12]
-    return Plan(
+    return context.new_plan(
+        request,
         installer="custom",
-        name=request.name,
-        reference=request.reference,
         package=program.name,
         version=tree.digest[:12],
-        place=str(bench.place),
         copies=f"{program if alone else folder} ({tree})",
-        launch=_launch(bench.place, inside),
-        entry={**entry, "args": list(request.args), "env": dict(request.env)},
+        launch=_launch(context.place, inside),
+        entry=entry,
         source=str(folder),
         digest_of_source=tree.digest,
         details={"program": inside, "alone": alone},
-        options=request.options,
     )
 
 
-async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
-    """Copy, then make sure that it is what was counted."""
-    bench.progress(Step("copy", plan.copies))
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+    """Copy, then check that it is what was planned."""
+    context.progress(InstallProgress("copy", plan.copies))
     source, inside = Path(plan.source), str(plan.details["program"])
     only = source / inside if plan.details["alone"] else None
     await asyncio.to_thread(files.copy, source, folder / CONTENT, only=only)
-    tree = await asyncio.to_thread(files.survey, folder / CONTENT)
-    if tree.digest != plan.digest_of_source:
-        raise InstallFailed(f"{source} has changed since the plan was made.", hint="Start again.")
+    plan.check_source((await asyncio.to_thread(files.survey, folder / CONTENT)).digest)
     return _launch(folder, inside)
 
 
-async def newest(record: Record, bench: InstallContext) -> str | None:
-    """The folder as it is now, named by its hash; None when it is gone."""
+async def newest(record: Record, context: InstallContext) -> str | None:
+    """The folder's current hash; None if it is missing."""
     program = Path(record.source) / record.launch.command.removeprefix(
         str(Path(record.launch.cwd or "")) + "/"
     )
     if not program.is_file():
         return None
-    alone = _is_shared(Path(record.source), bench)
+    alone = _is_shared(Path(record.source), context)
     try:
         tree = await asyncio.to_thread(files.survey, Path(record.source), only=program if alone else None)
     except UsageError:
@@ -86,7 +78,7 @@ def _launch(folder: Path, inside: str) -> Launch:
     return Launch(command=str(folder / CONTENT / inside), cwd=str(folder / CONTENT))
 
 
-def _is_shared(folder: Path, bench: InstallContext) -> bool:
-    """A folder of many programs, or of the person's whole life, is not the program's own."""
-    path = bench.runner.environ.get("PATH", os.defpath).split(os.pathsep)
+def _is_shared(folder: Path, context: InstallContext) -> bool:
+    """Whether the folder holds more than the program: a PATH folder, the home or the root."""
+    path = context.runner.environ.get("PATH", os.defpath).split(os.pathsep)
     return str(folder) in path or folder == Path.home() or folder == Path(folder.anchor)

@@ -1,4 +1,4 @@
-"""A folder: an npm package, a Python project, an unpacked bundle, a script or program with its files."""
+"""A folder: an npm package, Python project, unpacked bundle, script or program."""
 
 from __future__ import annotations
 
@@ -13,74 +13,71 @@ from typing import Any
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers import custom, npm, python
 from toolcrib.servers.installers import script as script_installer
-from toolcrib.servers.installing import files, wheels
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.environments import make_environment, resolve
-from toolcrib.servers.installing.node import find_node
-from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
-from toolcrib.servers.installing.progress import Step
-from toolcrib.servers.installing.scripts import find_entry, is_runnable
-from toolcrib.servers.installing.starter import write_starter
-from toolcrib.servers.installing.uv import find_uv, index_settings, reasons
+from toolcrib.servers.installers.engine import files
+from toolcrib.servers.installers.engine.archives import WheelContent
+from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.environments import make_environment, resolve, write_starter
+from toolcrib.servers.installers.engine.node import find_node
+from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.scripts import find_entry, is_runnable
+from toolcrib.servers.installers.engine.uv import find_uv, index_settings, reasons
 
 PROJECT = "project"
 
 
 def recognises(reference: str) -> bool:
-    """A folder that is there."""
     return bool(reference) and Path(reference).is_dir()
 
 
-async def plan(request: Request, bench: InstallContext) -> Plan:
-    """Whatever the folder is."""
+async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     folder = Path(request.reference)
     if (folder / "manifest.json").is_file():
         from toolcrib.servers.installers import bundle
 
-        return await bundle.plan(request, bench)
+        return await bundle.plan(request, context)
     if (folder / "package.json").is_file():
-        return await _plan_npm(request, bench, folder)
+        return await _plan_npm(request, context, folder)
     if (folder / "pyproject.toml").is_file() and (script := _project_script(folder, request.options.program)):
-        return await script_installer.plan_folder(request, bench, folder, script)
+        return await script_installer.plan_folder(request, context, folder, script)
     if (folder / "pyproject.toml").is_file():
-        return await _plan_project(request, bench, folder)
+        return await _plan_project(request, context, folder)
     if (folder / "server.json").is_file():
         from toolcrib.servers.installers import registry
 
         inside = request.model_copy(update={"reference": str(folder / "server.json")})
-        return await registry.plan(inside, bench)
+        return await registry.plan(inside, context)
     program = _find_program(folder, request.options.program)
     if is_runnable(program):
-        return await custom.plan_folder(request, bench, folder, program)
-    return await script_installer.plan_folder(request, bench, folder, program)
+        return await custom.plan_folder(request, context, folder, program)
+    return await script_installer.plan_folder(request, context, folder, program)
 
 
-async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
-    """A package or project in a folder is made into an archive first, then installed as one."""
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+    """Pack or build the folder, then install the archive."""
     if plan.details["kind"] == "npm":
-        return await _apply_npm(plan, folder, bench)
+        return await _apply_npm(plan, folder, context)
     source = folder / PROJECT
     await asyncio.to_thread(files.copy, Path(plan.source), source, skip=files.SKIPPED)
-    await asyncio.to_thread(_check_unchanged, plan, source)
-    bench.progress(Step("build", plan.package))
-    built = await _build(bench, source, folder)
-    await make_environment(bench, folder, plan.lock, plan.options, wheel=built)
+    plan.check_source((await asyncio.to_thread(files.survey, source)).digest)
+    context.progress(InstallProgress("build", plan.package))
+    built = await _build(context, source, folder)
+    await make_environment(context, folder, plan.lock, plan.options, wheel=built)
     shutil.rmtree(source)
     write_starter(folder, plan.details["program"], plan.details["target"])
     return python.launch_of(folder, plan.details)
 
 
-async def newest(record: Record, bench: InstallContext) -> str | None:
-    """Nobody can know; `toolcrib update NAME` takes the folder as it is now."""
+async def newest(record: Record, context: InstallContext) -> str | None:
+    """Unknown; `toolcrib update NAME` installs the folder's current content."""
     return None
 
 
-async def _plan_npm(request: Request, bench: InstallContext, folder: Path) -> Plan:
+async def _plan_npm(request: InstallRequest, context: InstallContext, folder: Path) -> Plan:
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
     main = _main_file(folder, _read_manifest(folder))
-    with bench.scratch() as scratch, bench.scratch() as packed:
-        tarball = await _pack(bench, folder, packed)
-        found = await npm.plan_tarball(request, bench, scratch, tarball, main=main)
+    with context.scratch() as scratch, context.scratch() as packed:
+        tarball = await _pack(context, folder, packed)
+        found = await npm.plan_tarball(request, context, scratch, tarball, main=main)
     return found.model_copy(
         update={
             "installer": "folder",
@@ -91,37 +88,37 @@ async def _plan_npm(request: Request, bench: InstallContext, folder: Path) -> Pl
     )
 
 
-async def _apply_npm(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
-    with bench.scratch() as packed:
-        tarball = await _pack(bench, Path(plan.source), packed)
-        return await npm.apply(plan.model_copy(update={"source": str(tarball)}), folder, bench)
+async def _apply_npm(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+    with context.scratch() as packed:
+        tarball = await _pack(context, Path(plan.source), packed)
+        return await npm.apply(plan.model_copy(update={"source": str(tarball)}), folder, context)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
         found = json.loads((folder / "package.json").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{folder}/package.json is not valid JSON: {error}.", hint="Correct it.") from None
+        raise UsageError(f"{folder}/package.json is not valid JSON: {error}.", hint="Fix the file.") from None
     if not isinstance(found, dict):
-        raise UsageError(f"{folder}/package.json is not a JSON object.", hint="Correct it.")
+        raise UsageError(f"{folder}/package.json is not a JSON object.", hint="Fix the file.")
     return found
 
 
 def _main_file(folder: Path, manifest: dict[str, Any]) -> str | None:
-    """The script that is the server of a package which names no program."""
+    """The server script of a package without a `bin`."""
     start = re.match(r"node\s+(\S+)$", str((manifest.get("scripts") or {}).get("start", "")))
     named = [str(manifest.get("main") or ""), start[1] if start else "", "server.js", "index.js", "main.js"]
-    return next((one for one in named if one and (folder / one).is_file()), None)
+    return next((file for file in named if file and (folder / file).is_file()), None)
 
 
-async def _pack(bench: InstallContext, folder: Path, target: Path) -> Path:
-    """`npm pack` takes what the package would publish; none of its scripts run."""
-    node = await find_node(bench)
-    with bench.scratch() as copied:
+async def _pack(context: InstallContext, folder: Path, target: Path) -> Path:
+    """Run `npm pack`, which takes what would be published, without scripts."""
+    node = await find_node(context)
+    with context.scratch() as copied:
         source = await asyncio.to_thread(_with_name, folder, copied)
         form = ["pack", "--ignore-scripts", "--pack-destination", str(target), "--loglevel=error", "--json"]
-        # Not inside the folder: a .npmrc there is not the person's own setting.
-        done = await bench.runner.run([*node.npm, *form, "--", str(source)], cwd=target)
+        # Not inside the folder: its .npmrc is not the user's setting.
+        done = await context.runner.run([*node.npm, *form, "--", str(source)], cwd=target)
     found = files.matching(target, "*.tgz")
     if done.code or len(found) != 1:
         raise InstallFailed(f"npm could not pack {folder}. {reasons(done.errors)}")
@@ -129,7 +126,7 @@ async def _pack(bench: InstallContext, folder: Path, target: Path) -> Path:
 
 
 def _with_name(folder: Path, scratch: Path) -> Path:
-    """The folder, or a copy with a name and a version: `npm install` in a new folder writes neither."""
+    """The folder, or a copy with a name and version, which `npm init`-less folders lack."""
     manifest = _read_manifest(folder)
     if manifest.get("name") and manifest.get("version"):
         return folder
@@ -140,25 +137,25 @@ def _with_name(folder: Path, scratch: Path) -> Path:
     return copied
 
 
-async def _plan_project(request: Request, bench: InstallContext, folder: Path) -> Plan:
+async def _plan_project(request: InstallRequest, context: InstallContext, folder: Path) -> Plan:
     project = _read_project(folder)
     name, version = str(project.get("name", "")), str(project.get("version", "0"))
-    bench.progress(Step("resolve", name))
+    context.progress(InstallProgress("resolve", name))
     scripts = {key: str(target) for key, target in project.get("scripts", {}).items()}
-    content = wheels.Content(name, version, scripts, _runnable(folder))
+    content = WheelContent(name, version, scripts, _runnable(folder))
     python.read_reference(f"{python.PREFIX}{name}")
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
-    wanted = [str(one) for one in project.get("dependencies", ())]
-    with bench.scratch() as scratch:
+    wanted = [str(requirement) for requirement in project.get("dependencies", ())]
+    with context.scratch() as scratch:
         requires = str(project.get("requires-python", ""))
-        resolved = await resolve(bench, scratch, "\n".join(wanted), request.options, requires)
-    found = python.make_plan(request, bench, name, version, resolved, content)
+        resolved = await resolve(context, scratch, "\n".join(wanted), request.options, requires)
+    found = python.make_plan(request, context, name, version, resolved, content)
     return found.model_copy(
         update={
             "installer": "folder",
             "fetches": found.fetches[1:],
             "builds": (name, *found.builds),
-            "remarks": (f"{name} is built from its folder, which runs its build system's code.",),
+            "remarks": (f"{name} is built from its folder, which runs code of its build system.",),
             "source": str(folder),
             "digest_of_source": tree.digest,
             "copies": f"{folder} ({tree})",
@@ -172,13 +169,13 @@ def _read_project(folder: Path) -> dict[str, Any]:
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(
-            f"{folder}/pyproject.toml has no [project] that can be read ({error}).",
-            hint="Give it a name, a version and dependencies there.",
+            f"{folder}/pyproject.toml has no valid [project] table ({error}).",
+            hint="Add name, version and dependencies to it.",
         ) from None
     if "dependencies" in project.get("dynamic", ()):
         raise UsageError(
-            f"The dependencies of {folder.name} are only known once it is built.",
-            hint="Build a wheel yourself, and install that.",
+            f"The dependencies of {folder.name} are dynamic: known only after a build.",
+            hint="Build a wheel, and install that.",
         )
     return dict(project)
 
@@ -188,23 +185,18 @@ def _runnable(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in found))
 
 
-async def _build(bench: InstallContext, source: Path, folder: Path) -> Path:
-    offline = ["--offline"] if bench.offline else []
-    line = [find_uv(bench), "build", "--wheel", "--quiet", *offline, "--out-dir", str(folder), str(source)]
-    done = await bench.runner.run(line, cwd=source, env=index_settings(bench.runner.environ))
+async def _build(context: InstallContext, source: Path, folder: Path) -> Path:
+    offline = ["--offline"] if context.offline else []
+    line = [find_uv(context), "build", "--wheel", "--quiet", *offline, "--out-dir", str(folder), str(source)]
+    done = await context.runner.run(line, cwd=source, env=index_settings(context.runner.environ))
     found = files.matching(folder, "*.whl")
     if done.code or len(found) != 1:
         raise InstallFailed(f"{source.name} could not be built. {reasons(done.errors)}")
     return found[0]
 
 
-def _check_unchanged(plan: Plan, copied: Path) -> None:
-    if files.survey(copied).digest != plan.digest_of_source:
-        raise InstallFailed(f"{plan.source} has changed since the plan was made.", hint="Start again.")
-
-
 def _project_script(folder: Path, wanted: str | None) -> Path | None:
-    """The server of a project that is no package: `uv init` makes these. None for one that is a package."""
+    """The server script of a project that is not a package (as `uv init` creates); None for a package."""
     if _has_table(folder, "project"):
         project = _read_project(folder)
         if project.get("scripts") or _runnable(folder):
@@ -216,7 +208,7 @@ def _has_table(folder: Path, table: str) -> bool:
     try:
         return table in tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return True  # reading it says what is wrong
+        return True  # `_read_project` reports the error
 
 
 def _find_program(folder: Path, wanted: str | None) -> Path:
@@ -231,10 +223,12 @@ def _find_program(folder: Path, wanted: str | None) -> Path:
         return entry
     listed = ", ".join(path.name for path in found)
     if found:
-        raise UsageError(f"{folder} holds several programs: {listed}.", hint="Say which with --program NAME.")
+        raise UsageError(
+            f"{folder} contains several programs: {listed}.", hint="Choose one with --program NAME."
+        )
     raise UsageError(
-        f"{folder} holds nothing that can be installed.",
-        hint="A server.py, an index.js, a package.json, a pyproject.toml or a program is needed.",
+        f"{folder} contains nothing to install.",
+        hint="It needs a server.py, index.js, package.json, pyproject.toml or program.",
     )
 
 
@@ -246,7 +240,7 @@ def _named_program(folder: Path, wanted: str) -> Path:
 
 
 def manifest_name(folder: Path) -> str | None:
-    """What a folder calls itself, for a server's name; None when it does not say."""
+    """The name in a folder's manifest; None if missing."""
     for file in ("manifest.json", "package.json", "server.json"):
         try:
             found = json.loads((folder / file).read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""`npm:NAME[@VERSION]` and local `.tgz` files: a tree of its own, started by node on the package's program.
+"""`npm:NAME[@VERSION]` and local `.tgz` files, each in its own `node_modules`.
 
-The plan resolves the whole tree into a lock with hashes; applying installs exactly that lock. No install
-script runs unless it is allowed for its package, and then without the person's tokens.
+The plan resolves all packages into a lock with hashes; applying installs exactly that lock. Install scripts
+run only if allowed for their package, and then without the user's tokens.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
-from toolcrib.servers.installing import archive
-from toolcrib.servers.installing.age import freshness
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.files import check_present, file_digest
-from toolcrib.servers.installing.lookalikes import looks_like
-from toolcrib.servers.installing.node import Node, find_node, least_major
-from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
-from toolcrib.servers.installing.progress import Step
-from toolcrib.servers.installing.uv import reasons
+from toolcrib.servers.installers.engine import archives
+from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.files import check_present, file_digest
+from toolcrib.servers.installers.engine.node import (
+    NodeRuntime,
+    find_node,
+    least_major,
+    package_of,
+    packages_with_scripts,
+)
+from toolcrib.servers.installers.engine.package_names import freshness, looks_like
+from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.uv import reasons
 
 PREFIX = "npm:"
 TARBALL = "package.tgz"
@@ -35,7 +39,7 @@ SAFE = (
     "--allow-git=none",
     "--allow-remote=none",
 )
-"""Dependencies from elsewhere than the registry are refused: nobody vouches for them."""
+"""Refuses dependencies from outside the registry."""
 QUIET = ("--no-update-notifier", "--no-progress", "--global=false")
 _NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE)
 _VERSION = re.compile(r"[A-Za-z0-9^~*][A-Za-z0-9.^~*+_-]{0,99}")
@@ -43,59 +47,55 @@ _SCRIPT_NAMES = (".js", ".mjs", ".cjs")
 
 
 def recognises(reference: str) -> bool:
-    """`npm:…`, or a tarball that is there."""
     return reference.startswith(PREFIX) or reference.endswith((".tgz", ".tar.gz"))
 
 
 def read_reference(reference: str) -> tuple[str, str]:
-    """Name and version, the latter `latest` when none is given; raises `UsageError`."""
+    """Name and version (default `latest`); raises `UsageError`."""
     text = reference.removeprefix(PREFIX)
     name, at, version = text[1:].partition("@")
     name = text[:1] + name
     if len(name) > 214 or not _NAME.fullmatch(name) or name.startswith((".", "-", "_")):
-        raise UsageError(
-            f"{name[:80]!r} is no name of an npm package.", hint="Such as npm:@scope/name@1.2.3."
-        )
+        raise UsageError(f"{name[:80]!r} is not an npm package name.", hint="Example: npm:@scope/name@1.2.3.")
     if at and not _VERSION.fullmatch(version):
-        raise UsageError(f"{version[:80]!r} is no version.", hint=f"Such as npm:{name}@1.2.3.")
+        raise UsageError(f"{version[:80]!r} is not a version.", hint=f"Example: npm:{name}@1.2.3.")
     return name, version or "latest"
 
 
-async def plan(request: Request, bench: InstallContext) -> Plan:
-    """Resolve the tree; only metadata is fetched."""
-    with bench.scratch() as scratch:
+async def plan(request: InstallRequest, context: InstallContext) -> Plan:
+    """Resolve all packages; downloads only metadata."""
+    with context.scratch() as scratch:
         if request.reference.startswith(PREFIX):
             name, version = read_reference(request.reference)
-            return await _plan_tree(request, bench, scratch, name, version)
+            return await _plan_tree(request, context, scratch, name, version)
         source = Path(request.reference)
-        return await plan_tarball(request, bench, scratch, source)
+        return await plan_tarball(request, context, scratch, source)
 
 
 async def plan_tarball(
-    request: Request, bench: InstallContext, scratch: Path, source: Path, *, main: str | None = None
+    request: InstallRequest, context: InstallContext, scratch: Path, source: Path, *, main: str | None = None
 ) -> Plan:
-    """The plan for a package in a file; `main` is its server where it names no program."""
+    """The plan for a package file; `main` is its server if it has no `bin`."""
     check_present(source)
-    await asyncio.to_thread(archive.check_tarball, source)
-    name = _name_in(source, await asyncio.to_thread(archive.read_from_tarball, source, "package.json"))
+    await asyncio.to_thread(archives.check_tarball, source)
+    name = _name_in(source, await asyncio.to_thread(archives.read_from_tarball, source, "package.json"))
     await asyncio.to_thread(shutil.copyfile, source, scratch / TARBALL)
-    found = await _plan_tree(request, bench, scratch, name, f"file:{TARBALL}", main)
+    found = await _plan_tree(request, context, scratch, name, f"file:{TARBALL}", main)
     digest = await asyncio.to_thread(file_digest, source)
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
 
-async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
-    """Install the lock of the plan."""
-    node = await find_node(bench, plan.details["node"])
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+    node = await find_node(context, plan.details["node"])
     if plan.source:
         await asyncio.to_thread(_take_tarball, plan, folder)
     _write_manifest(folder, plan.package, f"file:{TARBALL}" if plan.source else plan.version)
     (folder / "package-lock.json").write_text(plan.lock)
     total = len(plan.fetches)
-    bench.progress(Step("fetch", f"{total} package{'' if total == 1 else 's'}", 0, total))
-    await _install_lock(bench, node, folder, plan)
+    context.progress(InstallProgress("fetch", f"{total} package{'' if total == 1 else 's'}", 0, total))
+    await _install_lock(context, node, folder, plan)
     if plan.scripts_allowed:
-        bench.progress(Step("scripts", ", ".join(plan.scripts_allowed)))
+        context.progress(InstallProgress("scripts", ", ".join(plan.scripts_allowed)))
         words = [
             "rebuild",
             *QUIET,
@@ -104,25 +104,25 @@ async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
             "--",
             *plan.scripts_allowed,
         ]
-        await _npm(bench, node, folder, words, private=True)
+        await _npm(context, node, folder, words, private=True)
     return _launch(node, folder, folder / "node_modules" / plan.package / plan.details["program"])
 
 
 class _LockIncomplete(InstallFailed):
-    """`npm ci` misses packages in the lock."""
+    """`npm ci` found packages missing in the lock."""
 
 
-async def _install_lock(bench: InstallContext, node: Node, folder: Path, plan: Plan) -> None:
-    """Install what the lock names, less the optional packages that the registry does not have.
+async def _install_lock(context: InstallContext, node: NodeRuntime, folder: Path, plan: Plan) -> None:
+    """Install the lock, without optional packages that the registry does not have.
 
-    `npm ci` insists on having every optional package in the lock, also those that could not be found while
-    it was made. `npm install` leaves these out; afterwards it is checked that nothing else was installed.
+    `npm ci` requires every optional package in the lock, even those not found when it was made. `npm install`
+    skips them; afterwards we check that nothing else was installed.
     """
-    quiet, count = [*SAFE, "--loglevel=http"], _counter(bench, len(plan.fetches))
+    quiet, count = [*SAFE, "--loglevel=http"], _counter(context, len(plan.fetches))
     try:
-        await _npm(bench, node, folder, ["ci", *quiet], on_line=count)
+        await _npm(context, node, folder, ["ci", *quiet], on_line=count)
     except _LockIncomplete:
-        await _npm(bench, node, folder, ["install", "--no-save", *quiet], on_line=count)
+        await _npm(context, node, folder, ["install", "--no-save", *quiet], on_line=count)
         await asyncio.to_thread(_check_installed, folder, plan)
 
 
@@ -132,96 +132,98 @@ def _check_installed(folder: Path, plan: Plan) -> None:
     keys = ("version", "integrity")
     strange = sorted(
         path
-        for path, one in installed.items()
-        if any(one.get(key) != locked.get(path, {}).get(key) for key in keys)
+        for path, package in installed.items()
+        if any(package.get(key) != locked.get(path, {}).get(key) for key in keys)
     )
     if strange:
-        listed = ", ".join(_package_of(path) for path in strange)
-        raise InstallFailed(f"npm installed what the plan does not name: {listed}.", hint="Start again.")
+        listed = ", ".join(package_of(path) for path in strange)
+        raise InstallFailed(f"npm installed packages outside the plan: {listed}.", hint="Start again.")
 
 
-async def newest(record: Record, bench: InstallContext) -> str | None:
-    """What the registry calls the latest; a tarball has no newer one."""
+async def newest(record: Record, context: InstallContext) -> str | None:
+    """The registry's latest version; None for a tarball."""
     if not record.reference.startswith(PREFIX):
         return None
-    node = await find_node(bench)
-    with bench.scratch() as scratch:
+    node = await find_node(context)
+    with context.scratch() as scratch:
         words = ["view", "--json", "--loglevel=error", "--", record.package, "version"]
-        out = await _npm(bench, node, scratch, words)
+        out = await _npm(context, node, scratch, words)
     found = json.loads(out or "null")
     return str(found) if isinstance(found, str) else None
 
 
 async def _plan_tree(
-    request: Request, bench: InstallContext, scratch: Path, name: str, version: str, main: str | None = None
+    request: InstallRequest,
+    context: InstallContext,
+    scratch: Path,
+    name: str,
+    version: str,
+    main: str | None = None,
 ) -> Plan:
-    bench.progress(Step("resolve", name))
-    node = await find_node(bench)
+    context.progress(InstallProgress("resolve", name))
+    node = await find_node(context)
     _write_manifest(scratch, name, version)
-    await _npm(bench, node, scratch, ["install", "--package-lock-only", *SAFE, "--loglevel=error"])
+    await _npm(context, node, scratch, ["install", "--package-lock-only", *SAFE, "--loglevel=error"])
     lock = (scratch / "package-lock.json").read_text()
     packages: dict[str, Any] = json.loads(lock)["packages"]
     own = packages[f"node_modules/{name}"]
     least = least_major(own.get("engines"))
     if node.version[0] < least:
-        node = await find_node(bench, least)
-    scripts = _with_scripts(packages)
-    allowed = tuple(one for one in scripts if one in request.options.allow_scripts)
+        node = await find_node(context, least)
+    scripts = packages_with_scripts(packages)
+    allowed = tuple(package for package in scripts if package in request.options.allow_scripts)
     program = choose_program(name, own.get("bin") or main, request.options.program)
     published = (
-        await _published(bench, node, scratch, name, own["version"]) if version[:5] != "file:" else None
+        await _published(context, node, scratch, name, own["version"]) if version[:5] != "file:" else None
     )
     entry: dict[str, Any] = {"type": "npm", "package": name, "version": own["version"]}
-    return Plan(
+    return context.new_plan(
+        request,
         installer="npm",
-        name=request.name,
-        reference=request.reference,
         package=name,
         version=own["version"],
         published=published,
-        place=str(bench.place),
         fetches=_fetches(packages, name),
-        launch=_launch(node, bench.place, bench.place / "node_modules" / name / program, planned=True),
-        scripts_refused=tuple(one for one in scripts if one not in allowed),
+        launch=_launch(node, context.place, context.place / "node_modules" / name / program, planned=True),
+        scripts_refused=tuple(package for package in scripts if package not in allowed),
         scripts_allowed=allowed,
         remarks=_remarks(name, published),
-        entry={**entry, "args": list(request.args), "env": dict(request.env)},
+        entry=entry,
         lock=lock,
         details={"node": least, "program": program},
-        options=request.options,
     )
 
 
 def choose_program(name: str, programs: object, wanted: str | None) -> str:
-    """The file of the package that is the server; raises `UsageError` when that is not clear."""
+    """The package's file that is the server; raises `UsageError` if unclear."""
     short = name.rpartition("/")[2]
     listed = (
         {short: programs} if isinstance(programs, str) else programs if isinstance(programs, dict) else {}
     )
     if not listed:
-        raise UsageError(f"{name} offers no program, so it is no server.", hint="Is it a library?")
+        raise UsageError(f"{name} has no program, so it is not a server.", hint="Is it a library?")
     if wanted is None and len(listed) > 1 and short not in listed:
         raise UsageError(
-            f"{name} offers several programs: {', '.join(listed)}.", hint="Say which with --program NAME."
+            f"{name} has several programs: {', '.join(listed)}.", hint="Choose one with --program NAME."
         )
     chosen = wanted or (short if short in listed else next(iter(listed)))
     if chosen not in listed:
         raise UsageError(f"{name} has no program {chosen!r}.", hint=f"It has: {', '.join(listed)}.")
     file = str(listed[chosen])
     if file.startswith("/") or ".." in Path(file).parts:
-        raise InstallFailed(f"The program {chosen!r} of {name} lies outside the package.")
+        raise InstallFailed(f"The program {chosen!r} of {name} is outside the package.")
     return file.removeprefix("./")
 
 
-def _launch(node: Node, folder: Path, program: Path, *, planned: bool = False) -> Launch:
+def _launch(node: NodeRuntime, folder: Path, program: Path, *, planned: bool = False) -> Launch:
     if planned or _is_script(program):
         return Launch(command=node.program, args=(str(program),), env=_compile_cache(node, folder))
     program.chmod(0o755)
     return Launch(command=str(program))
 
 
-def _compile_cache(node: Node, folder: Path) -> dict[str, str]:
-    """From 22.1 on, Node keeps what it compiled, and starts the faster the next time."""
+def _compile_cache(node: NodeRuntime, folder: Path) -> dict[str, str]:
+    """Since 22.1, Node can cache compiled code, which speeds up later starts."""
     return {"NODE_COMPILE_CACHE": str(folder / "compiled")} if node.version >= (22, 1) else {}
 
 
@@ -231,7 +233,7 @@ def _is_script(program: Path) -> bool:
             first = file.readline(200)
     except OSError:
         raise InstallFailed(
-            f"The package has no file {program.name}, which it calls its program.",
+            f"The package's program {program.name} is missing.",
             hint="It may have to be built first.",
         ) from None
     return b"node" in first if first.startswith(b"#!") else program.suffix in (*_SCRIPT_NAMES, "")
@@ -242,14 +244,13 @@ def _name_in(source: Path, manifest: bytes | None) -> str:
         found = json.loads(manifest or b"")
         name = found["name"]
     except (ValueError, KeyError, TypeError):
-        raise InstallFailed(f"{source.name} holds no package.json with a name.") from None
+        raise InstallFailed(f"{source.name} has no package.json with a name.") from None
     return read_reference(f"{PREFIX}{name}")[0]
 
 
 def _take_tarball(plan: Plan, folder: Path) -> None:
     shutil.copyfile(plan.source, folder / TARBALL)
-    if file_digest(folder / TARBALL) != plan.digest_of_source:
-        raise InstallFailed(f"{plan.source} has changed since the plan was made.", hint="Start again.")
+    plan.check_source(file_digest(folder / TARBALL))
 
 
 def _write_manifest(folder: Path, name: str, version: str) -> None:
@@ -257,61 +258,57 @@ def _write_manifest(folder: Path, name: str, version: str) -> None:
     (folder / "package.json").write_text(json.dumps(content))
 
 
-def _with_scripts(packages: Mapping[str, Any]) -> tuple[str, ...]:
-    found = {_package_of(path) for path, one in packages.items() if path and one.get("hasInstallScript")}
-    return tuple(sorted(found))
-
-
 def _fetches(packages: Mapping[str, Any], name: str) -> tuple[str, ...]:
     found = {
-        f"{_package_of(path)}@{one['version']}" for path, one in packages.items() if _is_fetched(path, one)
+        f"{package_of(path)}@{package['version']}"
+        for path, package in packages.items()
+        if _is_fetched(path, package)
     }
     own = f"{name}@{packages[f'node_modules/{name}']['version']}"
     return (own, *sorted(found - {own}))
 
 
-def _is_fetched(path: str, one: Mapping[str, Any]) -> bool:
-    """Not what is for other systems only, as far as the lock tells."""
-    return (
-        bool(path) and not one.get("link") and not (one.get("optional") and (one.get("os") or one.get("cpu")))
-    )
-
-
-def _package_of(path: str) -> str:
-    return path.rpartition("node_modules/")[2]
+def _is_fetched(path: str, package: Mapping[str, Any]) -> bool:
+    """Excludes packages for other systems, as far as the lock says."""
+    foreign = package.get("optional") and (package.get("os") or package.get("cpu"))
+    return bool(path) and not package.get("link") and not foreign
 
 
 def _remarks(name: str, published: str | None) -> tuple[str, ...]:
     known = looks_like("npm", name)
-    alike = [f"{name} looks like the well-known {known}, and is another package."] if known else []
+    alike = [f"{name} is not the well-known {known}, despite the similar name."] if known else []
     return (*alike, *freshness(published))
 
 
-async def _published(bench: InstallContext, node: Node, scratch: Path, name: str, version: str) -> str | None:
-    """When this version came out; not knowing is no reason to stop."""
+async def _published(
+    context: InstallContext, node: NodeRuntime, scratch: Path, name: str, version: str
+) -> str | None:
+    """When this version was published; None if unknown."""
     try:
-        out = await _npm(bench, node, scratch, ["view", "--json", "--loglevel=error", "--", name, "time"])
+        out = await _npm(context, node, scratch, ["view", "--json", "--loglevel=error", "--", name, "time"])
         return str(json.loads(out)[version])
     except (InstallFailed, NotFound, ValueError, KeyError, TypeError):
         return None
 
 
-def _counter(bench: InstallContext, total: int) -> Callable[[str], None]:
+def _counter(context: InstallContext, total: int) -> Callable[[str], None]:
     seen: set[str] = set()
 
     def count(line: str) -> None:
-        # "cache" is told of every package before npm has looked, so it says nothing.
+        # npm reports "cache" for every package before it has looked, so only 200 counts.
         found = re.match(r"npm http fetch GET 200 (\S+)", line)
         if found and found[1].endswith(".tgz") and len(seen) < total:
             seen.add(found[1])
-            bench.progress(Step("fetch", found[1].rpartition("/")[2].removesuffix(".tgz"), len(seen), total))
+            context.progress(
+                InstallProgress("fetch", found[1].rpartition("/")[2].removesuffix(".tgz"), len(seen), total)
+            )
 
     return count
 
 
 async def _npm(
-    bench: InstallContext,
-    node: Node,
+    context: InstallContext,
+    node: NodeRuntime,
     folder: Path,
     words: list[str],
     *,
@@ -319,43 +316,43 @@ async def _npm(
     on_line: Callable[[str], None] = lambda line: None,
 ) -> str:
     command, *rest = words
-    options = [*QUIET, *(["--offline"] if bench.offline else [])]
+    options = [*QUIET, *(["--offline"] if context.offline else [])]
     line = [*node.npm, command, "--prefix", str(folder), *options, *rest]
-    # npm looks for `node` on the PATH: let it find the one that was chosen.
-    path = f"{Path(node.program).parent}:{bench.runner.environ.get('PATH', '')}"
-    done = await bench.runner.run(line, cwd=folder, env={"PATH": path}, private=private, on_line=on_line)
+    # npm looks for `node` on the PATH: put the chosen one first.
+    path = f"{Path(node.program).parent}:{context.runner.environ.get('PATH', '')}"
+    done = await context.runner.run(line, cwd=folder, env={"PATH": path}, private=private, on_line=on_line)
     if done.code == 0:
         return done.out
-    raise _failure(done.errors, bench.offline)
+    raise _failure(done.errors, context.offline)
 
 
 _ASIDE = re.compile(
     r"complete log of this run|/_logs/|^\[?-|^\[<|^(?:Usage|Options|aliases|npm (?:ci|install)\b)"
 )
-"""What npm says besides the reason: where its log lies, and how it wants to be called."""
+"""npm output other than the reason: its log file and its usage."""
 
 
 def _failure(errors: tuple[str, ...], offline: bool) -> InstallFailed | NotFound:
     lines = [line.removeprefix("npm error").strip() for line in errors if line.startswith("npm error")]
     code = next((line.split()[1] for line in lines if line.startswith("code ")), "")
-    # What follows `Usage:` is how npm wants to be called, never the reason.
+    # Lines after `Usage:` are never the reason.
     usage = next((place for place, line in enumerate(lines) if line.startswith("Usage:")), len(lines))
     said = reasons([line for line in lines[:usage] if not _ASIDE.search(line)])
     if code == "EUSAGE" and any("from lock file" in line for line in lines):
-        return _LockIncomplete(f"The lock does not name every package. {said}")
+        return _LockIncomplete(f"The lock is incomplete. {said}")
     if code in ("E404", "ETARGET"):
         return NotFound(
-            f"The registry has no such package or version. {said}", hint="Check its name and version."
+            f"No such package or version in the registry. {said}", hint="Check the name and version."
         )
     if code == "EINTEGRITY":
-        return InstallFailed(f"A package is not what the lock says it must be. {said}", hint="Do not use it.")
+        return InstallFailed(f"A package does not match its hash in the lock. {said}", hint="Do not use it.")
     if code == "ENOTCACHED" or offline:
         return InstallFailed(
-            f"Not everything that is needed is on this machine. {said}", hint="Try again without --offline."
+            f"Some packages are not in the local cache. {said}", hint="Try again without --offline."
         )
     if code in ("EALLOWGIT", "EALLOWREMOTE") or "allow-git" in said or "allow-remote" in said:
         return InstallFailed(
-            f"It depends on a package from outside the registry, which is refused. {said}",
-            hint="Ask its author for a version without.",
+            f"It depends on a package outside the registry, which is refused. {said}",
+            hint="Ask its author for a version without this dependency.",
         )
-    return InstallFailed(f"npm failed. {said}", hint="Check the network, and npm's settings: npm config list")
+    return InstallFailed(f"npm failed. {said}", hint="Check the network and npm's settings: npm config list")

@@ -1,7 +1,7 @@
-"""`pypi:NAME[==VERSION]` and local wheels: an environment of its own, its bytecode compiled beforehand.
+"""`pypi:NAME[==VERSION]` and local wheels, each in its own environment with compiled bytecode.
 
-The plan resolves every package into a lock with hashes; applying installs exactly that lock, from wheels
-only: a source distribution runs code while it is built, and is refused unless it is allowed by name.
+The plan resolves all packages into a lock with hashes; applying installs exactly that lock. Only wheels are
+used: building a source distribution runs its code, so it must be allowed by name.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolcrib.errors import InstallFailed, UsageError
-from toolcrib.servers.installing import wheels
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.environments import (
+from toolcrib.errors import UsageError
+from toolcrib.servers.installers.engine.archives import WheelContent, choose_program, normal_name, read_wheel
+from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.environments import (
+    STARTER,
     Resolved,
     fetch_wheel,
     make_environment,
     pinned,
     resolve,
     without,
+    write_starter,
 )
-from toolcrib.servers.installing.files import check_present, file_digest
-from toolcrib.servers.installing.lookalikes import looks_like
-from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
-from toolcrib.servers.installing.progress import Step
-from toolcrib.servers.installing.starter import STARTER, write_starter
+from toolcrib.servers.installers.engine.files import check_present, file_digest
+from toolcrib.servers.installers.engine.package_names import looks_like
+from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
 
 PREFIX = "pypi:"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -37,7 +37,6 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]{0,99}")
 
 
 def recognises(reference: str) -> bool:
-    """`pypi:…`, or a wheel."""
     return reference.startswith(PREFIX) or reference.endswith(".whl")
 
 
@@ -49,90 +48,87 @@ def read_reference(reference: str) -> tuple[str, str, str | None]:
     bracket = text.find("[")
     name, extras = (text, "") if bracket < 0 else (text[:bracket], text[bracket:])
     if len(name) > 200 or not _NAME.fullmatch(name) or (extras and not _EXTRAS.fullmatch(extras)):
-        raise UsageError(f"{text[:80]!r} is no name of a Python package.", hint="Such as pypi:name==1.2.3.")
+        raise UsageError(f"{text[:80]!r} is not a Python package name.", hint="Example: pypi:name==1.2.3.")
     if version and not _VERSION.fullmatch(version):
-        raise UsageError(f"{version[:80]!r} is no version.", hint=f"Such as pypi:{name}==1.2.3.")
+        raise UsageError(f"{version[:80]!r} is not a version.", hint=f"Example: pypi:{name}==1.2.3.")
     return name, extras, version if version and version != "latest" else None
 
 
-async def plan(request: Request, bench: InstallContext) -> Plan:
-    """Resolve everything; only the package's own wheel is fetched, to see which program it brings."""
-    with bench.scratch() as scratch:
+async def plan(request: InstallRequest, context: InstallContext) -> Plan:
+    """Resolve all packages; downloads only the package's own wheel, to find its programs."""
+    with context.scratch() as scratch:
         if request.reference.startswith(PREFIX):
-            return await _plan_package(request, bench, scratch)
-        return await _plan_wheel(request, bench, scratch, Path(request.reference))
+            return await _plan_package(request, context, scratch)
+        return await _plan_wheel(request, context, scratch, Path(request.reference))
 
 
-async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
-    """Make the environment and install the lock of the plan."""
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
     wheel = await asyncio.to_thread(_take_wheel, plan, folder) if plan.source else None
-    await make_environment(bench, folder, plan.lock, plan.options, wheel=wheel)
+    await make_environment(context, folder, plan.lock, plan.options, wheel=wheel)
     write_starter(folder, plan.details["program"], plan.details["target"])
     return launch_of(folder, plan.details)
 
 
-async def newest(record: Record, bench: InstallContext) -> str | None:
-    """The newest version that fits; a wheel in a file has no newer one."""
+async def newest(record: Record, context: InstallContext) -> str | None:
+    """The newest compatible version; None for a wheel file."""
     if not record.reference.startswith(PREFIX):
         return None
-    with bench.scratch() as scratch:
-        found = await resolve(bench, scratch, record.package, record.options, dependencies=False)
-    return pinned(found.lock).get(wheels.normal(record.package))
+    with context.scratch() as scratch:
+        found = await resolve(context, scratch, record.package, record.options, dependencies=False)
+    return pinned(found.lock).get(normal_name(record.package))
 
 
-async def _plan_package(request: Request, bench: InstallContext, scratch: Path) -> Plan:
+async def _plan_package(request: InstallRequest, context: InstallContext, scratch: Path) -> Plan:
     name, extras, version = read_reference(request.reference)
-    bench.progress(Step("resolve", name))
+    context.progress(InstallProgress("resolve", name))
     wanted = f"{name}{extras}{f'=={version}' if version else ''}"
-    found = await resolve(bench, scratch, wanted, request.options)
-    exact = pinned(found.lock)[wheels.normal(name)]
-    content = await fetch_wheel(bench, scratch, name, found.lock, found.options)
+    found = await resolve(context, scratch, wanted, request.options)
+    exact = pinned(found.lock)[normal_name(name)]
+    content = await fetch_wheel(context, scratch, name, found.lock, found.options)
     known = looks_like("pypi", name)
-    alike = (f"{name} looks like the well-known {known}, and is another package.",) if known else ()
-    plan = make_plan(request, bench, name, exact, found, content)
-    return plan.model_copy(update={"remarks": (*alike, *_index_remarks(bench))})
+    alike = (f"{name} is not the well-known {known}, despite the similar name.",) if known else ()
+    plan = make_plan(request, context, name, exact, found, content)
+    return plan.model_copy(update={"remarks": (*alike, *_index_remarks(context))})
 
 
-async def _plan_wheel(request: Request, bench: InstallContext, scratch: Path, source: Path) -> Plan:
+async def _plan_wheel(request: InstallRequest, context: InstallContext, scratch: Path, source: Path) -> Plan:
     check_present(source)
-    bench.progress(Step("resolve", source.name))
-    content = await asyncio.to_thread(wheels.read_wheel, source)
-    resolved = await resolve(bench, scratch, f"{content.name} @ {source.as_uri()}", request.options)
+    context.progress(InstallProgress("resolve", source.name))
+    content = await asyncio.to_thread(read_wheel, source)
+    resolved = await resolve(context, scratch, f"{content.name} @ {source.as_uri()}", request.options)
     others = replace(resolved, lock=without(resolved.lock, content.name))
-    found = make_plan(request, bench, content.name, content.version, others, content)
+    found = make_plan(request, context, content.name, content.version, others, content)
     digest = await asyncio.to_thread(file_digest, source)
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
 
 def make_plan(
-    request: Request,
-    bench: InstallContext,
+    request: InstallRequest,
+    context: InstallContext,
     name: str,
     version: str,
     resolved: Resolved,
-    content: wheels.Content,
+    content: WheelContent,
 ) -> Plan:
-    """The plan for a package whose wheel, or whose settings, are known."""
+    """The plan for a package with a known wheel or project file."""
     lock = resolved.lock
-    program, target = wheels.choose_program(content, request.options.program)
+    program, target = choose_program(content, request.options.program)
     module = target.partition(":")[0]
     details = {"program": program, "target": target, "module": module}
     own = f"{name}=={version}"
     others = [f"{package}=={number}" for package, number in pinned(lock).items()]
-    normal = f"{wheels.normal(name)}=={version}"
+    normal = f"{normal_name(name)}=={version}"
     entry: dict[str, Any] = {"type": "python", "module": module, "package": name, "version": version}
-    return Plan(
+    return context.new_plan(
+        request,
         installer="python",
-        name=request.name,
-        reference=request.reference,
         package=name,
         version=version,
-        place=str(bench.place),
         fetches=(own, *(other for other in others if other != normal)),
         runtimes=resolved.runtimes,
-        launch=launch_of(bench.place, details),
-        builds=tuple(one for one in request.options.allow_build if wheels.normal(one) in pinned(lock)),
-        entry={**entry, "args": list(request.args), "env": dict(request.env)},
+        launch=launch_of(context.place, details),
+        builds=tuple(name for name in request.options.allow_build if normal_name(name) in pinned(lock)),
+        entry=entry,
         lock=lock,
         details=details,
         options=resolved.options,
@@ -140,7 +136,7 @@ def make_plan(
 
 
 def launch_of(folder: Path, details: dict[str, Any]) -> Launch:
-    """The environment's own Python on the package's program, by absolute path."""
+    """The environment's Python with the package's program."""
     python = str(folder / "venv" / "bin" / "python")
     if details["program"]:
         return Launch(command=python, args=(str(folder / STARTER),))
@@ -150,15 +146,14 @@ def launch_of(folder: Path, details: dict[str, Any]) -> Launch:
 def _take_wheel(plan: Plan, folder: Path) -> Path:
     target = folder / Path(plan.source).name
     shutil.copyfile(plan.source, target)
-    if file_digest(target) != plan.digest_of_source:
-        raise InstallFailed(f"{plan.source} has changed since the plan was made.", hint="Start again.")
+    plan.check_source(file_digest(target))
     return target
 
 
-def _index_remarks(bench: InstallContext) -> tuple[str, ...]:
-    from toolcrib.servers.installing.uv import index_settings
+def _index_remarks(context: InstallContext) -> tuple[str, ...]:
+    from toolcrib.servers.installers.engine.uv import index_settings
 
-    further = index_settings(bench.runner.environ).get("UV_INDEX", "").split()
+    further = index_settings(context.runner.environ).get("UV_INDEX", "").split()
     if not further:
         return ()
-    return (f"pip is set up with {len(further)} further indexes; the best version of all of them is taken.",)
+    return (f"pip has {len(further)} extra indexes; the best version from all of them is used.",)

@@ -1,7 +1,7 @@
-"""A plain script, such as `server.py` or `index.js`: copied, and run with the packages that it needs.
+"""A plain script, such as `server.py` or `index.js`: copied, and run with the packages it needs.
 
-Nothing of it is executed to find out: what it needs is read from its inline metadata, from a requirements
-file or a project file beside it, else guessed from its imports.
+These are read from its inline metadata, or from a requirements or project file beside it, else guessed from
+its imports. The script is not executed for that.
 """
 
 from __future__ import annotations
@@ -12,55 +12,52 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from toolcrib.errors import InstallFailed, NotFound, UsageError
-from toolcrib.servers.installing import files
-from toolcrib.servers.installing.context import InstallContext
-from toolcrib.servers.installing.environments import Resolved, make_environment, pinned, resolve
-from toolcrib.servers.installing.node import find_node
-from toolcrib.servers.installing.plan import Launch, Plan, Record, Request
-from toolcrib.servers.installing.progress import Step
-from toolcrib.servers.installing.scripts import PYTHON, Needs, is_runnable, is_script, read_needs
+from toolcrib.errors import NotFound, UsageError
+from toolcrib.servers.installers.engine import files
+from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.environments import Resolved, make_environment, pinned, resolve
+from toolcrib.servers.installers.engine.node import find_node
+from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.scripts import PYTHON, ScriptNeeds, is_runnable, is_script, read_needs
 
 CONTENT = "content"
 SKIPPED = files.SKIPPED - {"node_modules"}
-"""Packages of Node beside a script are part of it: no manifest says how to fetch them."""
+"""Node packages beside a script belong to it: no manifest lists them."""
 
 
 def recognises(reference: str) -> bool:
-    """A script that is a file, and no program of its own."""
+    """A script that is not executable by itself."""
     path = Path(reference)
     return is_script(path) and path.is_file() and not is_runnable(path)
 
 
-async def plan(request: Request, bench: InstallContext) -> Plan:
-    """Copy the script alone, unless it uses what lies beside it."""
+async def plan(request: InstallRequest, context: InstallContext) -> Plan:
+    """Copies only the script, unless it uses files beside it."""
     script = Path(request.reference)
     needs = await asyncio.to_thread(read_needs, script)
-    return await _plan(request, bench, script, needs, script.parent, alone=not needs.uses_folder(script))
+    return await _plan(request, context, script, needs, script.parent, alone=not needs.uses_folder(script))
 
 
-async def plan_folder(request: Request, bench: InstallContext, folder: Path, script: Path) -> Plan:
-    """The plan for a script and the folder that belongs to it."""
+async def plan_folder(request: InstallRequest, context: InstallContext, folder: Path, script: Path) -> Plan:
+    """The plan for a script and its folder."""
     needs = await asyncio.to_thread(read_needs, script, folder)
-    return await _plan(request, bench, script, needs, folder, alone=False)
+    return await _plan(request, context, script, needs, folder, alone=False)
 
 
-async def apply(plan: Plan, folder: Path, bench: InstallContext) -> Launch:
-    """Copy, check that it is what was shown, and make the environment."""
-    bench.progress(Step("copy", plan.copies))
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+    """Copy, check that it is unchanged since the plan, and create the environment."""
+    context.progress(InstallProgress("copy", plan.copies))
     source, script = Path(plan.source), Path(plan.source) / plan.details["script"]
     only = script if plan.details["alone"] else None
     await asyncio.to_thread(files.copy, source, folder / CONTENT, only=only, skip=SKIPPED)
-    tree = await asyncio.to_thread(files.survey, folder / CONTENT)
-    if tree.digest != plan.digest_of_source:
-        raise InstallFailed(f"{source} has changed since the plan was made.", hint="Start again.")
+    plan.check_source((await asyncio.to_thread(files.survey, folder / CONTENT)).digest)
     if plan.details["environment"]:
-        await make_environment(bench, folder, plan.lock, plan.options)
+        await make_environment(context, folder, plan.lock, plan.options)
     return plan.launch
 
 
-async def newest(record: Record, bench: InstallContext) -> str | None:
-    """The script as it is now, named by its hash; None when it is gone."""
+async def newest(record: Record, context: InstallContext) -> str | None:
+    """The script's current hash; None if it is missing."""
     script = Path(record.entry.get("command", ""))
     try:
         alone = record.reference == str(script) and not read_needs(script).uses_folder(script)
@@ -72,30 +69,34 @@ async def newest(record: Record, bench: InstallContext) -> str | None:
 
 
 async def _plan(
-    request: Request, bench: InstallContext, script: Path, needs: Needs, folder: Path, *, alone: bool
+    request: InstallRequest,
+    context: InstallContext,
+    script: Path,
+    needs: ScriptNeeds,
+    folder: Path,
+    *,
+    alone: bool,
 ) -> Plan:
-    bench.progress(Step("resolve", str(script)))
+    context.progress(InstallProgress("resolve", str(script)))
     inside = str(script.relative_to(folder))
     tree = await asyncio.to_thread(files.survey, folder, only=script if alone else None, skip=SKIPPED)
-    with bench.scratch() as scratch:
+    with context.scratch() as scratch:
         wanted = "\n".join(needs.requirements)
-        resolved = await resolve(bench, scratch, wanted, request.options, needs.requires_python)
+        resolved = await resolve(context, scratch, wanted, request.options, needs.requires_python)
     source = script if alone else folder
     entry: dict[str, Any] = {"type": "custom", "sourcePath": str(source), "command": str(script)}
     environment = _has_environment(script, needs, resolved)
-    return Plan(
+    return context.new_plan(
+        request,
         installer="script",
-        name=request.name,
-        reference=request.reference,
         package=script.name,
         version=tree.digest[:12],
-        place=str(bench.place),
         fetches=tuple(f"{name}=={version}" for name, version in pinned(resolved.lock).items()),
         runtimes=resolved.runtimes,
         copies=f"{source} ({tree})",
-        launch=await _launch(bench, inside, environment=environment, ours=needs.ours),
+        launch=await _launch(context, inside, environment=environment, ours=needs.ours),
         remarks=_remarks(script, needs),
-        entry={**entry, "version": tree.digest[:12], "args": list(request.args), "env": dict(request.env)},
+        entry={**entry, "version": tree.digest[:12]},
         lock=resolved.lock,
         source=str(folder),
         digest_of_source=tree.digest,
@@ -104,37 +105,37 @@ async def _plan(
     )
 
 
-def _has_environment(script: Path, needs: Needs, resolved: Resolved) -> bool:
-    """Not for a script that needs nothing: the interpreter itself will do."""
+def _has_environment(script: Path, needs: ScriptNeeds, resolved: Resolved) -> bool:
+    """Not for a script without packages: any interpreter will do."""
     chosen = resolved.options.python or resolved.options.needed_python
     return script.suffix in PYTHON and not needs.ours and bool(resolved.lock or chosen)
 
 
-async def _launch(bench: InstallContext, inside: str, *, environment: bool, ours: bool) -> Launch:
-    content = bench.place / CONTENT
+async def _launch(context: InstallContext, inside: str, *, environment: bool, ours: bool) -> Launch:
+    content = context.place / CONTENT
     if not inside.endswith(PYTHON):
-        program = (await find_node(bench)).program
+        program = (await find_node(context)).program
     elif environment:
-        program = str(bench.place / "venv" / "bin" / "python")
+        program = str(context.place / "venv" / "bin" / "python")
     else:
         program = sys.executable if ours else _plain_python()
     return Launch(command=program, args=(str(content / inside),), cwd=str(content))
 
 
 def _plain_python() -> str:
-    """The interpreter behind our own environment, whose packages a script must not come to rely on."""
+    """The interpreter without our own packages, which a script must not depend on."""
     return os.path.realpath(sys.executable)
 
 
-def _remarks(script: Path, needs: Needs) -> tuple[str, ...]:
+def _remarks(script: Path, needs: ScriptNeeds) -> tuple[str, ...]:
     remarks = []
     if needs.requirements and not needs.declared:
         listed = ", ".join(needs.requirements)
-        remarks.append(f"{script.name} does not say which packages it needs; from its imports: {listed}.")
+        remarks.append(f"{script.name} declares no packages; guessed from its imports: {listed}.")
     if needs.unknown and not needs.declared:
         listed = ", ".join(needs.unknown)
         remarks.append(
-            f"It imports {listed}, for which no package is known: list them in a requirements.txt beside it, "
+            f"It imports {listed}, whose package is unknown: list it in a requirements.txt beside it, "
             "or add --with PACKAGE."
         )
     return tuple(remarks)

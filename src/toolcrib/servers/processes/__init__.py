@@ -1,1 +1,1 @@
-"""Child processes: their pipes, their logs, and that none of them outlives us."""
+"""Child processes: pipes, logs, and cleanup, so that none outlives the host."""

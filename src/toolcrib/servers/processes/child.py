@@ -1,22 +1,26 @@
-"""A child process and its three pipes, the same on every event loop.
+"""A child process: its three pipes, its lines, and the limit on open files.
 
-Not the loop's own `subprocess_exec`: that takes a turn of the loop for each chunk, and under uvloop a child
-holds its ends of the pipes twice, so that it can close its output and nobody notices.
+Not the loop's own `subprocess_exec`: that needs a loop iteration for each chunk, and under uvloop a child
+holds its ends of the pipes twice, so that a closed output goes unnoticed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import resource
 import subprocess
 import threading
 from collections.abc import Callable
 from typing import IO, Protocol
 
+from toolcrib.errors import ResourceShortage
 
-class Owner(Protocol):
-    """Who hears of a child. All methods are plain calls."""
+
+class ChildListener(Protocol):
+    """Receives the events of a child; the methods must not block."""
 
     def wrote(self, data: bytes) -> None:
         """It wrote to stdout."""
@@ -28,10 +32,10 @@ class Owner(Protocol):
         """It closed its `input`, `output` or `errors`."""
 
     def exited(self) -> None:
-        """It ended; what it wrote before may still have to be read."""
+        """It ended; its output may still be unread."""
 
     def finished(self) -> None:
-        """It ended and all that it wrote was read."""
+        """It ended and all of its output was read."""
 
     def pause_writing(self) -> None:
         """Its stdin is full."""
@@ -41,9 +45,9 @@ class Owner(Protocol):
 
 
 class Child:
-    """A process that was just started with three pipes; it has to be connected, and closed in the end."""
+    """A process just started with three pipes; call `connect`, and `close` at the end."""
 
-    def __init__(self, process: subprocess.Popen[bytes], owner: Owner) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], owner: ChildListener) -> None:
         self.pid = process.pid
         self.gone = asyncio.Event()
         """Set once the process has ended."""
@@ -62,28 +66,26 @@ class Child:
         return self._process.returncode
 
     async def connect(self) -> None:
-        """Take hold of the pipes. Not to be cancelled half-way."""
+        """Open the pipes. Must not be cancelled halfway."""
         owner, process = self._owner, self._process
         self.input, _ = await self._loop.connect_write_pipe(lambda: _Input(owner), process.stdin)
         await self._read("output", process.stdout, owner.wrote)
         await self._read("errors", process.stderr, owner.complained)
 
     def close_input(self) -> None:
-        """Let it know that nothing more comes; what it has not read by now is not kept for it."""
+        """Close its stdin; unread input is dropped."""
         if self.input is not None:
             self.input.abort() if self.input.get_write_buffer_size() else self.input.close()
 
     def pause_output(self) -> None:
-        """Read nothing more of its stdout for now."""
         self._outputs[0].pause_reading()
 
     def resume_output(self) -> None:
-        """Read its stdout again."""
         if not self._outputs[0].is_closing():
             self._outputs[0].resume_reading()
 
     def close(self) -> None:
-        """Let go of everything; the process itself has to be ended before."""
+        """Close the pipes; the process must have ended."""
         self.close_input()
         for transport in self._outputs:
             transport.close()
@@ -108,7 +110,7 @@ class Child:
 
     def _wait(self) -> None:
         self._process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody cares any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._reap)
 
     def _unwatch(self) -> None:
@@ -118,7 +120,7 @@ class Child:
             self._descriptor = None
 
     def has_ended(self) -> bool:
-        """Look whether it ended; if so, the owner has heard of it by now."""
+        """Check now whether it ended; the listener is called first."""
         self._reap()
         return self.gone.is_set()
 
@@ -136,9 +138,7 @@ class Child:
 
 
 class _Input(asyncio.BaseProtocol):
-    """The pipe that the child reads."""
-
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: ChildListener) -> None:
         self._owner = owner
 
     def pause_writing(self) -> None:
@@ -152,11 +152,89 @@ class _Input(asyncio.BaseProtocol):
 
 
 class _Output(asyncio.Protocol):
-    """A pipe that the child writes."""
-
     def __init__(self, take: Callable[[bytes], None], ended: Callable[[], None]) -> None:
-        self.data_received = take  # type: ignore[assignment]  # nothing in between: every answer comes here
+        self.data_received = take  # type: ignore[assignment]  # direct: on the path of every call
         self._ended = ended
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ended()
+
+
+class LineTooLong(Exception):
+    """A line exceeded the limit."""
+
+
+class LineCutter:
+    """Splits chunks into lines, in linear time; calls back with each line, without its newline."""
+
+    __slots__ = ("_limit", "_on_line", "_partial")
+
+    def __init__(self, on_line: Callable[[bytes | bytearray], None], limit: int) -> None:
+        self._on_line = on_line
+        self._limit = limit
+        self._partial = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take the next chunk; raises `LineTooLong`."""
+        end = data.find(b"\n")
+        if 0 < end == len(data) - 1 <= self._limit and not self._partial:
+            self._on_line(data[:end])  # the common case: exactly one line
+            return
+        start = 0
+        if self._partial:
+            if end < 0:
+                self._grow(data)
+                return
+            self._grow(data[:end])
+            line, self._partial = self._partial, bytearray()
+            self._on_line(line)
+            start = end + 1
+        while (end := data.find(b"\n", start)) >= 0:
+            if end - start > self._limit:
+                raise LineTooLong
+            if end > start:
+                self._on_line(data[start:end])
+            start = end + 1
+        if start < len(data):
+            self._grow(data[start:] if start else data)
+
+    def _grow(self, data: bytes) -> None:
+        if len(self._partial) + len(data) > self._limit:
+            self._partial = bytearray()
+            raise LineTooLong
+        self._partial += data
+
+
+ENOUGH = 65_536
+SHORTAGES = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+_usual: list[tuple[int, int]] = []
+
+
+def raise_limit() -> None:
+    """Raise this process's limit on open files: many servers need more than the usual 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = ENOUGH if hard == resource.RLIM_INFINITY else min(hard, ENOUGH)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        _usual[:] = [(soft, hard)]
+
+
+def restore_limit(pid: int) -> None:
+    """Give a child the original limit: some programs loop over every possible descriptor."""
+    if not _usual or not hasattr(resource, "prlimit"):
+        return
+    with contextlib.suppress(OSError):  # it has ended already
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, _usual[0])
+
+
+def shortage_of(error: BaseException) -> ResourceShortage | None:
+    """The error for an exhausted system resource; None for any other error."""
+    if not isinstance(error, OSError) or error.errno not in SHORTAGES:
+        return None
+    return ResourceShortage(
+        f"The system is out of resources for another server: {error.strerror}.",
+        hint="It is retried automatically. Close unused programs, or raise the limit (`ulimit -n`).",
+    )

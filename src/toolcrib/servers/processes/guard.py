@@ -1,7 +1,7 @@
-"""Sees to it that no server process outlives its host, however the host ends.
+"""Ensures that no server process outlives its host, however the host ends.
 
-On a clean end the transports have ended everything already. When the host is killed, the watchdog ends what
-is left within a second or two. When the watchdog is killed too, the next host on the same home sweeps.
+On a clean exit the transports have ended everything. If the host is killed, the watchdog ends the rest within
+two seconds. If the watchdog is killed too, the next host with the same home does.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ import json
 import os
 import secrets
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from toolcrib.config.atomic import write_atomic
-from toolcrib.servers.processes import orphans, watchdog
+from toolcrib.config.safe_files import write_atomic
+from toolcrib.servers.processes import orphans
 
 TOKEN_BYTES = 12
 
 
 class ProcessGuard:
-    """Knows every process group of this host."""
+    """Tracks the process groups of this host."""
 
     def __init__(self, token: str) -> None:
         self.token = token
@@ -32,31 +33,29 @@ class ProcessGuard:
         self._count = 0
 
     def new_marker(self) -> str:
-        """The marker for the next process; it begins with the host's token."""
+        """The marker of the next process; starts with the host's token."""
         self._count += 1
         return f"{self.token}.{self._count}."
 
     def spawned(self, group: int) -> None:
-        """A server process runs."""
         self._groups.add(group)
         if self._watched():
-            self._tell(f"+ {group}\n")
+            self._send(f"+ {group}\n")
             return
         self._watchdog = _start_watchdog(self.token)
-        self._tell("".join(f"+ {known}\n" for known in self._groups))
+        self._send("".join(f"+ {known}\n" for known in self._groups))
 
     def exited(self, group: int) -> None:
-        """Nothing of that group is left."""
         self._groups.discard(group)
         if self._watched():
-            self._tell(f"- {group}\n")
+            self._send(f"- {group}\n")
 
     def close(self) -> None:
-        """Let the watchdog go, which ends what is left."""
+        """Stop the watchdog, which ends remaining processes."""
         if self._watchdog is None or self._watchdog.stdin is None:
             return
         if not self._groups:
-            self._tell(watchdog.DONE)
+            self._send(DONE)
         with contextlib.suppress(OSError):
             self._watchdog.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -65,7 +64,7 @@ class ProcessGuard:
     def _watched(self) -> bool:
         return self._watchdog is not None and self._watchdog.poll() is None
 
-    def _tell(self, lines: str) -> None:
+    def _send(self, lines: str) -> None:
         assert self._watchdog is not None
         assert self._watchdog.stdin is not None
         with contextlib.suppress(OSError):
@@ -73,14 +72,14 @@ class ProcessGuard:
 
 
 def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
-    """A process of its own session, so that Ctrl-C in a terminal does not reach it.
+    """Start it in its own session, so that Ctrl-C in a terminal does not reach it.
 
-    Nor does it carry our own marker: where this host is itself a server of another one, it is not killed
-    along with us before it has done its work.
+    It does not carry our own marker: if this host is itself a server of another host, the watchdog must
+    survive it to do its work.
     """
     environment = {name: value for name, value in os.environ.items() if name != orphans.MARKER}
     return subprocess.Popen(
-        watchdog.command(token),
+        watchdog_command(token),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -93,7 +92,7 @@ def _start_watchdog(token: str) -> subprocess.Popen[bytes]:
 
 @asynccontextmanager
 async def guard_processes(folder: Path) -> AsyncIterator[ProcessGuard]:
-    """Guard the processes started in this block; `folder` is where hosts note that they are there."""
+    """Guard the processes started in this block; running hosts are registered in `folder`."""
     guard = ProcessGuard(secrets.token_hex(TOKEN_BYTES))
     note = await asyncio.to_thread(_enter, folder, guard.token)
     try:
@@ -104,7 +103,7 @@ async def guard_processes(folder: Path) -> AsyncIterator[ProcessGuard]:
 
 
 def _enter(folder: Path, token: str) -> Path:
-    """Sweep up after others, then note that we are here."""
+    """Clean up after hosts that died, then register this one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     sweep(folder)
     note = folder / f"{os.getpid()}-{token}.json"
@@ -114,7 +113,7 @@ def _enter(folder: Path, token: str) -> Path:
 
 
 def sweep(folder: Path) -> int:
-    """End what hosts that are no more have left behind; returns how many processes that were."""
+    """End processes of hosts that no longer run; returns how many."""
     ended = 0
     for note in folder.glob("*.json"):
         try:
@@ -125,7 +124,7 @@ def sweep(folder: Path) -> int:
             continue
         if alive:
             continue
-        if len(token) == 2 * TOKEN_BYTES:  # less of a token would fit the processes of others too
+        if len(token) == 2 * TOKEN_BYTES:  # a shorter prefix would match other processes too
             ended += orphans.kill_marked(token)
         note.unlink(missing_ok=True)
     return ended
@@ -143,3 +142,30 @@ def _exists(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+DONE = "!\n"
+_WAITING = """
+groups=
+while read -r sign group; do
+    case $sign in '!') exit 0 ;; esac
+    case $group in '' | *[!0-9]*) continue ;; esac
+    kept=
+    for one in $groups; do
+        [ "$one" = "$group" ] || kept="$kept $one"
+    done
+    case $sign in
+        +) groups="$kept $group" ;;
+        -) groups=$kept ;;
+    esac
+done
+"$@" $groups || for group in $groups; do kill -9 "-$group"; done
+"""
+"""Waits in a shell, which uses a tenth of a Python's memory. Reads `+ GROUP`, `- GROUP`, and `!` on a clean
+exit. At end of input without `!` (the host was killed) it ends the listed groups and everything with the
+token. The final `kill` is for a Python environment that was removed meanwhile."""
+
+
+def watchdog_command(token: str) -> list[str]:
+    ending = [sys.executable, "-I", "-S", str(Path(orphans.__file__)), token]
+    return ["/bin/sh", "-c", _WAITING, "toolcrib-watchdog", *ending]

@@ -1,8 +1,7 @@
-"""A server's diagnostics: a rotating file and a ring of the last lines; bounded in size and in cost.
+"""A server's log: a rotating file and a buffer of the last lines.
 
-A server may write a gigabyte to stderr: what exceeds the budget of a second is counted and dropped, so that
-neither the disk nor the event loop suffers; its very last words are kept all the same, for they tell why it
-ended. Known secret values never reach the file.
+Output beyond a rate limit is counted and dropped, to protect the disk and the event loop; the very last lines
+are always kept, because they show why a server ended. Known secret values are masked.
 """
 
 from __future__ import annotations
@@ -23,14 +22,12 @@ MASK = "•••"
 
 
 class ServerLog:
-    """Takes bytes or lines; keeps the last ones at hand and all within reason on disk."""
-
     def __init__(self, path: Path | None = None, *, secrets: Collection[str] = ()) -> None:
         self.lines: deque[str] = deque(maxlen=KEPT_LINES)
         self.dropped_bytes = 0
         self._path = path
         self._secrets = _to_mask(secrets)
-        # A secret that straddles the cut is masked only if it is still whole then.
+        # A secret at the cut can be masked only while it is complete.
         self._longest_partial = LONGEST_LINE + 4 * max(map(len, self._secrets), default=0)
         self._partial = b""
         self._dropped = b""
@@ -41,7 +38,7 @@ class ServerLog:
         self._spent = 0
 
     def feed(self, data: bytes) -> None:
-        """Raw bytes of stderr, in whatever pieces they come."""
+        """Raw bytes of stderr."""
         if not self._afford(len(data)):
             self._drop(data)
             return
@@ -52,19 +49,19 @@ class ServerLog:
             self._keep([line.decode("utf-8", "replace") for line in lines])
 
     def line(self, text: str) -> None:
-        """One line of our own or of a server's stdout rubbish."""
+        """One line of ours, or a non-protocol line of stdout."""
         if self._afford(len(text)):
             self._keep([text])
         else:
             self.dropped_bytes += len(text)
 
     def tail(self, count: int = 10) -> list[str]:
-        """The last lines, oldest first, an unfinished one included."""
+        """The last lines, oldest first, including an unfinished one."""
         unfinished = (self._dropped + self._partial).decode("utf-8", "replace").split("\n")
         return [*self.lines, *(self._cleaned(line) for line in unfinished if line)][-count:]
 
     def close(self) -> None:
-        """Write what is left of an unfinished line and let go of the file; nothing is written afterwards."""
+        """Write the unfinished line and close the file."""
         self._resume()
         if self._partial:
             self._keep([self._partial.decode("utf-8", "replace")])
@@ -82,19 +79,19 @@ class ServerLog:
         return self._spent <= BYTES_PER_SECOND
 
     def _drop(self, data: bytes) -> None:
-        """Count it, and remember whole lines of its end: half a line may hold half a secret."""
+        """Count it and keep its last complete lines: half a line may hold half a secret."""
         self.dropped_bytes += len(data)
         last, self._partial = self._dropped + self._partial + data, b""
         self._dropped = last if len(last) <= LONGEST_LINE else last[-LONGEST_LINE:].partition(b"\n")[2]
 
     def _resume(self) -> None:
-        """After a flood: say that there was one, and keep how it ended."""
+        """After a flood: note the dropped bytes, and keep the last lines."""
         if self._told == self.dropped_bytes:
             return
         self._told = self.dropped_bytes
         *lines, self._partial = (self._dropped + self._partial).split(b"\n")
         self._dropped = b""
-        notice = f"[it writes too fast: {self.dropped_bytes} bytes dropped so far]"
+        notice = f"[output too fast: {self.dropped_bytes} bytes dropped so far]"
         self._keep([notice, *(line.decode("utf-8", "replace") for line in lines)])
 
     def _keep(self, lines: list[str]) -> None:
@@ -143,6 +140,6 @@ class ServerLog:
 
 
 def _to_mask(secrets: Collection[str]) -> list[str]:
-    """The texts to look for, longest first; a secret of several lines is printed as several lines."""
+    """The texts to mask, longest first; a multi-line secret is masked line by line."""
     texts = {line for secret in secrets for line in secret.splitlines() if len(line) >= 4}
     return sorted(texts, key=len, reverse=True)

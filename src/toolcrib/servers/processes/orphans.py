@@ -1,8 +1,9 @@
-"""Finds and ends what a host left behind; as a program, `orphans.py TOKEN GROUP…` ends these groups and then
-everything that carries the token.
+"""Finds and ends processes that a host left behind.
 
-Each server carries a marker in its environment that begins with its host's token: even a daemon that left its
-group has it. The program imports next to nothing: it runs when the machine may be in trouble.
+As a program, `orphans.py TOKEN GROUP…` ends these groups and everything that carries the token.
+
+Each server process has a marker in its environment that starts with its host's token, even a daemon that left
+its group. The program imports almost nothing: it runs when the machine may be short of resources.
 """
 
 # pathlib, or contextlib and signal together, would double the start time
@@ -21,7 +22,6 @@ KERNEL_THREAD = 0x00200000
 
 
 def group_alive(group: int) -> bool:
-    """True while any process of the group lives."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -32,7 +32,7 @@ def group_alive(group: int) -> bool:
 
 
 def _has_living(group: int) -> bool:
-    """A dead process that nobody buries, as in a container without an init, still counts for the kernel."""
+    """Ignores zombies: in a container without an init process they stay in the group."""
     for name in os.listdir("/proc"):
         fields = stat_of(name) if name.isdigit() else None
         if fields is not None and int(fields[2]) == group and fields[0] not in (b"Z", b"X"):
@@ -41,7 +41,7 @@ def _has_living(group: int) -> bool:
 
 
 def stat_of(pid: int | str) -> list[bytes] | None:
-    """What the kernel says of a process, from its state on; None when it is gone."""
+    """The fields of `/proc/PID/stat` from the state on; None if the process is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()
@@ -50,7 +50,7 @@ def stat_of(pid: int | str) -> list[bytes] | None:
 
 
 def signal_group(group: int, number: int) -> None:
-    """Signal every process of the group; one that is gone is fine."""
+    """Signal the group; a missing group is ignored."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -58,12 +58,12 @@ def signal_group(group: int, number: int) -> None:
 
 
 def marked(prefix: str) -> list[int]:
-    """The processes whose marker begins so (Linux; elsewhere there is only the group)."""
+    """The processes whose marker starts with `prefix` (Linux only)."""
     return _scan(prefix)[0]
 
 
 def _scan(prefix: str) -> tuple[list[int], bool]:
-    """The marked processes, and whether another one could not be read because it is between two programs."""
+    """The marked processes, and whether another was unreadable because it is just starting a program."""
     found: list[int] = []
     if not sys.platform.startswith("linux"):
         return found, False
@@ -80,7 +80,7 @@ def _scan(prefix: str) -> tuple[list[int], bool]:
 
 
 def _environment(pid: str) -> bytes:
-    """The variables of a process; a single zero byte if they may not be read."""
+    """The variables of a process; a single zero byte if not readable."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read()
@@ -89,9 +89,9 @@ def _environment(pid: str) -> bytes:
 
 
 def _in_transit(pid: str) -> bool:
-    """True for a process whose variables read as empty because it was starting a program, or is exiting.
+    """Whether the variables read as empty because the process is starting a program or exiting.
 
-    One that has none has an empty block of them, at an address.
+    A process without variables has an empty block at an address.
     """
     fields = stat_of(pid)
     if fields is None or fields[0] in (b"Z", b"X") or int(fields[6]) & KERNEL_THREAD:
@@ -101,10 +101,7 @@ def _in_transit(pid: str) -> bool:
 
 
 def kill_marked(prefix: str) -> int:
-    """Kill what still carries the marker, until none is left: one may have forked meanwhile.
-
-    Returns how many there were.
-    """
+    """Kill marked processes until none is left, as one may have forked meanwhile; returns how many."""
     ended: set[int] = set()
     until = time.monotonic() + GRACE
     while any(scanned := _scan(prefix)) and time.monotonic() < until:
@@ -119,13 +116,13 @@ def kill_marked(prefix: str) -> int:
 
 
 def start_time(pid: int) -> int | None:
-    """When a process began, in the kernel's own count: tells a recycled pid from the one we knew."""
+    """The kernel's start time of a process: tells a reused pid apart."""
     fields = stat_of(pid)
     return int(fields[19]) if fields is not None else None
 
 
 def end(token: str, groups: list[int]) -> None:
-    """End what a host had: first it is asked, then it is killed."""
+    """End a host's processes: SIGTERM, then SIGKILL."""
     for group in groups:
         signal_group(group, ASK)
     until = time.monotonic() + GRACE

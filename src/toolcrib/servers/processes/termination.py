@@ -1,4 +1,4 @@
-"""Ends a server's processes in order: wait, ask, insist; and measures what they hold."""
+"""Ends a server's processes (wait, SIGTERM, SIGKILL), and measures their memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PS_PATIENCE = 5.0
 
 
 def memory_of_group(group: int) -> int:
-    """Resident bytes of the processes in a group; 0 where nobody can tell."""
+    """Resident bytes of a process group; 0 if unknown."""
     if not sys.platform.startswith("linux"):
-        return _told_by_ps(group)
+        return _memory_by_ps(group)
     total = 0
     for folder in Path("/proc").iterdir():
         fields = stat_of(folder.name) if folder.name.isdigit() else None
@@ -31,20 +31,20 @@ def memory_of_group(group: int) -> int:
     return total * os.sysconf("SC_PAGE_SIZE")
 
 
-def _told_by_ps(group: int) -> int:
-    """The same where there is no /proc, as on macOS."""
+def _memory_by_ps(group: int) -> int:
+    """Without /proc, as on macOS."""
     try:
-        told = subprocess.run(
+        listed = subprocess.run(
             ["/bin/ps", "-axo", "pgid=,rss="], capture_output=True, text=True, timeout=PS_PATIENCE, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return 0
-    rows = (line.split() for line in told.stdout.splitlines())
+    rows = (line.split() for line in listed.stdout.splitlines())
     return sum(int(row[1]) << 10 for row in rows if len(row) == 2 and row[0] == str(group))
 
 
 async def end_group(group: int, marker: str, leader_gone: asyncio.Event) -> None:
-    """After stdin was closed: wait, ask, insist. Nothing of the group or the marker is left afterwards."""
+    """After stdin was closed: wait, SIGTERM, SIGKILL, until nothing of the group or the marker is left."""
     await _wait(leader_gone, GRACE_AFTER_EOF)
     if group_alive(group):
         signal_group(group, signal.SIGTERM)
@@ -65,5 +65,5 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
 async def _wait_for_group(group: int, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while group_alive(group):  # noqa: ASYNC110 - nobody tells us of the last one going
+            while group_alive(group):  # noqa: ASYNC110 - no event for the last process
                 await asyncio.sleep(_POLL)

@@ -1,1 +1,1 @@
-"""What the HTTP and SSE transports share: requests, streams, headers, and the words for their failures."""
+"""Shared by the HTTP and SSE transports: requests, streams, headers and errors."""

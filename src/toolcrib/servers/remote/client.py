@@ -1,7 +1,7 @@
-"""The HTTP client of one remote server: its address, its trust, its proxy, its sign-in.
+"""The HTTP client of one remote server: address, TLS, proxy and sign-in.
 
-Proxies of the environment are honoured, but loopback always goes direct. A connection that went silent is
-noticed by TCP keep-alive; connecting has a deadline, reading has none, because the caller has one.
+Proxies of the environment are used, except for loopback. TCP keep-alive detects dead connections. Connecting
+has a timeout; reading has none, because the caller has one.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from toolcrib.errors import AuthRequired, ConfigError, ToolcribError
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.remote.spec import RemoteSpec
+from toolcrib.servers.transport import LinkContext
 
 logger = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 10.0
 IDLE_CONNECTION_SECONDS = 4.0
-"""Below the 5 s after which uvicorn and Node close an idle connection: reusing it then would lose a call."""
+"""Below the 5 s after which uvicorn and Node close an idle connection: reusing it would lose a call."""
 
 _TCP_KEEP_ALIVE = [
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -36,7 +36,7 @@ _TCP_KEEP_ALIVE = [
 
 
 def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:
-    """A client with connections of its own; the caller enters it as a context."""
+    """A client with its own connections, to be used as a context manager."""
     url = httpx2.URL(spec.url)
     tls = _tls(spec, url, context)
     limits = httpx2.Limits(
@@ -46,7 +46,7 @@ def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:
         ("all://localhost", "all://127.0.0.1", "all://[::1]")  # never through a proxy
     )
     if _goes_direct(url):
-        # Only connections without a proxy can be given socket options.
+        # Socket options are possible only without a proxy.
         mounts[f"{url.scheme}://{url.netloc.decode()}"] = httpx2.AsyncHTTPTransport(
             verify=tls, limits=limits, socket_options=_TCP_KEEP_ALIVE
         )
@@ -58,18 +58,18 @@ def open_client(spec: RemoteSpec, context: LinkContext) -> httpx2.AsyncClient:
             limits=limits,
             mounts=mounts,
             timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT),
-            # All proxies are prepared at once, so one that cannot be used would be in the way even here.
+            # All proxies are set up at once, so an unusable one would fail even here.
             trust_env=not (_is_loopback(url.host) and context.auth is None),
         )
     except (ValueError, ImportError) as error:
         raise ConfigError(
-            f"The proxy settings of the environment cannot be used: {error}",
+            f"The proxy settings of the environment are invalid: {error}",
             hint="Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; for SOCKS, `pip install httpx2[socks]`.",
         ) from error
 
 
 class _GuardedAuth(httpx2.Auth):
-    """Whatever a sign-in raises becomes `AuthRequired`; what fails on the wire stays what it is."""
+    """Turns any error of a sign-in into `AuthRequired`; network errors pass unchanged."""
 
     def __init__(self, inner: httpx2.Auth, server: str) -> None:
         self._inner = inner
@@ -95,7 +95,7 @@ class _GuardedAuth(httpx2.Auth):
             return None
         except ToolcribError:
             raise
-        except Exception as error:  # code of others, whose errors have no common root
+        except Exception as error:  # third-party code without a common error class
             logger.debug("sign-in to %s failed", self._server, exc_info=True)
             raise AuthRequired(
                 f"The sign-in to {self._server} failed: {error}", hint="Sign in to the server again."
@@ -108,11 +108,11 @@ def _tls(spec: RemoteSpec, url: httpx2.URL, context: LinkContext) -> ssl.SSLCont
             return ssl.create_default_context(cafile=spec.verify)
         except (OSError, ssl.SSLError) as error:
             raise ConfigError(
-                f"The certificate file {spec.verify!r} of {context.server} cannot be used: {error}",
-                hint="`verify` is true, false, or the path of a PEM file.",
+                f"The certificate file {spec.verify!r} of {context.server} is invalid: {error}",
+                hint="Set `verify` to true, false, or the path of a PEM file.",
             ) from error
     if spec.verify and url.scheme == "http" and context.auth is None:
-        # Nothing here will speak TLS. Loading the system's authorities costs 30 ms; this one trusts nobody.
+        # TLS is not used here, and loading the system's certificates takes 30 ms.
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.create_ssl_context(verify=spec.verify)
 

@@ -1,25 +1,32 @@
-"""One remote address: requests to it, and to nowhere else, with its own headers and sign-in.
+"""HTTP requests to one remote server, with its headers and sign-in, and the errors they can end with.
 
-Redirects are followed within the origin only, so no header and no sign-in of one server ever reaches another.
-Whatever goes wrong below HTTP, and whatever status refuses a request, becomes an error of ours that says what
-happened. It knows nothing of MCP's messages.
+Redirects are followed within the origin only, so that headers and tokens never reach another host. Errors
+show the origin only, because paths may contain keys. It knows nothing of MCP messages.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+import socket
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
 from pydantic_core import from_json
 
-from toolcrib.errors import ConnectionLost, RemoteUnreachable, ResultTooLarge, ToolcribError
-from toolcrib.servers.link import LinkContext
+from toolcrib.errors import (
+    AuthRequired,
+    ConnectionLost,
+    PeerError,
+    RemoteUnreachable,
+    ResultTooLarge,
+    ToolcribError,
+)
 from toolcrib.servers.remote.client import open_client
-from toolcrib.servers.remote.event_stream import Event, EventStreamReader, EventTooLarge
-from toolcrib.servers.remote.failures import cut_off_error, refusal_error, request_error
+from toolcrib.servers.remote.event_stream import EventStreamReader, EventTooLarge, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
+from toolcrib.servers.transport import LinkContext
 
 MAX_REDIRECTS = 5
 MAX_REFUSAL_BYTES = 256 * 1024
@@ -27,7 +34,7 @@ LONGEST_REASON = 200
 
 
 class Endpoint:
-    """Sends requests to one origin and turns every failure into an error of ours."""
+    """Sends requests to one origin; every failure is a `ToolcribError`."""
 
     def __init__(self, client: httpx2.AsyncClient, spec: RemoteSpec, server: str) -> None:
         self.url = httpx2.URL(spec.url)
@@ -44,7 +51,7 @@ class Endpoint:
         *,
         url: httpx2.URL | None = None,
     ) -> AsyncIterator[httpx2.Response]:
-        """One request and its response, whatever its status; leaving closes the response's stream."""
+        """One request and its response with any status; leaving closes the response."""
         response = await self._send(method, url or self.url, headers, content)
         try:
             yield response
@@ -52,7 +59,7 @@ class Endpoint:
             await response.aclose()
 
     async def chunks(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
-        """The response's body as it arrives; raises `ConnectionLost` when it is cut off."""
+        """The body as it arrives; raises `ConnectionLost` if it is cut off."""
         try:
             async with contextlib.aclosing(response.aiter_bytes()) as chunks:
                 async for chunk in chunks:
@@ -60,8 +67,10 @@ class Endpoint:
         except (httpx2.TransportError, httpx2.DecodingError, httpx2.StreamError) as error:
             raise cut_off_error(self.server, error) from error
 
-    async def events(self, response: httpx2.Response, reader: EventStreamReader) -> AsyncGenerator[Event]:
-        """The events of the response as they arrive; `reader` then knows where a cut stream can go on."""
+    async def events(
+        self, response: httpx2.Response, reader: EventStreamReader
+    ) -> AsyncGenerator[ServerSentEvent]:
+        """The events as they arrive; `reader` then knows where to resume a cut stream."""
         async with contextlib.aclosing(self.chunks(response)) as chunks:
             async for chunk in chunks:
                 try:
@@ -86,7 +95,7 @@ class Endpoint:
         return b"".join(parts)
 
     async def refusal_in(self, response: httpx2.Response) -> tuple[dict[str, Any] | None, str]:
-        """The JSON-RPC error that a refusing response carries, if any, and the reason it gives in words."""
+        """The JSON-RPC error of a refusal, if any, and its reason as text."""
         body = await self._beginning(response)
         refusal = json_rpc_error(body)
         if refusal is not None:
@@ -96,17 +105,16 @@ class Endpoint:
         return None, body[:LONGEST_REASON].decode("utf-8", "replace").strip()
 
     def too_large(self, limit: int) -> ResultTooLarge:
-        """The error for an answer beyond what we hold."""
         return ResultTooLarge(
-            f"{self.server} sent an answer of more than {limit} bytes.", hint="Ask the tool for less at once."
+            f"{self.server} sent an answer of more than {limit} bytes.", hint="Ask the tool for less data."
         )
 
     def refusal(self, response: httpx2.Response, said: str = "") -> ToolcribError:
-        """The error for a status that refuses a request; `said` is the reason the server gave."""
+        """The error for a refused request; `said` is the server's reason."""
         return refusal_error(self.server, self.url, response, said)
 
     def same_origin(self, url: httpx2.URL) -> bool:
-        """True when the address is of our server: scheme, host and port are equal."""
+        """Whether scheme, host and port are equal to ours."""
         return (url.scheme, url.host, url.port) == (self.url.scheme, self.url.host, self.url.port)
 
     async def _beginning(self, response: httpx2.Response) -> bytes:
@@ -136,25 +144,25 @@ class Endpoint:
                 return response
             await response.aclose()
             url = self._redirected(response, method)
-        raise RemoteUnreachable(f"{self.server} redirects in a circle.", hint="Check its url.")
+        raise RemoteUnreachable(f"{self.server} redirects in a loop.", hint="Check its url.")
 
     def _redirected(self, response: httpx2.Response, method: str) -> httpx2.URL:
         try:
             target = response.url.join(response.headers["location"])
         except httpx2.InvalidURL as error:
-            raise RemoteUnreachable(f"{self.server} redirects to no valid address.") from error
+            raise RemoteUnreachable(f"{self.server} redirects to an invalid address.") from error
         keeps_method = method == "GET" or response.status_code in (307, 308)
         if keeps_method and self.same_origin(target) and target.userinfo in (b"", self.url.userinfo):
             return target
         raise RemoteUnreachable(
-            f"{self.server} redirects to {_target(target)}, which is not followed.",
-            hint="If that is where the server lives now, make it the server's url.",
+            f"{self.server} redirects to {_target(target)}, which is not allowed.",
+            hint="If the server has moved there, change its url.",
         )
 
 
 @contextlib.asynccontextmanager
 async def open_endpoint(spec: RemoteSpec, context: LinkContext) -> AsyncIterator[Endpoint]:
-    """An endpoint with connections of its own, closed on leaving."""
+    """An endpoint with its own connections, closed on leaving."""
     async with open_client(spec, context) as client:
         yield Endpoint(client, spec, context.server)
 
@@ -166,7 +174,7 @@ def content_type(response: httpx2.Response) -> str:
 
 
 def json_rpc_error(body: bytes) -> dict[str, Any] | None:
-    """The JSON-RPC error in a body; its id may be null, missing or somebody else's."""
+    """The JSON-RPC error in a body; its id may be null, missing or wrong."""
     try:
         value = from_json(body)
     except ValueError:
@@ -177,10 +185,112 @@ def json_rpc_error(body: bytes) -> dict[str, Any] | None:
 
 
 def _fields(headers: dict[str, str]) -> httpx2.Headers:
-    """Headers in UTF-8, because event ids and a person's own headers may hold any character."""
+    """Headers in UTF-8, because event ids and the user's headers may contain any character."""
     return httpx2.Headers(headers, encoding="utf-8")
 
 
 def _target(url: httpx2.URL) -> str:
-    """Where a redirect leads, without what can carry a state or a password."""
+    """A redirect's target without query and password."""
     return str(url.copy_with(userinfo=b"", query=None, fragment=None))
+
+
+INVALID_REQUEST = -32600
+
+
+def request_error(server: str, url: httpx2.URL, error: httpx2.RequestError) -> ToolcribError:
+    """The error for a request without a response."""
+    if isinstance(error, httpx2.TimeoutException):
+        return RemoteUnreachable(
+            f"{server} did not answer at {_origin(url)}: the connection timed out.",
+            hint="Check that the host is up and not blocked by a firewall.",
+        )
+    if isinstance(error, httpx2.ProxyError):
+        return RemoteUnreachable(
+            f"The proxy for {server} refused: {_reason(error)}",
+            hint="Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+        )
+    if isinstance(error, httpx2.ConnectError | httpx2.UnsupportedProtocol):
+        return _connect_error(server, _origin(url), error)
+    return ConnectionLost(
+        f"The connection to {server} was lost before it answered.",
+        hint=f"{_reason(error)} The call may or may not have taken effect.",
+    )
+
+
+def cut_off_error(server: str, error: Exception) -> ConnectionLost:
+    """The error for an incomplete response."""
+    return ConnectionLost(
+        f"The connection to {server} was lost during an answer.",
+        hint=f"{_reason(error)} The call may or may not have taken effect.",
+    )
+
+
+def refusal_error(server: str, url: httpx2.URL, response: httpx2.Response, said: str) -> ToolcribError:
+    """The error for a refused request; `said` is the server's reason."""
+    status = response.status_code
+    because = f": {said}" if said else ""
+    if status in (401, 403):
+        return _auth_error(server, response, because)
+    if status >= 500 or status in (408, 425, 429):
+        wait = response.headers.get("retry-after", "")
+        return RemoteUnreachable(
+            f"{server} is unavailable (HTTP {status}{because}).",
+            hint=f"The server asks to wait {wait} s." if wait.isdigit() else "It is retried automatically.",
+        )
+    return PeerError(
+        f"{server} refused the request (HTTP {status}{because}).",
+        code=INVALID_REQUEST,
+        data={"status": status},
+        hint=f"Check the path after {_origin(url)}, and the type (http or sse).",
+    )
+
+
+def _auth_error(server: str, response: httpx2.Response, because: str) -> AuthRequired:
+    challenge = response.headers.get("www-authenticate", "")
+    what = "requires a sign-in" if response.status_code == 401 else "denied access"
+    hint = f"Sign in with `toolcrib login {server}`, or set its Authorization header."
+    return AuthRequired(
+        f"{server} {what} (HTTP {response.status_code}{because}).",
+        hint=f"{hint} Server message: {challenge}" if challenge else hint,
+    )
+
+
+def _connect_error(server: str, address: str, error: httpx2.RequestError) -> RemoteUnreachable:
+    for cause in _causes(error):
+        if isinstance(cause, socket.gaierror):
+            return RemoteUnreachable(
+                f"{server} cannot be reached: the host name of {address} does not resolve.",
+                hint="Check the url and the network.",
+            )
+        if isinstance(cause, ssl.SSLError):
+            return RemoteUnreachable(
+                f"No secure connection to {server} at {address}: {_reason(cause)}",
+                hint="Check the certificate; `verify` can be the file of your own certificate authority.",
+            )
+        if isinstance(cause, ConnectionRefusedError):
+            return RemoteUnreachable(
+                f"{server} is not running at {address}: the connection was refused.",
+                hint="Start the server, or check the port in its url.",
+            )
+    return RemoteUnreachable(
+        f"{server} cannot be reached at {address}: {_reason(error)}", hint="Check the url and the network."
+    )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and its causes; the pool drops `__cause__`, but errors also carry it as an argument."""
+    yield error
+    below = [error.__cause__] if error.__cause__ is not None else [*error.args[:1]]
+    if isinstance(error, BaseExceptionGroup):  # one attempt for each address of the host
+        below = list(error.exceptions)
+    for cause in below:
+        if isinstance(cause, BaseException):
+            yield from _causes(cause)
+
+
+def _reason(error: BaseException) -> str:
+    return f"{str(error) or type(error).__name__}."
+
+
+def _origin(url: httpx2.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode()}"

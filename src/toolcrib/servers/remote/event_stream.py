@@ -1,38 +1,34 @@
-"""Reads server-sent events (the WHATWG `text/event-stream` format) from chunks of bytes.
-
-Time grows linearly with the bytes read, however they are cut; what is held is bounded by the largest event
-allowed. It knows nothing of HTTP or MCP.
-"""
+"""Parses server-sent events (the WHATWG `text/event-stream` format), in linear time and bounded memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolcrib.servers.link import MAX_MESSAGE_BYTES
+from toolcrib.servers.transport import MAX_MESSAGE_BYTES
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class EventTooLarge(ValueError):
-    """One event is larger than the reader is willing to hold."""
+    """An event exceeds `max_event_bytes`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One event with data; events without any only move the reader's `last_event_id` and `retry`."""
+class ServerSentEvent:
+    """An event with data; events without data only change `last_event_id` and `retry`."""
 
     type: str
     data: bytes
 
 
 class EventStreamReader:
-    """Turns chunks into events and remembers where a cut stream can go on."""
+    """Turns chunks into events and remembers where to resume."""
 
     def __init__(self, *, max_event_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.last_event_id: str | None = None
-        """The id of the last complete event that had one; what `Last-Event-ID` resumes from."""
+        """The id of the last complete event, for `Last-Event-ID`."""
         self.retry: float | None = None
-        """How many seconds the server asks us to wait before reconnecting."""
+        """Seconds the server asks us to wait before reconnecting."""
         self.max_event_bytes = max_event_bytes
         self._line: list[bytes] = []
         self._line_bytes = 0
@@ -43,9 +39,9 @@ class EventStreamReader:
         self._data: list[bytes] = []
         self._id: str | None = None
 
-    def feed(self, chunk: bytes) -> list[Event]:
-        """The events that this chunk completes; raises `EventTooLarge`."""
-        if self._after_return and chunk.startswith(b"\n"):  # a CRLF that was cut in the middle
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        """The events completed by this chunk; raises `EventTooLarge`."""
+        if self._after_return and chunk.startswith(b"\n"):  # a CRLF split between chunks
             chunk = chunk[1:]
             self._after_return = False
         if not chunk:
@@ -53,7 +49,7 @@ class EventStreamReader:
         self._after_return = chunk.endswith(b"\r")
         lines = chunk.splitlines()
         rest = b"" if chunk.endswith((b"\r", b"\n")) else lines.pop()
-        events: list[Event] = []
+        events: list[ServerSentEvent] = []
         for line in lines:
             event = self._take_line(self._whole_line(line))
             if event is not None:
@@ -75,7 +71,7 @@ class EventStreamReader:
             line = line.removeprefix(_BOM)
         return line
 
-    def _take_line(self, line: bytes) -> Event | None:
+    def _take_line(self, line: bytes) -> ServerSentEvent | None:
         if not line:
             return self._dispatch()
         if line.startswith(b":"):  # a comment, often a keep-alive
@@ -96,12 +92,12 @@ class EventStreamReader:
         elif name == b"retry" and value.isdigit() and len(value) < 10:
             self.retry = int(value) / 1000
 
-    def _dispatch(self) -> Event | None:
-        # The id counts only now: an event that was cut off must be sent again.
+    def _dispatch(self) -> ServerSentEvent | None:
+        # Only now: an incomplete event must be sent again.
         if self._id is not None:
             self.last_event_id = self._id or None
         data = b"\n".join(self._data)
-        event = Event(self._type or "message", data) if data else None
+        event = ServerSentEvent(self._type or "message", data) if data else None
         self._type = ""
         self._data.clear()
         self._id = None

@@ -1,7 +1,7 @@
-"""The headers that mirror a request's body (MCP 2026-07-28): method, name, and parameters a tool asks for.
+"""The headers that repeat a request's body (MCP 2026-07-28): method, name, and parameters that a tool marks.
 
-A tool marks a parameter with `x-mcp-header`; its value then travels as `Mcp-Param-<name>` too. A tool whose
-marks break the rules must not be used over HTTP at all. Values that no header can carry are Base64-wrapped.
+A tool marks a parameter with `x-mcp-header`; its value is then also sent as `Mcp-Param-<name>`. A tool with
+invalid marks must not be used over HTTP. Values that are not valid in a header are Base64-encoded.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcrib.servers.link import Message
+from toolcrib.servers.transport import Message
 
 PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-"""The `_meta` key by which a request says that it is of the modern era."""
+"""The `_meta` key of a modern request."""
 
 NAME_BEARING_METHODS: Mapping[str, str] = {
     "tools/call": "name",
     "prompts/get": "name",
     "resources/read": "uri",
 }
-"""Methods whose target is mirrored as `Mcp-Name`, and the parameter that holds it."""
+"""Methods whose target is sent as `Mcp-Name`, and the parameter that holds it."""
 
 _MARK = "x-mcp-header"
 _PRIMITIVES = ("string", "integer", "boolean")
@@ -29,8 +29,7 @@ _PLAIN = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
 _WRAPPED = re.compile(r"=\?base64\?.*\?=", re.DOTALL)
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
-# Where a JSON Schema holds further schemas. Anything else (default, examples, enum, const) is data in which
-# the mark means nothing.
+# Keywords with nested schemas. In others (default, examples, enum, const) the mark has no meaning.
 _ONE_SCHEMA = frozenset(
     {
         "additionalProperties",
@@ -53,11 +52,11 @@ Path = tuple[str, ...]
 
 
 class InvalidMark(ValueError):
-    """A tool's `x-mcp-header` breaks the rules; the text says how."""
+    """A tool's `x-mcp-header` is invalid."""
 
 
 def modern_version(message: Message) -> str | None:
-    """The protocol version a modern request carries in its `_meta`; None for a legacy one."""
+    """The protocol version in a modern request's `_meta`; None for a legacy request."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     version = meta.get(PROTOCOL_VERSION_KEY) if isinstance(meta, dict) else None
@@ -65,7 +64,7 @@ def modern_version(message: Message) -> str | None:
 
 
 def standard_headers(message: Message, version: str) -> dict[str, str]:
-    """The headers that every modern request must carry."""
+    """The headers of every modern request."""
     method = str(message.get("method", ""))
     headers = {"MCP-Protocol-Version": version, "Mcp-Method": encode_value(method)}
     key = NAME_BEARING_METHODS.get(method)
@@ -76,15 +75,15 @@ def standard_headers(message: Message, version: str) -> dict[str, str]:
 
 
 def encode_value(value: str) -> str:
-    """A value as a header can carry it: plain where that is safe, else Base64 in its wrapper."""
+    """A value as a header: plain if safe, else wrapped in Base64."""
     if _PLAIN.fullmatch(value) and not _WRAPPED.fullmatch(value):
         return value
-    # Lone surrogates have no UTF-8; the body carries them escaped, the header cannot match in any form.
+    # Lone surrogates have no UTF-8; no header can match the escaped form in the body.
     return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
 
 
 def marked_parameters(schema: Any) -> dict[Path, str]:
-    """Which parameter (by its path of properties) goes into which header; raises `InvalidMark`."""
+    """The header name of each marked parameter, by its property path; raises `InvalidMark`."""
     marks: dict[Path, str] = {}
     for path, node in _schemas_in(schema):
         if _MARK not in node:
@@ -97,7 +96,7 @@ def marked_parameters(schema: Any) -> dict[Path, str]:
 
 
 def parameter_headers(marks: Mapping[Path, str], arguments: Any) -> dict[str, str]:
-    """The `Mcp-Param-*` headers of a call with these arguments; absent and null values have none."""
+    """The `Mcp-Param-*` headers of a call; missing and null values have none."""
     headers: dict[str, str] = {}
     for path, name in marks.items():
         text = _as_text(_value_at(path, arguments))
@@ -107,13 +106,13 @@ def parameter_headers(marks: Mapping[Path, str], arguments: Any) -> dict[str, st
 
 
 class ToolMarks:
-    """What the tool lists that passed by said about headers."""
+    """The header marks of listed tools."""
 
     def __init__(self) -> None:
         self._marks: dict[str, dict[Path, str]] = {}
 
     def headers_for(self, message: Message) -> dict[str, str]:
-        """The `Mcp-Param-*` headers of this message, if it is a call of a tool with marks."""
+        """The `Mcp-Param-*` headers of a call."""
         if message.get("method") != "tools/call" or not self._marks:
             return {}
         params = _params_of(message)
@@ -121,7 +120,7 @@ class ToolMarks:
         return parameter_headers(marks, params.get("arguments")) if marks else {}
 
     def learn(self, result: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """The `tools/list` result without the tools that break the rules, and what was wrong with those."""
+        """The `tools/list` result without tools with invalid marks, and the reasons."""
         tools = result.get("tools")
         if not isinstance(tools, list):
             return result, []
@@ -136,13 +135,13 @@ class ToolMarks:
 
     def _learn_tool(self, tool: Any) -> str | None:
         if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
-            return None  # not ours to judge
+            return None  # checked elsewhere
         name = tool["name"]
         self._marks.pop(name, None)
         try:
             marks = marked_parameters(tool.get("inputSchema"))
         except InvalidMark as error:
-            return f"Tool {name!r} is left out: {error}."
+            return f"Tool {name!r} is skipped: {error}."
         if marks:
             self._marks[name] = marks
         return None
@@ -154,9 +153,9 @@ def _params_of(message: Message) -> dict[str, Any]:
 
 
 def _schemas_in(root: Any) -> Iterator[tuple[Path | None, dict[str, Any]]]:
-    """Every schema in a schema, with its path of properties, or None where it is not reached by these alone.
+    """All nested schemas with their property path, or None if not reached by properties alone.
 
-    References are not followed, and a stack instead of recursion bears any depth.
+    References are not followed; a stack instead of recursion allows any depth.
     """
     waiting: list[tuple[Path | None, Any]] = [((), root)]
     while waiting:
@@ -177,11 +176,11 @@ def _schemas_in(root: Any) -> Iterator[tuple[Path | None, dict[str, Any]]]:
 
 def _checked_mark(path: Path | None, node: dict[str, Any]) -> str:
     if not path:
-        raise InvalidMark(f"{_MARK} stands where no single parameter is meant")
+        raise InvalidMark(f"{_MARK} is not on a single parameter")
     where = ".".join(path)
     name = node[_MARK]
     if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-        raise InvalidMark(f"{_MARK} of parameter {where!r} is no header name")
+        raise InvalidMark(f"{_MARK} of parameter {where!r} is not a valid header name")
     if node.get("type") not in _PRIMITIVES:
         raise InvalidMark(f"{_MARK} of parameter {where!r} needs the type string, integer or boolean")
     return name
@@ -205,5 +204,5 @@ def _as_text(value: Any) -> str | None:
         return None
     try:
         return str(value)
-    except ValueError:  # an integer with more digits than Python is willing to print
+    except ValueError:  # an integer with too many digits for Python to print
         return None

@@ -1,9 +1,8 @@
 """A remote server over streamable HTTP: each message is a POST, whose response carries the answer.
 
-One failed POST harms no other. A legacy session that the server has forgotten is reported as lost, so that
-the owner starts a new one; a stream that was cut is resumed where the server numbered its events. Cancelling
-a sender closes its stream, which is how the modern era cancels. Leaving the context ends the session and
-every stream within a bounded time.
+A failed POST affects no other. If the server forgot a legacy session, the link is lost and the owner opens a
+new one; a cut stream is resumed if its events have ids. Cancelling a sender closes its stream, which cancels
+the request in the modern era. Leaving the context ends the session within a bounded time.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
-from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.remote.conversation import (
     SESSION_ID,
     Conversation,
@@ -26,27 +24,26 @@ from toolcrib.servers.remote.conversation import (
     is_request,
     messages_in,
 )
-from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoint
-from toolcrib.servers.remote.event_stream import Event, EventStreamReader
-from toolcrib.servers.remote.failures import INVALID_REQUEST
-from toolcrib.servers.remote.listener import Listener
-from toolcrib.servers.remote.reconnect import Reconnect
+from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
+from toolcrib.servers.remote.listener import Listener, Reconnect
 from toolcrib.servers.remote.spec import RemoteSpec
+from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode
-from toolcrib.servers.sessions.relayed_client import behalf
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Message
 
 if TYPE_CHECKING:
     from toolcrib.servers.remote.sse_link import SseLink
 
 PARSE_ERROR = -32700
 MAX_FRUITLESS_RESUMES = 3
-"""How often a cut answer is asked for again without hearing anything new."""
+"""How often a cut answer is resumed without receiving anything new."""
 DRAIN_PATIENCE = 0.05
-"""Seconds for which the end of an answered stream is awaited, so that its connection can serve again."""
-FAREWELL_TIMEOUT = 1.0
-SPEAKS_SSE_PERHAPS = (400, 404, 405)
+"""Seconds to wait for the end of an answered stream, so that its connection can be reused."""
+DELETE_TIMEOUT = 1.0
+MAY_BE_SSE = (400, 404, 405)
 SSE_PATIENCE = 5.0
-"""Seconds within which a server that speaks SSE names the address for messages."""
+"""Seconds an SSE server has to send its message endpoint."""
 
 _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
@@ -54,7 +51,7 @@ _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 
 @dataclass
 class _Exchange:
-    """One request on its way to its answer, possibly over several streams."""
+    """One request and its answer, possibly over several streams."""
 
     request: Message
     resumable: bool
@@ -71,7 +68,7 @@ class _Exchange:
 
 
 class HttpLink:
-    """The conversation with one endpoint."""
+    """A link to one endpoint."""
 
     def __init__(
         self, endpoint: Endpoint, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
@@ -86,15 +83,15 @@ class HttpLink:
         self._over = False
         self._drains = True
         self._older: SseLink | None = None
-        """The link of a server that turned out to speak SSE alone."""
+        """The link of a server that supports only SSE."""
 
     @property
     def pid(self) -> int | None:
-        """None: the process is somewhere else."""
+        """None: the server is remote."""
         return None
 
     async def send(self, message: Message) -> None:
-        """Post a message; for a request, returns when its answer has reached the inbox."""
+        """POST a message; for a request, returns when its answer is in the inbox."""
         if self._older is not None:
             await self._older.send(message)
             return
@@ -114,7 +111,7 @@ class HttpLink:
             await self._listener.start()
 
     async def close(self) -> None:
-        """Say goodbye to a legacy session and stop listening; takes about a second at most."""
+        """End a legacy session and stop listening; takes about a second at most."""
         if self._older is not None:
             await self._older.close()
         over, self._over = self._over, True
@@ -123,17 +120,17 @@ class HttpLink:
         if self._conversation.session_id is None or over:
             return
         with contextlib.suppress(TimeoutError, ToolcribError):
-            async with asyncio.timeout(FAREWELL_TIMEOUT):
+            async with asyncio.timeout(DELETE_TIMEOUT):
                 async with self._endpoint.exchange("DELETE", self._conversation.session_headers()):
                     pass
 
     async def _initialize(self, message: Message) -> None:
-        """A server that refuses to be posted to may speak SSE: the specification says to try that next."""
+        """If the server refuses the POST, try SSE, as the specification says."""
         try:
             await self._request(message)
         except PeerError as refused:
             status = refused.data.get("status") if isinstance(refused.data, dict) else None
-            if not self._sse_fallback or status not in SPEAKS_SSE_PERHAPS:
+            if not self._sse_fallback or status not in MAY_BE_SSE:
                 raise
             self._older = await self._open_older(refused)
             await self._older.send(message)
@@ -148,7 +145,7 @@ class HttpLink:
         except (TimeoutError, ToolcribError):
             await link.close()
             raise refused from None
-        self._context.on_log("It does not speak streamable HTTP; the older SSE is used.")
+        self._context.on_log("Streamable HTTP is not supported; using the older SSE transport.")
         return link
 
     # One request and its answer
@@ -162,10 +159,10 @@ class HttpLink:
                 async with self._endpoint.exchange("POST", headers, encode(message)) as response:
                     await self._take_answer(response, exchange)
                 while not exchange.answered:
-                    _break_off(exchange)
+                    _release_client(exchange)
                     await self._resume(exchange)
         except (TimeoutError, ToolcribError):
-            if not exchange.answered:  # else the answer came on another stream, and waiting was cut short
+            if not exchange.answered:  # else the answer came on another stream
                 raise
         finally:
             self._exchanges.pop(exchange.id, None)
@@ -183,10 +180,10 @@ class HttpLink:
             await self._take_body(response, exchange)
         else:
             raise PeerError(
-                f"{self._context.server} answered with {kind or 'nothing'} (HTTP {response.status_code}).",
+                f"{self._context.server} sent content type {kind or 'none'} (HTTP {response.status_code}).",
                 code=INVALID_REQUEST,
                 data={"status": response.status_code},
-                hint="Check that the url leads to an MCP endpoint.",
+                hint="Check that the url is an MCP endpoint.",
             )
 
     async def _take_body(self, response: httpx2.Response, exchange: _Exchange) -> None:
@@ -201,7 +198,7 @@ class HttpLink:
             raise PeerError(f"{self._context.server} sent no valid answer.", code=PARSE_ERROR)
 
     async def _take_refusal(self, response: httpx2.Response, exchange: _Exchange) -> None:
-        """Pass on an error in JSON-RPC; anything else is an error of the transport."""
+        """Deliver a JSON-RPC error; raise any other refusal."""
         refusal, said = await self._endpoint.refusal_in(response)
         status = response.status_code
         if self._conversation.ended_by(status, refusal, exchange.id):
@@ -212,7 +209,7 @@ class HttpLink:
         self._take({**refusal, "id": exchange.id}, exchange)
 
     async def _follow(self, response: httpx2.Response, exchange: _Exchange) -> None:
-        """Read the answer's event stream; being cut off is left for `_resume` to judge."""
+        """Read the answer's event stream; `_resume` handles a cut stream."""
         reader = EventStreamReader(max_event_bytes=self._context.max_message_bytes)
         try:
             async with contextlib.aclosing(self._endpoint.events(response, reader)) as events:
@@ -229,8 +226,8 @@ class HttpLink:
             exchange.last_event_id = reader.last_event_id
             exchange.reconnect.fruitful()
 
-    async def _drain(self, events: AsyncGenerator[Event]) -> None:
-        """Wait briefly for the end of an answered stream: its connection can then serve again."""
+    async def _drain(self, events: AsyncGenerator[ServerSentEvent]) -> None:
+        """Wait briefly for the end of an answered stream, so that its connection can be reused."""
         if not self._drains:
             return
         try:
@@ -238,10 +235,10 @@ class HttpLink:
                 async for _ in events:
                     pass
         except TimeoutError:
-            self._drains = False  # this server leaves its streams open: do not wait for it again
+            self._drains = False  # this server leaves streams open: never wait again
 
     async def _resume(self, exchange: _Exchange) -> None:
-        """Ask for the rest of a cut answer, or raise what cut it when that is hopeless."""
+        """Request the rest of a cut answer, or raise its error if that is not possible."""
         if self._over:
             raise self._session_ended()
         fruitless = exchange.reconnect.fruitless >= MAX_FRUITLESS_RESUMES
@@ -273,7 +270,7 @@ class HttpLink:
 
     @contextlib.asynccontextmanager
     async def _stream(self, last_event_id: str | None) -> AsyncIterator[httpx2.Response | None]:
-        """A GET stream of the legacy session; None where the server offers none, or has forgotten us."""
+        """A GET stream of the legacy session; None if the server offers none or forgot the session."""
         headers = _GET_HEADERS | self._conversation.session_headers()
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
@@ -297,7 +294,7 @@ class HttpLink:
             if answers_another(message.get("id"), exchange.id):
                 self._take_elsewhere(message)
                 return
-            message = {**message, "id": exchange.id}  # the stream is ours, so the answer is
+            message = {**message, "id": exchange.id}  # the stream is this request's, so the answer is too
         message, complaints = self._conversation.learn(exchange.request, message)
         for complaint in complaints:
             self._context.on_log(complaint)
@@ -305,7 +302,7 @@ class HttpLink:
         self._deliver(message)
 
     def _take_elsewhere(self, message: Message) -> None:
-        """A message on a stream that is not its request's own; some servers answer there."""
+        """A message on another request's stream; some servers answer there."""
         request_id = message.get("id")
         exchange = self._exchanges.get(request_id) if isinstance(request_id, int | str) else None
         if exchange is None or exchange.answered or not is_reply(message):
@@ -328,7 +325,7 @@ class HttpLink:
     def _session_ended(self) -> ConnectionLost:
         return ConnectionLost(
             f"{self._context.server} ended the session.",
-            hint="It was probably restarted; a new session is opened by itself.",
+            hint="It was probably restarted; a new session is opened automatically.",
         )
 
     def _unanswered(self) -> ConnectionLost:
@@ -342,7 +339,7 @@ class HttpLink:
 async def open_http(
     spec: RemoteSpec, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
 ) -> AsyncIterator[Link]:
-    """A link to the server at `spec.url`; nothing is sent before the first message."""
+    """A link to `spec.url`; nothing is sent before the first message."""
     async with open_endpoint(spec, context) as endpoint:
         link = HttpLink(endpoint, inbox, context, sse_fallback=sse_fallback)
         try:
@@ -351,8 +348,8 @@ async def open_http(
             await link.close()
 
 
-def _break_off(exchange: _Exchange) -> None:
-    """A server that closes a stream on purpose spares its client a connection; so may we ours."""
-    client = behalf.get()
+def _release_client(exchange: _Exchange) -> None:
+    """If the server closes a stream deliberately to save a connection, let our client do the same."""
+    client = relayed_client.get()
     if client is not None and exchange.cut is None and exchange.last_event_id is not None:
         client.break_off()

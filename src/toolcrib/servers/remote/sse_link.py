@@ -1,6 +1,6 @@
 """A remote server over HTTP with SSE, the transport of 2024-11-05: one stream in, one POST a message out.
 
-Messages of any size pass. The stream is the connection: when it ends, the link is lost.
+When the stream ends, the link is lost.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
-from toolcrib.servers.link import Inbox, Link, LinkContext, Message
 from toolcrib.servers.remote.conversation import is_request, messages_in
-from toolcrib.servers.remote.endpoint import Endpoint, content_type, open_endpoint
-from toolcrib.servers.remote.event_stream import Event, EventStreamReader
-from toolcrib.servers.remote.failures import INVALID_REQUEST
+from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.sessions.codec import encode
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Message
 from toolcrib.tasks import cancel_and_wait
 
 _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
@@ -26,7 +25,7 @@ _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type"
 
 
 class SseLink:
-    """The stream and the address that the server gave for our messages."""
+    """The stream, and the endpoint that the server gave for messages."""
 
     def __init__(self, endpoint: Endpoint, inbox: Inbox, context: LinkContext) -> None:
         self._endpoint = endpoint
@@ -38,16 +37,16 @@ class SseLink:
 
     @property
     def pid(self) -> int | None:
-        """None: the process is somewhere else."""
+        """None: the server is remote."""
         return None
 
     async def start(self) -> None:
-        """Open the stream and wait for the address to post to."""
+        """Open the stream and wait for the message endpoint."""
         self._reading = asyncio.ensure_future(self._read())
         await self._address
 
     async def send(self, message: Message) -> None:
-        """Post one message; the answer to a request comes on the stream."""
+        """POST a message; the answer arrives on the stream."""
         if self._over:
             raise self._gone()
         url = self._address.result()
@@ -58,7 +57,6 @@ class SseLink:
             await self._take_refusal(response, message)
 
     async def close(self) -> None:
-        """Close the stream."""
         self._over = True
         await cancel_and_wait(self._reading)
 
@@ -66,7 +64,7 @@ class SseLink:
         refusal, said = await self._endpoint.refusal_in(response)
         status = response.status_code
         is_answer = refusal is not None and refusal.get("id") == message.get("id")
-        if status in (404, 410) and not is_answer:  # the stream lives, but its session does not
+        if status in (404, 410) and not is_answer:  # the stream is open, but the session is gone
             self._lose(self._gone())
             raise self._gone()
         if refusal is None or not is_request(message) or status in (401, 403, 429) or status >= 500:
@@ -74,7 +72,7 @@ class SseLink:
         self._inbox.receive({**refusal, "id": message["id"]})
 
     async def _read(self) -> None:
-        """Read the stream to its end, which is the end of the link."""
+        """Read the stream to its end, which ends the link."""
         try:
             async with self._endpoint.exchange("GET", _GET_HEADERS) as response:
                 await self._check(response)
@@ -94,9 +92,9 @@ class SseLink:
         kind = content_type(response)
         if kind != "text/event-stream":
             raise PeerError(
-                f"{self._context.server} offers {kind or 'nothing'} instead of an event stream.",
+                f"{self._context.server} sent content type {kind or 'none'} instead of an event stream.",
                 code=INVALID_REQUEST,
-                hint="If it speaks streamable HTTP, its type is http.",
+                hint="If the server uses streamable HTTP, set its type to http.",
             )
 
     async def _hear(self, response: httpx2.Response) -> None:
@@ -110,17 +108,17 @@ class SseLink:
                     if not self._over:
                         self._inbox.receive(message)
 
-    def _take_address(self, event: Event) -> None:
+    def _take_address(self, event: ServerSentEvent) -> None:
         if self._address.done():
             return
         try:
             url = self._endpoint.url.join(event.data.decode("utf-8", "replace"))
         except httpx2.InvalidURL as error:
-            raise RemoteUnreachable(f"{self._context.server} named no valid address to post to.") from error
+            raise RemoteUnreachable(f"{self._context.server} sent an invalid message endpoint.") from error
         if not self._endpoint.same_origin(url):
             raise RemoteUnreachable(
-                f"{self._context.server} wants its messages at another host ({url.host}), which is refused.",
-                hint="If the server lives there now, make that its url.",
+                f"{self._context.server} sent an endpoint on another host ({url.host}), which is refused.",
+                hint="If the server has moved there, change its url.",
             )
         self._address.set_result(url)
 
@@ -132,13 +130,13 @@ class SseLink:
     def _gone(self) -> ConnectionLost:
         return ConnectionLost(
             f"{self._context.server} closed its event stream.",
-            hint="It was probably restarted; the connection is opened again by itself.",
+            hint="It was probably restarted; the connection is reopened automatically.",
         )
 
 
 @contextlib.asynccontextmanager
 async def open_sse(spec: RemoteSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:
-    """A link to the server whose event stream is at `spec.url`."""
+    """A link to the server with its event stream at `spec.url`."""
     async with open_endpoint(spec, context) as endpoint:
         link = SseLink(endpoint, inbox, context)
         try:

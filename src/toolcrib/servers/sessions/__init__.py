@@ -1,1 +1,1 @@
-"""One conversation with one server: JSON-RPC, the two eras of the protocol, what each side may ask."""
+"""A session with one server: JSON-RPC, both protocol eras, and requests from either side."""

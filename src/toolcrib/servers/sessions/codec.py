@@ -1,8 +1,8 @@
-"""Bytes to messages and back; forgiving in what it reads, exact in what it writes.
+"""Encodes and decodes JSON-RPC messages; lenient in what it reads, strict in what it writes.
 
-pydantic-core's parser is several times faster than the standard library's and keeps big integers whole. What
-it refuses (lone surrogates, bytes that are no UTF-8, text glued to a message) gets a second chance with the
-standard library, so that a server's odd character costs that character and not the connection.
+pydantic-core's parser is several times faster than the standard library's and keeps big integers exact. Input
+that it rejects (lone surrogates, invalid UTF-8, text around a message) is parsed again with the standard
+library, so that an odd character does not cost the connection.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from toolcrib.errors import UsageError
-from toolcrib.servers.link import Message
+from toolcrib.servers.transport import Message
 
 _OPENING = r'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:'
-"""Patterns are compiled on first use: most servers never write a damaged line."""
+"""Patterns are compiled on first use: most servers never write a malformed line."""
 _ATTEMPTS = 64
-"""How many places of a damaged line are tried as the beginning of a message."""
+"""How many positions of a malformed line are tried as the start of a message."""
 _LARGE_ATTEMPTS = 2
 _LONGEST_PREFIX = 64 * 1024
-"""How far into a large line the beginning of a message is looked for."""
+"""How far into a large line the start of a message is searched."""
 SMALL = 256 * 1024
-"""Bytes that are parsed at once whatever they hold."""
+"""Lines up to this size are always parsed at once."""
 _MANY_BYTES = 4 * 1024 * 1024
 _MANY_VALUES = 20_000
 _BOM = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder()
 PARSE_ERROR = -32700
 _ENDS = 512
-"""Bytes at either end of a damaged line in which the id of an answer is looked for."""
+"""Bytes at either end of a malformed line in which the id of an answer is searched."""
 _VERSION = rb'"jsonrpc"\s*:\s*"[^"]*"'
 _ID = rb'"id"\s*:\s*"?(?P<id>\d{1,15})"?'
 _ANSWER_HEAD = rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:(?:%b|%b)\s*,\s*){1,2}"(?:result|error)"\s*:' % (_VERSION, _ID)
@@ -43,37 +43,34 @@ _ANSWER_TAIL = rb"(?:,\s*(?:%b|%b)\s*){1,2}\}\s*$" % (_VERSION, _ID)
 
 
 class NotAMessage(ValueError):
-    """The line holds no JSON-RPC message."""
+    """The line is not a JSON-RPC message."""
 
     def __init__(self, answer: Message | None = None) -> None:
         super().__init__()
         self.answer = answer
-        """An error for the request that the line was meant to answer, where that can be seen."""
+        """An error for the request that the line answers, if its id is readable."""
 
 
 class Measured(dict[str, Any]):
-    """A large result that knows its size, so that nobody has to write it out to learn it."""
+    """A large result with its size on the wire."""
 
     wire_bytes = 0
 
 
 def encode(message: Message) -> bytes:
-    """One message as one line of JSON, without the newline; raises `UsageError` for what JSON cannot hold.
-
-    A number that is none (NaN, infinity) becomes null, as in JavaScript: the other side could not read it.
-    """
+    """A message as a line of JSON, without the newline; NaN becomes null. Raises `UsageError`."""
     try:
         return to_json(message, inf_nan_mode="null")
-    except ValueError:  # lone surrogates, or nested deeper than it goes
+    except ValueError:  # lone surrogates, or nested too deeply
         return _encode_slowly(message)
 
 
 def decode(line: bytes | bytearray) -> list[Message]:
-    """The messages of one line (several only where a batch was sent); raises `NotAMessage`."""
+    """The messages of one line (several for a batch); raises `NotAMessage`."""
     try:
         value = from_json(line)
     except ValueError:
-        return _second_chance(bytes(line))
+        return _decode_leniently(bytes(line))
     if type(value) is dict and (
         ("jsonrpc" in value and "result" in value and "id" in value) or _is_message(value)
     ):
@@ -82,19 +79,19 @@ def decode(line: bytes | bytearray) -> list[Message]:
 
 
 def is_large(line: bytes | bytearray) -> bool:
-    """True when `decode` could hold the event loop for longer than some ten milliseconds."""
+    """Whether `decode` could block the event loop for more than about ten milliseconds."""
     if len(line) <= SMALL:
         return False
     return len(line) > _MANY_BYTES or sum(map(line.count, (b",", b"[", b"{"))) > _MANY_VALUES
 
 
 async def decode_any(line: bytes | bytearray) -> list[Message]:
-    """The same as `decode`; a large line is read in a thread."""
+    """Like `decode`; a large line is parsed in a thread."""
     return await asyncio.to_thread(decode_large, bytes(line)) if is_large(line) else decode(line)
 
 
 def decode_large(line: bytes) -> list[Message]:
-    """The same as `decode`, in steps that hold the interpreter only briefly; for a thread."""
+    """Like `decode`, in short steps that let other threads run."""
     from toolcrib.servers.sessions.large import read_large  # few servers send such messages
 
     data = line.removeprefix(_BOM)
@@ -103,14 +100,14 @@ def decode_large(line: bytes) -> list[Message]:
     except UnicodeDecodeError:
         return decode_large(_as_utf8(data))
     except ValueError as error:
-        return _messages_of_damaged(data, _objects_in_large(data), error)
+        return _messages_of_malformed(data, _objects_in_large(data), error)
     if data[end : end + SMALL].strip():
         return _messages_among([value, *_objects_in_large(data[end:])])
     return [_measured(message, len(line)) for message in _messages_among(value)]
 
 
 def _is_message(value: dict[str, Any]) -> bool:
-    """A line of a log may well have an `id` and a `method`; the version is what tells a message."""
+    """A log line may have an `id` and a `method`; only `jsonrpc` identifies a message."""
     if "jsonrpc" not in value:
         return False
     return "method" in value or "error" in value or ("id" in value and "result" in value)
@@ -124,8 +121,8 @@ def _messages_among(value: object) -> list[Message]:
     return messages
 
 
-def _second_chance(line: bytes) -> list[Message]:
-    """Past a byte-order mark, characters that are no UTF-8, or text around the message."""
+def _decode_leniently(line: bytes) -> list[Message]:
+    """Tolerates a byte-order mark, invalid UTF-8, and text around the message."""
     text = line.decode("utf-8-sig", "replace")
     try:
         return _messages_among(json.loads(text))
@@ -133,17 +130,17 @@ def _second_chance(line: bytes) -> list[Message]:
         raise
     except (ValueError, RecursionError) as error:
         found = [value for value in _objects_in(text) if not _is_request(value)]
-        return _messages_of_damaged(line, found, error)
+        return _messages_of_malformed(line, found, error)
 
 
-def _messages_of_damaged(line: bytes, found: list[Any], error: Exception) -> list[Message]:
-    """What could be saved of it, and an error for the request that it answers if that answer was not."""
+def _messages_of_malformed(line: bytes, found: list[Any], error: Exception) -> list[Message]:
+    """The messages found, plus an error for the answered request if its answer was not among them."""
     messages = [value for value in found if _is_message(value)]
     answered = _answered_id(line)
     if answered is None or any(str(message.get("id")) == str(answered) for message in messages):
         return _messages_among(messages)
-    reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
-    failure = {"code": PARSE_ERROR, "message": f"The answer cannot be read: {reason}."}
+    reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
+    failure = {"code": PARSE_ERROR, "message": f"The answer is not valid JSON: {reason}."}
     answer: Message = {"jsonrpc": "2.0", "id": answered, "error": failure}
     if not messages:
         raise NotAMessage(answer)
@@ -151,14 +148,14 @@ def _messages_of_damaged(line: bytes, found: list[Any], error: Exception) -> lis
 
 
 def _answered_id(line: bytes) -> int | None:
-    """The id of the request that a damaged line answers; None where it only mentions an answer."""
+    """The id of the request that a malformed line answers; None if unclear."""
     head, tail = line[:_ENDS], line[-_ENDS:]
     found = re.match(_ANSWER_HEAD, head) or (re.match(_RESULT_HEAD, head) and re.search(_ANSWER_TAIL, tail))
     return int(found["id"]) if found and found["id"] else None
 
 
 def _objects_in(text: str) -> Iterator[Any]:
-    """The objects in a damaged line. All failed attempts together read the text once at most."""
+    """The objects in a malformed line; all failed attempts together read the text at most once."""
     start, unread = 0, len(text)
     for _ in range(_ATTEMPTS):
         opening = re.compile(_OPENING).search(text, start)
@@ -176,7 +173,7 @@ def _objects_in(text: str) -> Iterator[Any]:
 
 
 def _objects_in_large(data: bytes) -> list[Any]:
-    """A message behind a short text, in a line too large to be searched as a whole."""
+    """Messages after a short text, in a line too large to search completely."""
     from toolcrib.servers.sessions.large import read_large
 
     start, found = 0, []
@@ -195,7 +192,7 @@ def _objects_in_large(data: bytes) -> list[Any]:
 
 
 def _as_utf8(data: bytes) -> bytes:
-    """The same bytes, with a replacement character for what is no UTF-8."""
+    """The bytes with invalid UTF-8 replaced."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     steps = range(0, len(data), SMALL)
     return b"".join(decoder.decode(data[at : at + SMALL], at + SMALL >= len(data)).encode() for at in steps)
@@ -211,7 +208,7 @@ def _measured(message: Message, size: int) -> Message:
 
 
 def _is_request(value: dict[str, Any]) -> bool:
-    """In the middle of other text this is rather the echo of a request of ours in somebody's log."""
+    """Inside other text this is probably a log echo of our own request."""
     return "method" in value and "id" in value
 
 
@@ -221,6 +218,6 @@ def _encode_slowly(message: Message) -> bytes:
         return json.dumps(finite, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"This cannot be written as JSON: {error}.",
+            f"Not valid as JSON: {error}.",
             hint="Use text, numbers, true, false, null, lists and objects with text keys.",
         ) from None

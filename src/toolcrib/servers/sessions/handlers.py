@@ -1,7 +1,6 @@
-"""What a server may ask of us: hooks that the agent, the gateway and the surfaces plug into.
+"""Handlers for requests from a server: sampling, elicitation and roots, in raw MCP payloads.
 
-A hook that is not set is not advertised as a capability, and a request for it is refused. Parameters and
-results are the raw MCP payloads.
+A handler that is not set is not advertised as a capability, and a request for it is refused.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ Hook = Callable[[str, Payload], Awaitable[Payload]]
 
 @dataclass(frozen=True, kw_only=True)
 class Handlers:
-    """The hooks; None means that we do not offer it."""
+    """None: not offered."""
 
     sample: Hook | None = None
-    """`sampling/createMessage`: ask our model."""
+    """`sampling/createMessage`: ask the model."""
     elicit: Hook | None = None
-    """`elicitation/create`: ask the person, by form or by URL."""
+    """`elicitation/create`: ask the user, by form or by URL."""
     roots: Hook | None = None
-    """`roots/list`: which folders the server may care about."""
+    """`roots/list`: the folders a server may use."""
 
     def capabilities(self) -> Payload:
-        """What we tell a server that we can do."""
+        """The client capabilities to declare."""
         offered: Payload = {}
         if self.sample is not None:
             offered["sampling"] = {}
@@ -44,7 +43,7 @@ class Handlers:
         return offered
 
     async def answer(self, server: str, method: str, params: Payload) -> Payload:
-        """Answer one request of a server, in either era; raises `ToolcribError` when it is refused."""
+        """Answer a server's request, in either era; raises `ToolcribError` to refuse it."""
         hook = {
             "sampling/createMessage": self.sample,
             "elicitation/create": self.elicit,
@@ -56,6 +55,6 @@ class Handlers:
             return await hook(server, params)
         except ToolcribError:
             raise
-        except Exception as error:  # a hook is somebody else's code: its failure ends this request alone
+        except Exception as error:  # third-party code: its failure ends only this request
             logger.exception("hook for %s failed", method, extra={"server": server})
             raise PeerError(f"The handler of {method} failed.", code=INTERNAL_ERROR) from error

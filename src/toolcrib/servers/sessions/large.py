@@ -1,7 +1,7 @@
-"""Reads one large JSON value in small steps, for a thread beside the event loop.
+"""Parses one large JSON value in small steps, in a thread beside the event loop.
 
-A JSON parser in C holds the interpreter for as long as it runs: 50 MB of short values take more than a
-second, in a thread too. Here no step takes more than some milliseconds, and other threads run in between.
+A JSON parser in C holds the GIL while it runs: 50 MB of short values take more than a second, even in a
+thread. Here no step takes more than a few milliseconds, and other threads run in between.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ WINDOW = 256 * 1024
 """Bytes parsed in one step."""
 STRING_STEP = 1024 * 1024
 _MAX_DEPTH = 10
-"""Of values that are larger than a window each; smaller ones may be nested as deep as the parser allows."""
+"""For values larger than a window; smaller ones may be nested as deeply as the parser allows."""
 _FAILURES = 8
-"""Each value larger than a window costs a failed attempt; allowed are these, and four for each window."""
+"""Each value larger than a window costs a failed attempt; this many are allowed, plus four a window."""
 _OBJECTS_TRIED = 4
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CUTTABLE = re.compile(rb'[^\\"]{16}|[^\\](?=\\(?!u[dD][c-fC-F]))')
-"""Ends where a string can be cut: far from any escape, or before one that is no second half of a pair."""
+"""Ends where a string can be split: away from any escape, or before one that is not a low surrogate."""
 
 
 def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
-    """The JSON value that begins at `start`, and where it ends; raises `ValueError`. `data` is UTF-8."""
+    """The JSON value at `start` and its end; raises `ValueError`. `data` is UTF-8."""
     reader = _Reader(data, start)
     try:
         with _COLLECTOR.paused():
@@ -43,7 +43,7 @@ def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
 
 
 class _Collector:
-    """The garbage collector would stop everything to look at millions of new values, none of them garbage."""
+    """Pauses the garbage collector, which would traverse millions of new values, none of them garbage."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,7 +64,7 @@ class _Collector:
                 self._was_enabled = gc.isenabled()
                 gc.disable()
             elif self._pauses == 0 and self._was_enabled:
-                # Both together only move what is new to the oldest generation, without looking at it.
+                # Together these move new objects to the oldest generation without traversing them.
                 gc.freeze()
                 gc.unfreeze()
                 gc.enable()
@@ -74,7 +74,7 @@ _COLLECTOR = _Collector()
 
 
 class _Reader:
-    """A window of text that moves over the bytes."""
+    """A text window that moves over the bytes."""
 
     def __init__(self, data: bytes, start: int) -> None:
         self._data = data
@@ -107,7 +107,7 @@ class _Reader:
         except ValueError:
             return False, None
         if end + len("e+") >= len(self._text) and not self._is_last:
-            return False, None  # perhaps the first half of a number
+            return False, None  # possibly half of a number
         self._at = end
         return True, value
 
@@ -152,7 +152,7 @@ class _Reader:
         members[name] = self.value(depth + 1)
 
     def _took_many(self, opening: str, closing: str, take: Callable[[Any], None]) -> bool:
-        """All members up to one of the window's last commas at once, if that comma is between two members."""
+        """Parse all members up to one of the window's last commas at once, if it separates two members."""
         for cut in self._likely_ends():
             try:
                 members = from_json(f"{opening}{self._text[self._at : cut]}{closing}")
@@ -164,7 +164,7 @@ class _Reader:
         return False
 
     def _likely_ends(self) -> Iterator[int]:
-        """The last comma, which is right between plain values; then those behind the last few objects."""
+        """The last comma, which is right for plain values; then those after the last few objects."""
         last = self._text.rfind(",", self._at)
         if last > 0:
             yield last
@@ -190,7 +190,7 @@ class _Reader:
             self._fill()
 
     def _fill(self) -> None:
-        """Let the window begin at the current position."""
+        """Move the window to the current position."""
         self._start, self._at = self.position(), 0
         end = self._start + WINDOW
         self._is_last = end >= len(self._data)
@@ -213,7 +213,7 @@ class _Reader:
 
 
 def _end_of_string(data: bytes, start: int) -> int:
-    """Where its closing quotation mark is: the first one that no odd number of backslashes precedes."""
+    """The position of the closing quote: the first not preceded by an odd number of backslashes."""
     end = data.find(b'"', start + 1)
     while end >= 0:
         before = end
@@ -226,7 +226,7 @@ def _end_of_string(data: bytes, start: int) -> int:
 
 
 def _safe_cut(data: bytes, start: int, near: int) -> int | None:
-    """A place shortly before `near` that is neither within an escape nor within a character."""
+    """A position shortly before `near`, outside any escape or multi-byte character."""
     run = _CUTTABLE.search(data, max(start, near - 4096), near)
     if run is None:
         return None

@@ -1,8 +1,8 @@
-"""Finds the protocol version to speak: the modern era (2026-07-28, no handshake) or the legacy one.
+"""Negotiates the protocol version: the modern era (2026-07-28, no handshake) or the legacy one.
 
 A server of unknown era is probed with `server/discover`. Any error means legacy, except the modern one that
-names the versions it speaks. A server that stays silent gets `initialize` as well after a while, and the
-first answer decides, so that a slow start is no misjudged era.
+lists supported versions. If the server stays silent, `initialize` is sent as well, and the first answer
+decides, so that a slow start is not mistaken for legacy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ META = "io.modelcontextprotocol/"
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Who we say we are."""
+    """The client's name and capabilities."""
 
     info: dict[str, Any]
     capabilities: dict[str, Any]
@@ -43,7 +43,7 @@ class Identity:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """What both sides settled on."""
+    """The negotiated protocol."""
 
     era: Era
     version: str
@@ -53,12 +53,11 @@ class Agreement:
 
 
 def era_of(version: str | None) -> Era:
-    """The era of a protocol version."""
     return "legacy" if version in LEGACY_VERSIONS else "modern"
 
 
 async def negotiate(peer: Peer, identity: Identity, *, era: Era | None, timeout: float) -> Agreement:
-    """Settle on a version. `era` is what is remembered of this server; it is tried first, then the other."""
+    """Agree on a version. `era` is the one remembered for this server; it is tried first, then the other."""
     async with asyncio.timeout(timeout):
         if era != "legacy":
             return await _probe(peer, identity, timeout)
@@ -83,7 +82,7 @@ async def _probe(peer: Peer, identity: Identity, timeout: float) -> Agreement:
 async def _race(
     peer: Peer, identity: Identity, discovery: asyncio.Future[Agreement | None], timeout: float
 ) -> Agreement:
-    """The probe is still unanswered: ask for the handshake too, and let the first good answer win."""
+    """The probe is unanswered: send the handshake too; the first good answer wins."""
     handshake = asyncio.ensure_future(_initialize(peer, identity, timeout))
     contest: set[asyncio.Future[Any]] = {discovery, handshake}
     try:
@@ -93,7 +92,7 @@ async def _race(
         try:
             return await handshake
         except PeerError:
-            # A modern server refuses the handshake; its answer to the probe may be only just behind.
+            # A modern server refuses the handshake; its answer to the probe may follow.
             await asyncio.wait({discovery}, timeout=PROBE_PATIENCE)
             if not discovery.done() or (agreement := discovery.result()) is None:
                 raise
@@ -110,9 +109,9 @@ async def _discover(
     *,
     insist: bool = True,
 ) -> Agreement | None:
-    """The modern agreement, or None when the server shows no sign of being modern.
+    """The modern agreement, or None if the server is not modern.
 
-    A refusal of our version that names one we speak is answered by asking for that one, once.
+    If the server refuses our version and lists another one we support, that one is tried once.
     """
     try:
         result = await peer.request(
@@ -124,14 +123,14 @@ async def _discover(
         supported = error.data.get("supported")
         mutual = _mutual(supported)
         if not mutual:
-            _refuse_strangers(supported)
+            _refuse_unsupported(supported)
         elif insist:
             return await _discover(peer, identity, timeout, mutual[0], insist=False)
         return None
     supported = result.get("supportedVersions")
     mutual = _mutual(supported)
     if not mutual:
-        _refuse_strangers(supported)
+        _refuse_unsupported(supported)
         return None
     meta = result.get("_meta")
     info = meta.get(META + "serverInfo") if isinstance(meta, dict) else None
@@ -142,13 +141,13 @@ def _mutual(supported: Any) -> list[str]:
     return [version for version in MODERN_VERSIONS if isinstance(supported, list) and version in supported]
 
 
-def _refuse_strangers(supported: Any) -> None:
-    """A modern server does not speak our version; that ends it unless it names a legacy version too."""
+def _refuse_unsupported(supported: Any) -> None:
+    """Fail for a modern server without a common version, unless it lists a legacy version too."""
     if not isinstance(supported, list) or not supported or any(v in LEGACY_VERSIONS for v in supported):
         return
     raise ConfigError(
-        f"The server speaks only protocol {', '.join(map(str, supported))}.",
-        hint="Update Toolcrib, or install a version of the server that speaks an older protocol.",
+        f"The server supports only protocol {', '.join(map(str, supported))}.",
+        hint="Update Toolcrib, or install a server version that supports an older protocol.",
     )
 
 
@@ -162,7 +161,7 @@ async def _initialize(peer: Peer, identity: Identity, timeout: float) -> Agreeme
     version = result.get("protocolVersion")
     if version not in LEGACY_VERSIONS:
         raise ConfigError(
-            f"The server answered the handshake with protocol {version!r}, which is unknown.",
+            f"The server answered the handshake with the unknown protocol {version!r}.",
             hint="Update Toolcrib, or install another version of the server.",
         )
     await peer.notify("notifications/initialized")
@@ -190,4 +189,4 @@ async def _drop(future: asyncio.Future[Any]) -> None:
     future.cancel()
     await asyncio.wait({future})
     if not future.cancelled():
-        future.exception()  # what it failed with no longer matters
+        future.exception()  # its error no longer matters

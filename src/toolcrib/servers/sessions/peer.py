@@ -1,7 +1,7 @@
-"""JSON-RPC over a link: gives each request its answer, and each request of the other side a handler.
+"""JSON-RPC over a link: matches answers to requests, and passes the other side's requests to a handler.
 
-Every request has a deadline that covers the write too. A cancelled or late caller tells the other side. Calls
-may come from any task. It knows nothing of MCP beyond progress tokens and cancellation.
+Every request has a timeout that includes the write. A cancelled or timed-out request is cancelled at the
+other side too. Calls may come from any task. Of MCP it knows only progress tokens and cancellation.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from toolcrib.errors import (
     ToolcribError,
     UsageError,
 )
-from toolcrib.servers.link import Link, Message
 from toolcrib.servers.sessions.request import Deadlines, Pending
 from toolcrib.servers.sessions.request import OnProgress as OnProgress
+from toolcrib.servers.transport import Link, Message
 
 logger = logging.getLogger(__name__)
 
@@ -32,29 +32,29 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 MAX_INCOMING_REQUESTS = 64
-"""How many requests of the other side may be in hand at once; a flood is refused, not endured."""
+"""The most requests of the other side in progress at once; more are refused."""
 MAX_WAITING_NOTICES = 1000
-"""How many refusals may wait for the other side to read; beyond that they are not even sent."""
+"""The most refusals waiting to be sent; more are dropped."""
 LONGEST_EXTENDED_CALL = 600.0
-"""Progress keeps a call alive beyond its deadline, but never longer than this."""
+"""Progress extends a call's timeout, but never beyond this."""
 CANCEL_NOTICE_TIMEOUT = 2.0
 REASON_PATIENCE = 0.5
-"""Seconds in which a process that no longer reads is expected to be known to have ended, and how."""
+"""Seconds to wait for the exit code of a process that no longer reads."""
 REPLY_TIMEOUT = 60.0
 
 
 class Answerer(Protocol):
-    """Who answers the other side."""
+    """Answers the other side."""
 
     async def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request of the other side; raises `PeerError` to refuse it."""
+        """The result of a request; raises `PeerError` to refuse it."""
 
     def noticed(self, method: str, params: dict[str, Any]) -> None:
-        """A notification arrived that belongs to no request."""
+        """A notification that belongs to no request."""
 
 
 class Peer:
-    """The two ends of one conversation, seen from ours. It is the link's inbox."""
+    """Our end of one connection; the link's inbox."""
 
     def __init__(self, answerer: Answerer, *, server: str = "server") -> None:
         self._answerer = answerer
@@ -68,16 +68,15 @@ class Peer:
         self._loop = asyncio.get_running_loop()
         self._deadlines = Deadlines(self._loop, self._pending)
         self.lost_with: asyncio.Future[ToolcribError] = self._loop.create_future()
-        """Resolves with the reason once the link is gone for good."""
+        """Resolves with the reason once the link is lost."""
 
     def attach(self, link: Link) -> None:
-        """Speak over this link from now on."""
         self._link = link
         self._post = getattr(link, "post", None)
 
     @property
     def busy(self) -> bool:
-        """True while a request is on its way; a stream that stays open does not count."""
+        """Whether a request is in progress; open streams do not count."""
         return any(pending.patience is not None for pending in self._pending.values())
 
     async def request(
@@ -89,7 +88,7 @@ class Peer:
         on_progress: OnProgress | None = None,
         cancellable: bool = True,
     ) -> dict[str, Any]:
-        """Send a request and wait for its result. `timeout` in seconds; None waits until the link is lost."""
+        """Send a request and wait for its result; without `timeout`, until the link is lost."""
         link = self._link
         if link is None or self.lost_with.done():
             link = self._usable_link()
@@ -108,7 +107,7 @@ class Peer:
         result = None
         try:
             if timeout is not None and self._post is not None and self._post(message):
-                # A link that takes the message at once needs no more than that.
+                # Sent without waiting: no task timeout is needed.
                 pending.begin(self._deadlines, timeout)
                 result = await future
             else:
@@ -119,7 +118,7 @@ class Peer:
             self._abandon(request_id, "timed out", cancellable)
             raise CallTimeout(
                 f"{self._server} did not answer {method} within {timeout:g} s.",
-                hint="Raise the server's call timeout, or look at its log.",
+                hint="Raise the server's call timeout, or check its log.",
             ) from None
         except asyncio.CancelledError:
             self._abandon(request_id, "cancelled", cancellable)
@@ -129,17 +128,17 @@ class Peer:
         finally:
             del self._pending[request_id]
             if result is None and future.done() and not future.cancelled():
-                future.exception()  # the sender may have failed first; this one is then not news
+                future.exception()  # the send failed first; mark this error as seen
         if not isinstance(result, dict):
             raise PeerError(
-                f"{self._server} answered {method} with something that is no object.", code=-32603
+                f"{self._server} answered {method} with a result that is not an object.", code=INTERNAL_ERROR
             )
         return result
 
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0
     ) -> None:
-        """Send a notification; raises `CallTimeout` when the other side does not read it."""
+        """Send a notification; raises `CallTimeout` if the other side does not read it."""
         message: Message = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
@@ -148,11 +147,11 @@ class Peer:
                 await self._usable_link().send(message)
         except TimeoutError:
             raise CallTimeout(
-                f"{self._server} did not read {method} within {timeout:g} s.", hint="Look at its log."
+                f"{self._server} did not read {method} within {timeout:g} s.", hint="Check its log."
             ) from None
 
     def receive(self, message: Message) -> None:
-        """One message of the other side (called by the link)."""
+        """Handle a message (called by the link)."""
         if self.lost_with.done():
             return
         method = message.get("method")
@@ -163,11 +162,11 @@ class Peer:
                 self._take_request(message)
             else:
                 self._take_notification(str(method), _params_of(message))
-        except Exception:  # whoever hears of it fails alone: the link has to go on reading
-            logger.exception("a message could not be taken", extra={"server": self._server})
+        except Exception:  # the link must continue to read
+            logger.exception("a message could not be handled", extra={"server": self._server})
 
     def lost(self, error: ToolcribError) -> None:
-        """The link is gone (called by the link): every waiting caller learns it now."""
+        """The link is lost (called by the link): all waiting requests fail."""
         if self.lost_with.done():
             return
         self.lost_with.set_result(error)
@@ -179,7 +178,7 @@ class Peer:
             task.cancel()
 
     async def close(self) -> None:
-        """Stop answering; waiting callers learn that the connection was closed."""
+        """Stop answering; waiting requests fail."""
         self.lost(ConnectionLost(f"The connection to {self._server} was closed."))
         tasks = [*self._incoming.values(), *self._background]
         for task in tasks:
@@ -187,7 +186,7 @@ class Peer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _explained(self, error: ConnectionLost) -> ToolcribError:
-        """A writer knows only that it could not write; the link may know why, or will in a moment."""
+        """The reason for a failed write, which the link may learn a moment later."""
         if isinstance(error, NotDelivered):
             await asyncio.wait({self.lost_with}, timeout=REASON_PATIENCE)
         if not self.lost_with.done():
@@ -226,7 +225,7 @@ class Peer:
         return None if number is None else self._pending.get(number)
 
     def _only_pending(self) -> Pending | None:
-        """What an error without an id can only mean, if there is such a one; open ends do not count."""
+        """The only possible request for an error without an id; open streams do not count."""
         waiting = list(self._pending.values())
         if len(waiting) > 1:
             waiting = [pending for pending in waiting if pending.patience is not None]
@@ -253,7 +252,7 @@ class Peer:
         )
 
     def _take_cancellation(self, request_id: Any) -> None:
-        """The other side takes back a request of its own, or ends a stream that we hold open."""
+        """The other side cancels its own request, or ends a stream of ours."""
         if not isinstance(request_id, int | float | str):
             return
         task = self._incoming.get(request_id)
@@ -267,22 +266,22 @@ class Peer:
     def _take_request(self, message: Message) -> None:
         request_id = message["id"]
         if not isinstance(request_id, int | float | str):
-            self._refuse(None, INVALID_REQUEST, "The id has to be text or a number")
+            self._refuse(None, INVALID_REQUEST, "The id must be a string or a number")
             return
         if len(self._incoming) >= MAX_INCOMING_REQUESTS or request_id in self._incoming:
             self._refuse(request_id, -32000, "Too many requests at once")
             return
-        task = self._loop.create_task(self._answer(message), context=self._context_of_question())
+        task = self._loop.create_task(self._answer(message), context=self._context_of_call())
         self._incoming[request_id] = task
         task.add_done_callback(lambda _: self._incoming.pop(request_id, None))
 
-    def _context_of_question(self) -> Context | None:
-        """Of the call that the other side asks about: the wire does not say, so it is the latest one."""
+    def _context_of_call(self) -> Context | None:
+        """The context of the call that a request belongs to: the protocol does not say, so the latest one."""
         calls = [pending for pending in self._pending.values() if pending.patience is not None]
         return calls[-1].context.copy() if calls else None
 
     async def _answer(self, message: Message) -> None:
-        """Holds its place among the incoming ones until the reply is out."""
+        """Counts as in progress until the reply is sent."""
         reply: Message = {"jsonrpc": "2.0", "id": message["id"]}
         outcome = await self._outcome(message)
         try:
@@ -294,7 +293,7 @@ class Peer:
     async def _outcome(self, message: Message) -> dict[str, Any]:
         method = str(message["method"])
         try:
-            with self._deadlines_held():
+            with self._paused_deadlines():
                 return {"result": await self._answerer.answer(method, _params_of(message))}
         except PeerError as error:
             return {"error": {"code": error.code, "message": error.message, "data": error.data}}
@@ -305,8 +304,8 @@ class Peer:
             return {"error": {"code": INTERNAL_ERROR, "message": "The handler failed"}}
 
     @contextlib.contextmanager
-    def _deadlines_held(self) -> Iterator[None]:
-        """While the other side waits for us (a person answering a question), no call of ours runs out."""
+    def _paused_deadlines(self) -> Iterator[None]:
+        """While the other side waits for us (such as for the user's answer), our calls do not time out."""
         held = list(self._pending.values())
         for pending in held:
             pending.hold(self._loop.time())
@@ -334,7 +333,7 @@ class Peer:
         task.add_done_callback(self._background.discard)
 
     async def _deliver(self, message: Message, *, timeout: float) -> None:
-        """Send what nobody waits for: that it does not arrive is no news. Raises only `UsageError`."""
+        """Send a message and ignore delivery errors. Raises only `UsageError`."""
         try:
             async with asyncio.timeout(timeout):
                 await self._usable_link().send(message)
@@ -362,7 +361,7 @@ def _peer_error(error: Any) -> PeerError:
 
 
 def _as_number(request_id: Any) -> int | None:
-    """An id as we gave it: some servers send it back as text, others as a float."""
+    """Our id as an integer: some servers return it as text, others as a float."""
     if isinstance(request_id, str) and len(request_id) < 20 and request_id.isascii() and request_id.isdigit():
         return int(request_id)
     if isinstance(request_id, float) and request_id.is_integer():
@@ -380,7 +379,7 @@ def _as_float(value: Any) -> float | None:
 
 
 def _copy_of(error: ToolcribError) -> ToolcribError:
-    """A fresh exception for each waiter: one shared object would gather everybody's tracebacks."""
+    """A new exception for each waiter: a shared one would collect all tracebacks."""
     fresh = error.__class__.__new__(error.__class__)
     fresh.__dict__.update(error.__dict__)
     fresh.args = error.args

@@ -1,7 +1,7 @@
-"""One request on its way: who waits for it, until when, and who hears of its progress.
+"""A pending request: its future, its timeout and its progress callback.
 
-The clock stands still while the other side waits for us, and starts anew with each sign of progress, though
-never beyond a last moment.
+The timeout is paused while the other side waits for us, and restarts with each progress report, up to a
+limit.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from math import inf
 from typing import Any
 
 _NEAR = 0.002
-"""Seconds by which a timer may come too early: event loops count in milliseconds."""
+"""Seconds by which a timer may fire early: event loops count in milliseconds."""
 
 OnProgress = Callable[[float, float | None, str | None], None]
 
 
 class Deadlines:
-    """Those of all requests of one conversation, with one timer of the loop: to make and cancel one for each
-    request would cost a quick call more than its own work does."""
+    """The timeouts of all requests of one connection with a single timer: one for each request would cost
+    more than the rest of a quick call."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, requests: Mapping[Any, Pending]) -> None:
         self.loop = loop
         self._requests = requests
         self._handle: asyncio.TimerHandle | None = None
         self.rings_at = inf
-        self._nobodys = contextvars.Context()
-        """Else the timer would keep alive whatever the first request was sent for."""
+        self._context = contextvars.Context()
+        """An empty context: otherwise the timer would keep the first request's context alive."""
 
     def watch(self, when: float) -> None:
-        """Look at all of them then, if not before."""
+        """Check all timeouts at this time, or earlier."""
         if when < self.rings_at:
             if self._handle is not None:
                 self._handle.cancel()
             self.rings_at = when
-            self._handle = self.loop.call_at(when, self._ring, context=self._nobodys)
+            self._handle = self.loop.call_at(when, self._ring, context=self._context)
 
     def close(self) -> None:
-        """There is nothing left to wait for."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle, self.rings_at = None, inf
@@ -58,7 +57,7 @@ class Deadlines:
 
 
 class Pending:
-    """What is known of the request; `patience` None marks one that is open-ended."""
+    """One request; `patience` is None for an open stream."""
 
     __slots__ = (
         "_deadlines",
@@ -77,40 +76,40 @@ class Pending:
     def __init__(self, future: asyncio.Future[Any], patience: float | None, on_progress: OnProgress | None):
         self.future = future
         self.context = contextvars.copy_context()
-        """Of whoever sent the request: a question of the other side is asked on its behalf."""
+        """The sender's context: a question of the other side is asked for that sender."""
         self.patience = patience
         self.on_progress = on_progress
         self.deadline: asyncio.Timeout | None = None
-        """Where its task is under one."""
+        """The timeout of the sending task, if it has one."""
         self.at: float | None = None
-        """When it expires by itself, by the loop's clock; None while it does not."""
+        """When it times out, by the loop's clock; None if paused or handled by `deadline`."""
         self._deadlines: Deadlines | None = None
         self.latest = 0.0
         self.holds = 0
 
     def begin(self, deadlines: Deadlines, seconds: float) -> None:
-        """Let it expire so many seconds from now: cheaper than a deadline for a task."""
+        """Time out after `seconds`: cheaper than a task timeout."""
         self._deadlines = deadlines
         self.at = at = deadlines.loop.time() + seconds
         if at < deadlines.rings_at:
             deadlines.watch(at)
 
     def hold(self, now: float) -> None:
-        """Stop the clock; several may hold it at once."""
+        """Pause the timeout; calls nest."""
         self.holds += 1
         if self.holds == 1 and self.patience is not None:
             self.held_since, self.left = now, (self._when() or now) - now
             self._reschedule(None)
 
     def release(self, now: float) -> None:
-        """Let the clock run on where it stood, once nobody holds it any more."""
+        """Resume the timeout after the last `hold`."""
         self.holds -= 1
         if self.holds == 0 and self.patience is not None:
             self.latest += now - self.held_since
             self._reschedule(now + self.left)
 
     def progressed(self, now: float) -> None:
-        """Wait as long again, but not beyond the last moment."""
+        """Restart the timeout, up to `latest`."""
         if self.patience is None:
             return
         if self.holds:
@@ -122,9 +121,9 @@ class Pending:
         return self.at if self.deadline is None else self.deadline.when()
 
     def _reschedule(self, when: float | None) -> None:
-        """Expire then instead; None stops it. Once there is an answer nothing is left to expire."""
+        """Change the time of the timeout; None pauses it. No effect once answered."""
         if self.deadline is not None:
-            with contextlib.suppress(RuntimeError):  # it has just expired or its block was just left
+            with contextlib.suppress(RuntimeError):  # it has just expired, or its block has ended
                 self.deadline.reschedule(when)
         elif self._deadlines is not None:
             self.at = None if self.future.done() else when

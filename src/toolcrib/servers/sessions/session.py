@@ -1,8 +1,8 @@
-"""One conversation with one server, in either era, in raw MCP payloads; nothing a server sent is lost.
+"""A session with one server, in either protocol era, in raw MCP payloads.
 
-`connect` owns the connection: entering it opens the link and settles the protocol version, leaving it ends
-everything behind the link. Calls may come from any task. Where the legacy era sends requests to us and the
-modern one answers `input_required`, callers see no difference: the same handlers are asked.
+`connect` owns the connection: entering it opens the link and negotiates the version, leaving it ends
+everything behind the link. Calls may come from any task. The legacy era sends us requests where the modern
+one answers `input_required`; both use the same handlers, so callers see no difference.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
-from toolcrib.servers.link import Inbox, Link
+from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
-from toolcrib.servers.sessions.relayed_client import behalf
 from toolcrib.servers.sessions.subscription import listen
+from toolcrib.servers.transport import Inbox, Link
 from toolcrib.telemetry.propagation import carried
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ MAX_FRESH_MS = 86_400_000
 MAX_INPUT_ROUNDS = 10
 MAX_PAGES = 1000
 MAX_LISTED = 20_000
-"""More than this many tools, resources or prompts from one server are taken for a fault."""
+"""The most tools, resources or prompts accepted from one server."""
 
 OpenLink = Callable[[Inbox], AbstractAsyncContextManager[Link]]
 OnNotice = Callable[[str, dict[str, Any]], None]
@@ -48,9 +48,9 @@ class Session:
         self.agreement = agreement
         self.pid: int | None = None
         self.fresh_until: dict[str, float] = {}
-        """Until when, by the loop's clock, the server says that a list stays as it was; by its method."""
+        """Until when (loop clock) the server declares a list unchanged, by method."""
         self.lost = peer.lost_with
-        """Resolves with the reason once the connection is gone."""
+        """Resolves with the reason once the connection is lost."""
         self._peer = peer
         self._handlers = handlers
         modern = agreement.era == "modern"
@@ -58,15 +58,14 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """True while a request is on its way; a stream that stays open does not count."""
         return self._peer.busy
 
     def lose(self, error: ToolcribError) -> None:
-        """Give the connection up for this reason; its owner closes it."""
+        """Mark the connection as lost; its owner closes it."""
         self._peer.lost(error)
 
     def offers(self, capability: str) -> bool:
-        """True when the server declared this capability, such as `tools` or `completions`."""
+        """Whether the server declared this capability, such as `tools` or `completions`."""
         return capability in self.agreement.capabilities
 
     def request(
@@ -77,7 +76,7 @@ class Session:
         timeout: float | None,
         on_progress: OnProgress | None = None,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Any request of the protocol, stamped for the era that was agreed."""
+        """Send any request, with the `_meta` of the negotiated era."""
         if self._meta is not None:
             params = {} if params is None else params
             extra = params.get("_meta")
@@ -85,7 +84,7 @@ class Session:
         return self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
 
     async def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Send a notification; the modern era has none but cancellation."""
+        """Send a notification; ignored in the modern era, which has only cancellation."""
         if self._meta is None:
             await self._peer.notify(method, params)
 
@@ -97,43 +96,41 @@ class Session:
         timeout: float | None,
         on_progress: OnProgress | None = None,
         meta: dict[str, Any] | None = None,
-        check: Callable[[Any], None] | None = None,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Call a tool under its original name; answers the server's questions on the way.
-
-        `check` sees the tool's definition when the server made us list its tools before the call.
-        """
+        """Call a tool by its original name, answering the server's questions."""
         params: dict[str, Any] = {"name": name, "arguments": arguments}
         if meta:
             params["_meta"] = meta
-        return self._asked(CALL, params, timeout, on_progress, check)
+        return self.ask(CALL, params, timeout=timeout, on_progress=on_progress)
 
-    async def ask(self, method: str, params: dict[str, Any], *, timeout: float | None) -> dict[str, Any]:
-        """A request that the server may answer with questions first: `prompts/get`, `resources/read`."""
-        return await self._asked(method, params, timeout, None)
-
-    async def _asked(
+    async def ask(
         self,
         method: str,
         params: dict[str, Any],
+        *,
         timeout: float | None,
-        on_progress: OnProgress | None,
+        on_progress: OnProgress | None = None,
         check: Callable[[Any], None] | None = None,
     ) -> dict[str, Any]:
+        """Send a request that the server may answer with questions, such as `tools/call` or `prompts/get`.
+
+        `check` gets the tool's definition if the server makes us list its tools first.
+        """
         trace = carried.get()
         if trace is not None:
             params = {**params, "_meta": {**params.get("_meta", {}), **trace}}
-        client = behalf.get()
+        client = relayed_client.get()
         if client is not None:
             params = client.stamp(self.server, params, modern=self._meta is not None)
-        # A server of the older era needs nothing besides; and that way it is one step less.
-        request = self._peer.request if self._meta is None else self.request
+        if self._meta is not None:
+            extra = params.get("_meta")
+            params = {**params, "_meta": self._meta if extra is None else {**self._meta, **extra}}
         try:
-            result = await request(method, params, timeout=timeout, on_progress=on_progress)
+            result = await self._peer.request(method, params, timeout=timeout, on_progress=on_progress)
         except PeerError as error:
             if error.code != HEADER_MISMATCH or method != CALL:
                 raise
-            # The tool wants other arguments mirrored in headers now; the link learns it from the list.
+            # The tool now needs other arguments in headers; the link learns them from the list.
             listed = await self.list_tools(timeout=timeout or RELIST_TIMEOUT)
             if check is not None:
                 check(_named(listed, params["name"]))
@@ -148,17 +145,17 @@ class Session:
         return result
 
     def _with_content(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Some servers leave `content` out beside `structuredContent`; any other value is a fault."""
+        """Some servers omit `content` next to `structuredContent`; any other value is an error."""
         if result.get("content") is not None:
             raise PeerError(
                 f"{self.server} answered with a `content` that is not a list.",
                 code=INTERNAL_ERROR,
-                hint="The server is broken: report it to its author.",
+                hint="This is a bug in the server: report it to its author.",
             )
         return {**result, "content": []}
 
     async def list_all(self, kind: str, *, timeout: float, key: str | None = None) -> list[Any]:
-        """Every page of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""
+        """All pages of `tools/list`, `resources/list`, `prompts/list` or `resources/templates/list`."""
         try:
             async with asyncio.timeout(timeout):
                 return await self._pages(f"{kind}/list", key or kind.partition("/")[0], timeout)
@@ -169,7 +166,7 @@ class Session:
             ) from None
 
     async def list_tools(self, *, timeout: float) -> list[Any]:
-        """The raw tool definitions, good and bad; none when the server declares no tools."""
+        """The raw tool definitions, valid or not; empty if the server declares no tools."""
         if self.agreement.capabilities and not self.offers("tools"):
             return []
         try:
@@ -180,7 +177,7 @@ class Session:
             raise
 
     async def check(self, *, timeout: float) -> None:
-        """Ask for a sign of life; any answer is one, a refusal included."""
+        """Health check: any answer counts, even a refusal."""
         method = "server/discover" if self._meta is not None else "ping"
         with contextlib.suppress(PeerError):
             await self.request(method, timeout=timeout)
@@ -210,7 +207,7 @@ class Session:
         timeout: float | None,
         on_progress: OnProgress | None,
     ) -> dict[str, Any]:
-        """Answer what the server needs to know and send the request again, until it is content."""
+        """Answer the server's questions and send the request again, until it is complete."""
         for round_number in range(MAX_INPUT_ROUNDS):
             retry = {
                 key: value for key, value in params.items() if key not in ("inputResponses", "requestState")
@@ -226,8 +223,8 @@ class Session:
             if result.get("resultType") != "input_required":
                 return result
         raise CallFailed(
-            f"{self.server} asked for more input {MAX_INPUT_ROUNDS} times and was still not content.",
-            hint="The server may be broken; look at its log.",
+            f"{self.server} asked for more input {MAX_INPUT_ROUNDS} times without finishing the call.",
+            hint="The server may be broken; check its log.",
         )
 
     async def _answers(self, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -242,25 +239,24 @@ class Session:
         try:
             return dict(zip(wanted, await asyncio.gather(*tasks), strict=True))
         finally:
-            for task in tasks:  # one refusal ends the call: the person is not asked the rest
+            for task in tasks:  # one refusal ends the call: the user is not asked the rest
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _named(listed: list[Any], name: str) -> Any:
-    """The first definition of this name; None when there is none."""
-    return next((one for one in listed if isinstance(one, dict) and one.get("name") == name), None)
+    return next((tool for tool in listed if isinstance(tool, dict) and tool.get("name") == name), None)
 
 
 def _fresh_until(page: dict[str, Any]) -> float:
-    """Where a server does not say how long its answer holds, it is old at once."""
+    """Without `ttlMs`, an answer is stale at once."""
     ttl = page.get("ttlMs")
     milliseconds = ttl if isinstance(ttl, int) and not isinstance(ttl, bool) and ttl > 0 else 0
     return asyncio.get_running_loop().time() + min(milliseconds, MAX_FRESH_MS) / 1000
 
 
 class _Answerer:
-    """Answers what the server asks of us between the calls."""
+    """Answers the server's requests."""
 
     def __init__(self, server: str, handlers: Handlers, on_notice: OnNotice) -> None:
         self._server = server
@@ -276,12 +272,17 @@ class _Answerer:
         self._on_notice(method, params)
 
 
+def slow_start_hint(server: str) -> str:
+    """The hint for a server that was not ready in time."""
+    return f"See `toolcrib logs {server}`; raise timeouts.start if the server is just slow."
+
+
 def _ignore(method: str, params: dict[str, Any]) -> None:
-    """Nobody listens."""
+    """Ignores the notification."""
 
 
 def new_peer(server: str, handlers: Handlers, on_notice: OnNotice = _ignore) -> Peer:
-    """The inbox for a link that is about to be opened."""
+    """The inbox for a new link."""
     return Peer(_Answerer(server, handlers, on_notice), server=server)
 
 
@@ -295,7 +296,7 @@ async def connect(
     timeout: float = 60.0,
     on_notice: OnNotice = _ignore,
 ) -> AsyncIterator[Session]:
-    """Open a link, settle the protocol version, and keep the session until the block is left."""
+    """Open a link and negotiate the version; the session lasts until the block is left."""
     handlers = handlers or Handlers()
     peer = new_peer(server, handlers, on_notice)
     async with (
@@ -316,7 +317,7 @@ async def converse(
     timeout: float = 60.0,
     on_notice: OnNotice = _ignore,
 ) -> AsyncIterator[Session]:
-    """Settle the protocol version over an open link; the session lasts as long as the block."""
+    """Negotiate the version over an open link; the session lasts until the block is left."""
     identity = Identity(
         info={"name": "toolcrib", "version": __version__}, capabilities=handlers.capabilities()
     )
@@ -333,7 +334,7 @@ async def converse(
         except (TimeoutError, CallTimeout):
             raise StartFailed(
                 f"{server} did not answer the handshake within {timeout:g} s.",
-                hint=f"See `toolcrib logs {server}`; raise timeouts.start if it is merely slow.",
+                hint=slow_start_hint(server),
             ) from None
         session = Session(server, peer, agreement, identity, handlers)
         session.pid = link.pid

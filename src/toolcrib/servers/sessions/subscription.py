@@ -1,21 +1,19 @@
-"""Keeps a modern server's change notifications coming: one `subscriptions/listen` stream, reopened.
+"""Subscribes to a modern server's change notifications: one `subscriptions/listen` stream, reopened if cut.
 
-The legacy era pushes changes unasked; the modern one only on such a stream, and replays nothing, so a stream
-that had to be opened again counts as a change of everything it covers.
+The legacy era sends changes unasked; the modern one only on such a stream, and replays nothing, so a reopened
+stream counts as a change of everything it covers.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from toolcrib.errors import CallFailed, PeerError, ServerUnavailable
+from toolcrib.servers.sessions.negotiation import Agreement
 from toolcrib.tasks import cancel_and_wait
-
-if TYPE_CHECKING:
-    from toolcrib.servers.sessions.session import Session
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -26,9 +24,22 @@ CHANGES = {
 }
 
 
+class ListeningSession(Protocol):
+    """The part of a session that is needed here."""
+
+    agreement: Agreement
+    lost: asyncio.Future[Any]
+
+    def request(
+        self, method: str, params: dict[str, Any], *, timeout: float | None
+    ) -> Coroutine[Any, Any, dict[str, Any]]: ...
+
+
 @asynccontextmanager
-async def listen(session: Session, on_notice: Callable[[str, dict[str, Any]], None]) -> AsyncIterator[None]:
-    """Listen in the background while the block runs, if the server has anything to tell."""
+async def listen(
+    session: ListeningSession, on_notice: Callable[[str, dict[str, Any]], None]
+) -> AsyncIterator[None]:
+    """Listen in the background while the block runs, if the server announces changes."""
     wanted = [kind for kind in CHANGES if _promises_changes(session.agreement.capabilities.get(kind))]
     if not wanted:
         yield
@@ -45,7 +56,7 @@ def _promises_changes(capability: Any) -> bool:
 
 
 async def _keep_listening(
-    session: Session, wanted: list[str], on_notice: Callable[[str, dict[str, Any]], None]
+    session: ListeningSession, wanted: list[str], on_notice: Callable[[str, dict[str, Any]], None]
 ) -> None:
     pause = FIRST_PAUSE
     params = {"notifications": {CHANGES[kind][0]: True for kind in wanted}}
@@ -54,7 +65,7 @@ async def _keep_listening(
         try:
             await session.request("subscriptions/listen", params, timeout=None)
         except PeerError:
-            return  # it does not do this after all
+            return  # not supported after all
         except (ServerUnavailable, CallFailed):
             pass
         if asyncio.get_running_loop().time() - began > LONGEST_PAUSE:

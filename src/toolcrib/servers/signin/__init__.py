@@ -1,1 +1,1 @@
-"""Signing in to remote servers by OAuth: once by a person in a browser, then by what was kept of it."""
+"""OAuth sign-in to remote servers: once by the user in a browser, then with stored credentials."""

@@ -1,4 +1,4 @@
-"""The SDK's OAuth client, made to come back to our port; importing this imports the SDK."""
+"""The SDK's OAuth client with our redirect port; importing this module imports the SDK."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl, ValidationError
 
 from toolcrib.errors import AuthRequired
-from toolcrib.servers.signin.callback import Answer
+from toolcrib.servers.signin.callback import RedirectResult
 
 PKCE = "S256"
 
 
 class _Memory(TokenStorage):
-    """For the length of one sign-in; what it leaves behind is kept by others."""
+    """Token storage for one sign-in."""
 
     def __init__(self, client: OAuthClientInformationFull | None) -> None:
         self._client = client
@@ -43,9 +43,8 @@ def make_provider(
     client: Any,
     registered: str | None,
     show: Callable[[str], Awaitable[None]],
-    come_back: Callable[[], Awaitable[Answer]],
+    come_back: Callable[[], Awaitable[RedirectResult]],
 ) -> OAuthClientProvider:
-    """A provider for one sign-in."""
     known = _configured(client, redirect_uri) or _usable(registered, redirect_uri)
 
     async def redirect(address: str) -> None:
@@ -53,8 +52,8 @@ def make_provider(
         methods = metadata.code_challenge_methods_supported if metadata is not None else None
         if methods is not None and PKCE not in methods:
             raise AuthRequired(
-                "The sign-in was stopped: its issuer does not know PKCE with S256.",
-                hint="Ask whoever runs the server.",
+                "The sign-in was stopped: the issuer does not support PKCE with S256.",
+                hint="Ask the server's operator.",
             )
         await show(address)
 
@@ -95,10 +94,10 @@ def _configured(client: Any, redirect_uri: str) -> OAuthClientInformationFull | 
 
 
 def _usable(registered: str | None, redirect_uri: str) -> OAuthClientInformationFull | None:
-    """An earlier registration, if it was made for the same port: many issuers compare the whole address."""
+    """An earlier registration, if made for the same port: many issuers compare the full redirect URI."""
     try:
         known = OAuthClientInformationFull.model_validate(json.loads(registered or "{}"))
     except (ValidationError, ValueError):
         return None
-    same = any(str(one) == redirect_uri for one in known.redirect_uris or ())
+    same = any(str(uri) == redirect_uri for uri in known.redirect_uris or ())
     return known if same else None

@@ -1,4 +1,4 @@
-"""Waits on loopback for the browser to come back from a sign-in: one port, one answer, then gone."""
+"""Waits on a loopback port for the browser's redirect after a sign-in."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _HEADERS = (
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What the redirect carried."""
+class RedirectResult:
+    """The parameters of the redirect."""
 
     code: str = field(repr=False)
     state: str | None = field(repr=False)
@@ -35,23 +35,21 @@ class Answer:
 
 
 class Callback:
-    """The listening port; `expect` names the state that counts, anything else is turned away."""
+    """The listening port; redirects with another state than `expect` are rejected."""
 
     def __init__(self) -> None:
         self.redirect_uri = ""
         self._state: str | None = None
-        self._answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._answer: asyncio.Future[RedirectResult] = asyncio.get_running_loop().create_future()
 
     def expect(self, state: str | None) -> None:
-        """Only a redirect with this state is the one."""
+        """Accept only a redirect with this state."""
         self._state = state
 
-    async def answer(self) -> Answer:
-        """The redirect, once it came."""
+    async def answer(self) -> RedirectResult:
         return await self._answer
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request of a browser."""
         try:
             async with asyncio.timeout(HEAD_PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -62,7 +60,7 @@ class Callback:
             )
             await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # no browser, or one that went away
+            pass  # not a browser, or it disconnected
         finally:
             writer.close()
 
@@ -70,21 +68,25 @@ class Callback:
         words = request_line.split(" ")
         target = urlsplit(words[1]) if len(words) == 3 and words[0] == "GET" else None
         if target is None or target.path != PATH:
-            return "404 Not Found", "Nothing here", "This address only waits for a sign-in to come back."
+            return "404 Not Found", "Not found", "This address only receives sign-in redirects."
         query = {key: values[0] for key, values in parse_qs(target.query).items()}
         if self._state is None or query.get("state") != self._state or self._answer.done():
-            return "400 Bad Request", "Not this one", "This is not the sign-in that is waited for."
+            return (
+                "400 Bad Request",
+                "Unexpected sign-in",
+                "Toolcrib is not waiting for this sign-in.",
+            )
         error = query.get("error_description") or query.get("error") or ""
-        answer = Answer(query.get("code", ""), query.get("state"), query.get("iss"), error[:300])
+        answer = RedirectResult(query.get("code", ""), query.get("state"), query.get("iss"), error[:300])
         self._answer.set_result(answer)
         if error:
             return "200 OK", "Not signed in", f"The sign-in was refused: {error[:300]}"
-        return "200 OK", "Signed in", "You can close this page and go back to Toolcrib."
+        return "200 OK", "Signed in", "You can close this page and return to Toolcrib."
 
 
 @asynccontextmanager
 async def listen(port: int = 0) -> AsyncIterator[Callback]:
-    """Listen on loopback for as long as the block lasts; on any free port where the wanted one is taken."""
+    """Listen on loopback while the block runs; on a free port if `port` is in use."""
     callback = Callback()
     try:
         server = await asyncio.start_server(callback.serve, "127.0.0.1", port, limit=MAX_HEAD)

@@ -1,4 +1,4 @@
-"""Keeps what sign-ins leave behind among the secrets; how it looks is loaded once there is some."""
+"""Stores sign-in credentials among the secrets; their model is imported only if there are any."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ if TYPE_CHECKING:
 
 
 class Secrets(Protocol):
-    """Where secrets lie."""
+    """A secret store."""
 
-    def get(self, name: str) -> str | None:
-        """The secret of this name."""
+    def get(self, name: str) -> str | None: ...
 
-    def set(self, name: str, value: str) -> object:
-        """Store it."""
+    def set(self, name: str, value: str) -> object: ...
 
     def delete(self, name: str) -> None:
-        """Forget it; raises when there is none."""
+        """Raises if missing."""
 
-    def names(self) -> tuple[str, ...]:
-        """All there are."""
+    def names(self) -> tuple[str, ...]: ...
 
 
 class CredentialStore:
-    """The credentials by server. A call may wait for a keyring: in an event loop, use a thread."""
+    """Credentials by server. Calls may wait for a keyring: use a thread in an event loop."""
 
     def __init__(
         self, secrets: Secrets, learn: Callable[[frozenset[str]], None] = lambda values: None
@@ -35,7 +32,7 @@ class CredentialStore:
         self._learn = learn
 
     def load(self, server: str) -> Credentials | None:
-        """What was kept of the last sign-in; None when there was none, or it cannot be read."""
+        """The stored credentials; None if missing or invalid."""
         if _name(server) not in self._secrets.names():
             return None
         from pydantic import ValidationError
@@ -51,12 +48,12 @@ class CredentialStore:
         return found
 
     def save(self, server: str, credentials: Credentials) -> None:
-        """Keep them in place of earlier ones."""
+        """Replace the stored credentials."""
         self._learn(_private(credentials))
         self._secrets.set(_name(server), credentials.model_dump_json())
 
     def forget(self, server: str) -> bool:
-        """Drop them; False when there were none."""
+        """Delete the credentials; False if there were none."""
         if _name(server) not in self._secrets.names():
             return False
         self._secrets.delete(_name(server))

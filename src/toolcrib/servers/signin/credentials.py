@@ -1,33 +1,40 @@
-"""What a sign-in leaves behind, bound to the server and to who issued it."""
+"""The credentials of a sign-in, bound to a server and issuer, and how requests use and refresh them."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import time
-from urllib.parse import urlsplit
+from collections.abc import AsyncGenerator
+from typing import Protocol
+from urllib.parse import quote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+import httpx2
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from toolcrib.errors import AuthRequired
 
 EARLY = 30.0
-"""Seconds before its end at which a token counts as used up."""
+"""Seconds before its expiry at which a token is refreshed."""
 
 
 class Credentials(BaseModel):
-    """Tokens, and all that is needed to get new ones without asking anybody where."""
+    """Tokens, and everything needed to refresh them."""
 
     model_config = ConfigDict(frozen=True)
 
     url: str
-    """The server they are for; another address gets nothing of them."""
+    """The server they are for; never sent to another address."""
     issuer: str
-    """Who issued them; nobody else is ever shown the refresh token."""
+    """Their issuer; the refresh token is never sent to another one."""
     token_endpoint: str
     client_id: str
     client_secret: str | None = Field(default=None, repr=False)
     client_auth: str | None = None
-    """How the client proves who it is there: none, client_secret_post, client_secret_basic."""
+    """The client authentication: none, client_secret_post, client_secret_basic."""
     redirect_uri: str = ""
     registered: str = Field(default="{}", repr=False)
-    """The client's registration as JSON, for the next sign-in."""
+    """The client registration as JSON, for the next sign-in."""
     access_token: str = Field(repr=False)
     refresh_token: str | None = Field(default=None, repr=False)
     expires_at: float | None = None
@@ -35,14 +42,105 @@ class Credentials(BaseModel):
     resource: str | None = None
 
     def fresh(self, now: float | None = None) -> bool:
-        """Whether the access token can be used as it is."""
+        """Whether the access token is still valid."""
         return self.expires_at is None or (time.time() if now is None else now) < self.expires_at - EARLY
 
     def fits(self, url: str) -> bool:
         """Whether they were issued for this address."""
-        return _place(self.url) == _place(url)
+        return _location(self.url) == _location(url)
 
 
-def _place(url: str) -> tuple[str, str, str]:
+def _location(url: str) -> tuple[str, str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.lower(), parts.path.rstrip("/")
+
+
+class _TokenResponse(BaseModel):
+    """The response of a token endpoint."""
+
+    access_token: str
+    refresh_token: str | None = None
+    expires_in: float | None = None
+    scope: str | None = None
+
+
+class CredentialWriter(Protocol):
+    """Stores refreshed credentials."""
+
+    def save(self, server: str, credentials: Credentials) -> None: ...
+
+
+class BearerAuth(httpx2.Auth):
+    """Adds a server's token to each request; refreshes it in time, and once after a 401."""
+
+    requires_response_body = True
+
+    def __init__(self, server: str, store: CredentialWriter, credentials: Credentials) -> None:
+        self._server = server
+        self._store = store
+        self._credentials = credentials
+        self._turn = asyncio.Lock()
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        used = self._credentials
+        if not used.fresh():
+            async with self._turn:
+                if self._credentials is used:  # else another request has refreshed it
+                    await self._take(used, (yield self._request(used)))
+        used = self._credentials
+        request.headers["Authorization"] = f"Bearer {used.access_token}"
+        response = yield request
+        if response.status_code != httpx2.codes.UNAUTHORIZED or used.refresh_token is None:
+            return
+        async with self._turn:
+            if self._credentials is used:
+                await self._take(used, (yield self._request(used)))
+        request.headers["Authorization"] = f"Bearer {self._credentials.access_token}"
+        yield request
+
+    def _request(self, used: Credentials) -> httpx2.Request:
+        if used.refresh_token is None:
+            raise self._expired("the token has expired")
+        form = {
+            "grant_type": "refresh_token",
+            "refresh_token": used.refresh_token,
+            "client_id": used.client_id,
+        }
+        if used.resource:
+            form["resource"] = used.resource
+        headers = {"Accept": "application/json"}
+        if used.client_secret and used.client_auth == "client_secret_basic":
+            pair = f"{quote(used.client_id, safe='')}:{quote(used.client_secret, safe='')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        elif used.client_secret:
+            form["client_secret"] = used.client_secret
+        return httpx2.Request("POST", used.token_endpoint, data=form, headers=headers)
+
+    async def _take(self, used: Credentials, response: httpx2.Response) -> None:
+        if response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
+            raise AuthRequired(
+                f"The sign-in to {self._server} cannot be refreshed right now (HTTP {response.status_code}).",
+                hint=f"Try again shortly: toolcrib restart {self._server}",
+            )
+        try:
+            answer = _TokenResponse.model_validate_json(await response.aread())
+        except ValidationError:
+            raise self._expired("the issuer did not refresh it") from None
+        self._credentials = used.model_copy(
+            update={
+                "access_token": answer.access_token,
+                "refresh_token": answer.refresh_token or used.refresh_token,
+                "expires_at": None if answer.expires_in is None else time.time() + answer.expires_in,
+                "scope": answer.scope or used.scope,
+            }
+        )
+        # Stored before use: issuers that rotate tokens accept the old one only once.
+        await asyncio.to_thread(self._store.save, self._server, self._credentials)
+
+    def _expired(self, why: str) -> AuthRequired:
+        return AuthRequired(
+            f"The sign-in to {self._server} has expired: {why}.",
+            hint=f"Sign in again: toolcrib login {self._server}",
+        )

@@ -1,13 +1,15 @@
-"""A person signs in to a remote server: finds its issuer, registers, opens the page, and keeps the tokens.
+"""Signs the user in to a remote server: finds its issuer, registers, opens the page, and returns the tokens.
 
-The protocol is the SDK's (discovery, client metadata documents and registration, PKCE, issuer checks); where
-it may go is decided here.
+The protocol is the SDK's (discovery, client metadata documents and registration, PKCE, issuer checks); every
+address is checked here, because a server could point us to a private network.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +18,14 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 
 from toolcrib.errors import AuthRequired, UsageError
-from toolcrib.servers.link import LinkContext
 from toolcrib.servers.remote.client import open_client
 from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.signin.addresses import check_address
 from toolcrib.servers.signin.callback import Callback, listen
 from toolcrib.servers.signin.credentials import Credentials
+from toolcrib.servers.transport import LinkContext
 
 PATIENCE = 600.0
-"""Seconds a person has for the page."""
+"""Seconds the user has to sign in."""
 _PROBE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -39,16 +40,16 @@ OpenPage = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Client:
-    """How we present ourselves, where the server's entry says so (its `oauth` key)."""
+class OAuthClient:
+    """The client settings of the entry's `oauth` key."""
 
     client_id: str | None = None
     client_secret: str | None = None
     metadata_url: str | None = None
-    """An address of a client metadata document, for issuers that take one instead of a registration."""
+    """The URL of a client metadata document, for issuers that accept one instead of a registration."""
     scope: str | None = None
     port: int = 0
-    """The port of loopback to come back to, where the client was registered with one."""
+    """The registered loopback port for the redirect."""
 
 
 async def sign_in(
@@ -56,33 +57,34 @@ async def sign_in(
     spec: RemoteSpec,
     open_page: OpenPage,
     *,
-    client: Client | None = None,
+    client: OAuthClient | None = None,
     earlier: Credentials | None = None,
     patience: float = PATIENCE,
 ) -> Credentials:
-    """Let a person sign in; `open_page` shows them the address. Raises `AuthRequired` or `UsageError`."""
-    client = client or Client()
+    """Sign in; `open_page` shows the address to the user. Raises `AuthRequired` or `UsageError`."""
+    client = client or OAuthClient()
     earlier = earlier if earlier is not None and earlier.fits(spec.url) else None
     try:
         async with asyncio.timeout(patience), listen(_port(client, earlier)) as callback:
             provider = await _provider(server, spec, client, earlier, callback, open_page)
-            await _provoke(server, spec, provider)
-            return _kept(server, spec, provider, callback)
+            await _trigger(server, spec, provider)
+            return _credentials(server, spec, provider, callback)
     except TimeoutError:
         raise AuthRequired(
-            f"Nobody signed in to {server} within {patience:g} s.", hint=f"Try again: toolcrib login {server}"
+            f"The sign-in to {server} was not completed within {patience:g} s.",
+            hint=f"Try again: toolcrib login {server}",
         ) from None
 
 
 async def _provider(
     server: str,
     spec: RemoteSpec,
-    client: Client,
+    client: OAuthClient,
     earlier: Credentials | None,
     callback: Callback,
     open_page: OpenPage,
 ) -> Any:
-    """The SDK's provider with our storage, our page and our port; it is imported here and nowhere else."""
+    """The SDK's provider with our storage, page and port; imported only here."""
 
     def load() -> Any:
         from toolcrib.servers.signin import _sdk_provider
@@ -107,9 +109,9 @@ async def _provider(
     )
 
 
-async def _provoke(server: str, spec: RemoteSpec, provider: Any) -> None:
-    """Make the server ask for a sign-in; the provider answers it."""
-    context = LinkContext(server=server, auth=_Watched(provider, spec.url))
+async def _trigger(server: str, spec: RemoteSpec, provider: Any) -> None:
+    """Send a request so that the server demands a sign-in, which the provider performs."""
+    context = LinkContext(server=server, auth=_CheckedAuth(provider, spec.url))
     headers = {"Accept": "application/json, text/event-stream", **_plain(spec.headers)}
     try:
         async with (
@@ -124,17 +126,17 @@ async def _provoke(server: str, spec: RemoteSpec, provider: Any) -> None:
     if provider.context.current_tokens is None:
         if status in (401, 403):
             raise AuthRequired(
-                f"{server} offers no sign-in (HTTP {status}).", hint="Set its headers instead."
+                f"{server} offers no OAuth sign-in (HTTP {status}).", hint="Set its headers instead."
             )
-        raise UsageError(f"{server} asks for no sign-in (HTTP {status}).", hint="It can be used as it is.")
+        raise UsageError(f"{server} requires no sign-in (HTTP {status}).", hint="You can use it now.")
 
 
 def _plain(headers: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() != "authorization"}
 
 
-class _Watched(httpx2.Auth):
-    """The provider, with every address that it wants to go to looked at first."""
+class _CheckedAuth(httpx2.Auth):
+    """The provider, with every address checked first."""
 
     requires_response_body = True
 
@@ -145,7 +147,6 @@ class _Watched(httpx2.Auth):
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """As the provider's."""
         flow = self._inner.async_auth_flow(request)
         try:
             outgoing = await anext(flow)
@@ -160,19 +161,21 @@ class _Watched(httpx2.Auth):
             await flow.aclose()
 
 
-def _port(client: Client, earlier: Credentials | None) -> int:
-    """The one that the client is registered with, where there is one."""
+def _port(client: OAuthClient, earlier: Credentials | None) -> int:
+    """The port that the client is registered with, if any."""
     if client.port or earlier is None:
         return client.port
     return urlsplit(earlier.redirect_uri).port or 0
 
 
-def _kept(server: str, spec: RemoteSpec, provider: Any, callback: Callback) -> Credentials:
+def _credentials(server: str, spec: RemoteSpec, provider: Any, callback: Callback) -> Credentials:
     context = provider.context
     tokens, registered = context.current_tokens, context.client_info
     metadata = context.oauth_metadata
     if tokens is None or registered is None:
-        raise AuthRequired(f"The sign-in to {server} gave no token.", hint=f"toolcrib login {server}")
+        raise AuthRequired(
+            f"The sign-in to {server} returned no token.", hint=f"Try again: toolcrib login {server}"
+        )
     origin = urlsplit(spec.url)
     fallback = f"{origin.scheme}://{origin.netloc}"
     return Credentials(
@@ -189,4 +192,62 @@ def _kept(server: str, spec: RemoteSpec, provider: Any, callback: Callback) -> C
         expires_at=context.token_expiry_time,
         scope=tokens.scope,
         resource=context.get_resource_url() if context.protected_resource_metadata is not None else None,
+    )
+
+
+async def check_address(url: str, server_url: str) -> None:
+    """Raise `AuthRequired` for an address that a server must not send us to.
+
+    Allowed are https, or http if both are on this machine; a private network only if the server is in one.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    own = urlsplit(server_url)
+    if parts.username or parts.password or parts.scheme not in ("http", "https") or not host:
+        raise _refused(url)
+    if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
+        return
+    addresses, ours = await _addresses(host), await _addresses(own.hostname or "")
+    if parts.scheme == "http" and not (_all_loopback(addresses) and _all_loopback(ours)):
+        raise _refused(url)
+    if not all(_is_public(address) for address in addresses) and all(_is_public(address) for address in ours):
+        raise _refused(url)
+
+
+async def _addresses(host: str) -> set[str]:
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return set()
+    return {str(entry[4][0]).partition("%")[0] for entry in found}
+
+
+def _is_public(address: str) -> bool:
+    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour or _embedded(parsed)
+        if inner is not None:
+            return inner.is_global
+    return parsed.is_global and not parsed.is_multicast
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address embedded for translation (64:ff9b::/96) or in the old compatible form (::/96)."""
+    number = int(address)
+    if number >> 32 in (0x64FF9B << 64, 0) and number > 1:
+        return ipaddress.IPv4Address(number & 0xFFFFFFFF)
+    return None
+
+
+def _all_loopback(addresses: set[str]) -> bool:
+    return bool(addresses) and all(ipaddress.ip_address(address).is_loopback for address in addresses)
+
+
+def _refused(url: str) -> AuthRequired:
+    origin = urlsplit(url)
+    shown = f"{origin.scheme}://{origin.hostname}" if origin.hostname else url[:40]
+    return AuthRequired(
+        f"The sign-in was stopped: the server points to the unsafe address {shown}.",
+        hint="Do not sign in to this server, or ask its operator.",
     )

@@ -1,1 +1,1 @@
-"""Ways to reach a server: one module for each type, as `servers/transport.py` declares it."""
+"""Transports: one module for each server type, as `servers/transport.py` declares it."""

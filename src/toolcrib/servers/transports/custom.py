@@ -1,4 +1,4 @@
-"""A server that is an executable with a folder of its own."""
+"""A server that is an executable with its own folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from toolcrib.config.kinds import text
+from toolcrib.config.sections import text
 from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
-from toolcrib.servers.link import Inbox, Link, LinkContext
-from toolcrib.servers.transport import Traits
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Traits
 from toolcrib.servers.transports import stdio
 
 TRAITS = Traits(spawns=True, installable=True, exportable=True)
@@ -23,14 +22,14 @@ class Spec(InstalledSpec):
 
 
 def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec | None:
-    """The command that starts it: the installed copy, else the entry's own command in its folder."""
+    """The start command: the installed copy, else the entry's command in its folder."""
     if installed is not None or not spec.command:
         return installed
     return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.source_path)
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
-    """The command that starts it; raises `ConfigError` when there is none."""
+    """The start command; raises `ConfigError` if there is none."""
     launch = start(spec, find_launch(spec, context))
     if launch is None:
         raise not_installed(context.server, "The executable")
@@ -39,6 +38,6 @@ def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
 
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
-    """Run the executable for as long as the block lasts."""
+    """Run the executable while the block runs."""
     async with stdio.open(resolve(spec, context), inbox, context) as link:
         yield link

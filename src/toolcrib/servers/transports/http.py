@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from toolcrib.config.kinds import flag
-from toolcrib.servers.link import Inbox, Link, LinkContext
+from toolcrib.config.sections import flag
 from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.transport import Traits
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Traits
 
 TRAITS = Traits(title="streamable HTTP", remote=True, first_word="url", probe=1, second_connection=True)
 
@@ -19,13 +17,11 @@ class Spec(RemoteSpec):
     """The keys of an `http` entry."""
 
     sse_fallback: bool = flag(True)
-    """Speak the older SSE to a server that refuses streamable HTTP."""
+    """Use the older SSE transport if the server refuses streamable HTTP."""
 
 
-@asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """A link to the server at `spec.url`."""
     from toolcrib.servers.remote.http_link import open_http  # loads an HTTP client
 
-    async with open_http(spec, inbox, context, sse_fallback=spec.sse_fallback) as link:
-        yield link
+    return open_http(spec, inbox, context, sse_fallback=spec.sse_fallback)

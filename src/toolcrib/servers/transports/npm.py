@@ -1,4 +1,4 @@
-"""A server from an npm package that was installed before; started by the path the installer noted."""
+"""A server from an installed npm package."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from toolcrib.config.kinds import text
+from toolcrib.config.sections import text
 from toolcrib.servers.installed import InstalledSpec, find_launch, not_installed
-from toolcrib.servers.link import Inbox, Link, LinkContext
-from toolcrib.servers.transport import Traits
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Traits
 from toolcrib.servers.transports import stdio
 
 TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="package", index="npm")
@@ -24,14 +23,14 @@ class Spec(InstalledSpec):
 
 
 def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec | None:
-    """The command that starts it: the entry's own, else the installed one."""
+    """The start command: the entry's own, else the installed one."""
     if spec.command:
         return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd)
     return installed
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
-    """The command that starts it; raises `ConfigError` when nothing is installed."""
+    """The start command; raises `ConfigError` if nothing is installed."""
     launch = start(spec, None if spec.command else find_launch(spec, context))
     if launch is None:
         raise not_installed(context.server, f"The npm package {spec.package or spec.tarball_path or '?'}")
@@ -40,6 +39,6 @@ def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
 
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
-    """Run the installed package for as long as the block lasts."""
+    """Run the installed package while the block runs."""
     async with stdio.open(resolve(spec, context), inbox, context) as link:
         yield link

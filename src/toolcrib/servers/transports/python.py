@@ -1,4 +1,4 @@
-"""A server that is a Python module: the installed one, else the module as this interpreter finds it."""
+"""A server that is a Python module: the installed one, else one that this interpreter finds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from toolcrib.config.kinds import full_text
+from toolcrib.config.sections import full_text
 from toolcrib.servers.installed import InstalledSpec, find_launch
-from toolcrib.servers.link import Inbox, Link, LinkContext
-from toolcrib.servers.transport import Traits
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Traits
 from toolcrib.servers.transports import stdio
 
 TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="module", index="pypi")
@@ -18,18 +17,17 @@ TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="modu
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(InstalledSpec):
-    """The keys of a `python` entry; `command` is another interpreter than our own."""
+    """The keys of a `python` entry; `command` is another interpreter."""
 
     module: str = full_text()
 
 
 def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
-    """The command that starts it."""
     return start(spec, find_launch(spec, context))
 
 
 def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec:
-    """The command that starts it: the installed module, else the one that the interpreter finds."""
+    """The start command: the installed module, else the one that the interpreter finds."""
     if installed is not None:
         return installed
     interpreter = spec.command or sys.executable
@@ -38,6 +36,6 @@ def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec:
 
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
-    """Run the module for as long as the block lasts."""
+    """Run the module while the block runs."""
     async with stdio.open(resolve(spec, context), inbox, context) as link:
         yield link

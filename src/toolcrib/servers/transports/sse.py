@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
-from toolcrib.servers.link import Inbox, Link, LinkContext
 from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.transport import Traits
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Traits
 
 TRAITS = Traits(title="the older SSE", remote=True, first_word="url", probe=2)
 
@@ -16,10 +14,8 @@ class Spec(RemoteSpec):
     """The keys of an `sse` entry."""
 
 
-@asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """A link to the server at `spec.url`."""
     from toolcrib.servers.remote.sse_link import open_sse  # loads an HTTP client
 
-    async with open_sse(spec, inbox, context) as link:
-        yield link
+    return open_sse(spec, inbox, context)

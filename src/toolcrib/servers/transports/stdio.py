@@ -1,7 +1,7 @@
-"""A server as a child process that speaks lines of JSON on stdin and stdout.
+"""A server in a child process, with one JSON message a line on stdin and stdout.
 
-Linear in message size, bounded in line length, deaf to rubbish on stdout (it is counted and logged). The
-process has a group of its own; when the block is left, the group and whatever escaped from it are gone.
+Other output on stdout is counted and logged. The process has its own group; when the block is left, the group
+and any process that escaped from it have ended.
 """
 
 from __future__ import annotations
@@ -19,28 +19,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcrib.config.kinds import full_text, named_texts, text, texts
-from toolcrib.config.reading import Section
+from toolcrib.config.sections import Section, full_text, named_texts, text, texts
 from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, ToolcribError
-from toolcrib.servers.link import Inbox, Link, LinkContext, Message
-from toolcrib.servers.processes.child import Child
-from toolcrib.servers.processes.descriptors import restore_limit, shortage_of
-from toolcrib.servers.processes.lines import LineCutter, LineTooLong
+from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong, restore_limit, shortage_of
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
 from toolcrib.servers.processes.orphans import MARKER
 from toolcrib.servers.processes.termination import end_group
 from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_any, encode, is_large
-from toolcrib.servers.transport import Traits
+from toolcrib.servers.transport import Inbox, Link, LinkContext, Message, Traits
 
 TRAITS = Traits(spawns=True)
 
 EXIT_GRACE = 0.2
-"""Seconds after a process's end in which its last words may still arrive."""
+"""Seconds after a process's end in which its last output may still arrive."""
 LONGEST_JUNK = 2 * LONGEST_LINE
-"""Twice what the log keeps, so that a secret is still whole when it looks for it."""
-LONGEST_LAST_WORDS = 500
+"""Twice what the log keeps, so that a secret at the cut can be masked."""
+LONGEST_SHOWN_LINE = 500
 TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|not found)\b", re.IGNORECASE)
-"""What a line about the cause of an end usually contains."""
+"""Matches lines that usually explain a failure."""
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
 
 
@@ -55,7 +51,7 @@ class Spec(Section):
 
 
 class StdioLink:
-    """The child process as a link; it is told what happens to the child."""
+    """A link to a child process; receives the child's events."""
 
     def __init__(self, inbox: Inbox, context: LinkContext) -> None:
         self._inbox = inbox
@@ -66,7 +62,7 @@ class StdioLink:
         self._lost = False
         self._spoke = False
         self._waiting: deque[bytes | bytearray] | None = None
-        """Lines that came while a large one is read in a thread."""
+        """Lines received while a large one is parsed in a thread."""
         self._reading: asyncio.Task[None] | None = None
         self._loss: ToolcribError | None = None
         self.log = ServerLog(context.log_path, secrets=context.masked)
@@ -75,11 +71,11 @@ class StdioLink:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, which is also its group's."""
+        """Also the id of its process group."""
         return self._child.pid if self._child is not None else None
 
     async def send(self, message: Message) -> None:
-        """Write one line; waits while the child does not read."""
+        """Write one line, waiting until the child reads."""
         while self._writable is not None and not self._lost:
             await asyncio.shield(self._writable)
         stdin = self._child.input if self._child is not None else None
@@ -88,23 +84,23 @@ class StdioLink:
         stdin.write(encode(message) + b"\n")
 
     def post(self, message: Message) -> bool:
-        """Write one line at once, if the child reads and the pipe has room."""
+        """Write one line if the pipe has room."""
         if self._writable is not None or self._lost or self._child is None:
             return False
         stdin = self._child.input
         if stdin is None or stdin.is_closing():
             return False
         stdin.write(encode(message) + b"\n")
-        return not stdin.is_closing()  # a pipe that turns out to be broken has taken nothing
+        return not stdin.is_closing()  # a broken pipe has taken nothing
 
     async def adopt(self, process: subprocess.Popen[bytes]) -> None:
-        """Speak with this process from now on."""
+        """Use this process."""
         self._child = Child(process, self)
         self._context.on_spawn(process.pid)
-        await _to_the_end(asyncio.ensure_future(self._child.connect()))
+        await _finish(asyncio.ensure_future(self._child.connect()))
 
     async def end(self) -> None:
-        """Close stdin, wait, insist; afterwards nothing of the child is left."""
+        """Close stdin and end the process group."""
         self._lost = True
         self._release_writers()
         if self._reading is not None:
@@ -117,10 +113,9 @@ class StdioLink:
         self._context.on_exit(self._child.pid)
         self.log.close()
 
-    # What the child does.
+    # Events of the child.
 
     def wrote(self, data: bytes) -> None:
-        """Cut it into lines."""
         if self._lost:
             return
         try:
@@ -130,37 +125,33 @@ class StdioLink:
             self._lose(ConnectionLost(f"{self._context.server} sent a line of more than {megabytes} MB."))
 
     def complained(self, data: bytes) -> None:
-        """Into the log."""
         self.log.feed(data)
 
     def closed(self, stream: str) -> None:
-        """Without its input or output it is of no use; but an exit that follows tells more."""
+        """A closed input or output ends the link, but an exit that follows gives a better reason."""
         if stream != "errors":
-            self._loop.call_later(EXIT_GRACE, self._stayed, stream)
+            self._loop.call_later(EXIT_GRACE, self._check_closed, stream)
 
     def exited(self) -> None:
-        """What it wrote may still be in the pipes, or a child of its own may hold them open for ever."""
+        """Output may still be in the pipes, or a grandchild may hold them open forever."""
         self._loop.call_later(EXIT_GRACE / 2, self.finished)
 
     def finished(self) -> None:
-        """Nothing more will come."""
         if self._lost:
             return
         assert self._child is not None
-        code, last_words = self._child.code, self.log.tail(30)
-        self._lose(exit_error(self._context.server, code, last_words, ran=self._spoke))
+        code, last_lines = self._child.code, self.log.tail(30)
+        self._lose(exit_error(self._context.server, code, last_lines, ran=self._spoke))
 
-    def _stayed(self, stream: str) -> None:
-        """It closed a pipe a while ago and lives; or it ended, and this came first because we stood still."""
+    def _check_closed(self, stream: str) -> None:
+        """It closed a pipe and still runs; or it has just ended, and this timer came first."""
         if self._child is None or not self._child.has_ended():
             self._lose(ConnectionLost(f"{self._context.server} closed its {stream}."))
 
     def pause_writing(self) -> None:
-        """The pipe is full."""
         self._writable = self._loop.create_future()
 
     def resume_writing(self) -> None:
-        """The pipe has room again."""
         self._release_writers()
 
     def _on_line(self, line: bytes | bytearray) -> None:
@@ -168,16 +159,13 @@ class StdioLink:
             self._waiting.append(line)
             return
         if len(line) > SMALL and is_large(line):
-            self._read_aside(line)
+            self._parse_in_thread(line)
             return
         try:
             messages = decode(line)
         except NotAMessage as error:
             self._reject(line, error)
-        else:
-            self._take(messages)
-
-    def _take(self, messages: list[Message]) -> None:
+            return
         self._spoke = True
         for message in messages:
             self._inbox.receive(message)
@@ -187,8 +175,8 @@ class StdioLink:
         if error.answer is not None:
             self._inbox.receive(error.answer)
 
-    def _read_aside(self, line: bytes | bytearray) -> None:
-        """Read a large line in a thread; what comes after it waits, so that the order stays."""
+    def _parse_in_thread(self, line: bytes | bytearray) -> None:
+        """Parse a large line in a thread; later lines wait, to keep the order."""
         assert self._child is not None
         self._waiting = deque([line])
         self._child.pause_output()
@@ -201,12 +189,14 @@ class StdioLink:
                 messages = await decode_any(line)
             except NotAMessage as error:
                 self._reject(line, error)
-            else:
-                self._take(messages)
+                continue
+            self._spoke = True
+            for message in messages:
+                self._inbox.receive(message)
         self._waiting = None
         if self._child is not None:
             self._child.resume_output()
-        if self._loss is not None:  # what it wrote last may still be in the pipe
+        if self._loss is not None:  # its last output may still be in the pipe
             self._loop.call_later(EXIT_GRACE / 2, self._lose, self._loss)
 
     def _count_junk(self, line: bytes | bytearray) -> None:
@@ -221,7 +211,7 @@ class StdioLink:
         if self._lost:
             return
         if self._waiting is not None:
-            self._loss = error  # known once all that it wrote before was read
+            self._loss = error  # reported once its output was read
             return
         self._lost = True
         self._release_writers()
@@ -233,11 +223,11 @@ class StdioLink:
             waiting.set_result(None)
 
 
-def exit_error(server: str, code: int | None, last_words: list[str], *, ran: bool = False) -> ToolcribError:
-    """What to say of a process that ended by itself; `ran` when it had spoken our protocol before."""
-    words = [line[:LONGEST_LAST_WORDS] for line in telling_lines(last_words)]
-    said = f" It said: {' / '.join(words)}" if words else ""
-    hint = f"`toolcrib logs {server}` shows what it wrote before."
+def exit_error(server: str, code: int | None, last_lines: list[str], *, ran: bool = False) -> ToolcribError:
+    """The error for a process that exited; `ran` if it had sent a message before."""
+    words = [line[:LONGEST_SHOWN_LINE] for line in telling_lines(last_lines)]
+    said = f" Last output: {' / '.join(words)}" if words else ""
+    hint = f"See `toolcrib logs {server}`."
     if code in CANNOT_RUN and not ran:
         return SpawnFailed(f"The command of {server} {CANNOT_RUN[code]} (exit code {code}).{said}", hint=hint)
     how = f"was killed by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
@@ -245,7 +235,7 @@ def exit_error(server: str, code: int | None, last_words: list[str], *, ran: boo
 
 
 def telling_lines(lines: list[str]) -> list[str]:
-    """The lines that say what went wrong, where some do (traces often end in braces); else the last ones."""
+    """The last lines that explain a failure, if any (traces often end in braces); else the last lines."""
     spoken = [line.strip() for line in lines if line.strip()]
     telling = [line for line in spoken if TELLING.search(line)]
     return telling[-2:] or spoken[-3:]
@@ -253,13 +243,13 @@ def telling_lines(lines: list[str]) -> list[str]:
 
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
-    """Run the command for as long as the block lasts."""
+    """Run the command while the block runs."""
     link = StdioLink(inbox, context)
     try:
         await link.adopt(_start(spec, context))
         yield link
     finally:
-        await _to_the_end(asyncio.ensure_future(link.end()))
+        await _finish(asyncio.ensure_future(link.end()))
 
 
 def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
@@ -277,17 +267,17 @@ def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         raise _start_error(spec, error) from None
-    except ValueError as error:  # a zero byte somewhere, or a variable with "=" in its name
+    except ValueError as error:  # a null byte, or a variable with "=" in its name
         raise SpawnFailed(
             f"The command {spec.command!r} cannot be run: {error}.",
-            hint="Correct `command`, `args`, `env` or `cwd`.",
+            hint="Fix `command`, `args`, `env` or `cwd`.",
         ) from None
     restore_limit(process.pid)
     return process
 
 
 def find_program(command: str, environment: Mapping[str, str], cwd: str | None) -> str:
-    """The executable's full path, or a `SpawnFailed` that says where it was looked for."""
+    """The executable's full path; raises `SpawnFailed`."""
     if os.sep in command:
         return str(Path(cwd or ".", command).absolute()) if not command.startswith("/") and cwd else command
     path = environment.get("PATH", os.defpath)
@@ -301,16 +291,16 @@ def find_program(command: str, environment: Mapping[str, str], cwd: str | None) 
 
 def _install_hint(command: str) -> str:
     if " " in command:
-        return "The command is only the program; put what follows it into `args`."
+        return "`command` is only the program; put its arguments into `args`."
     known = {
-        "npx": "Install Node.js, which brings npx.",
+        "npx": "Install Node.js, which includes npx.",
         "node": "Install Node.js.",
-        "uvx": "Install uv, which brings uvx: `pip install uv`.",
+        "uvx": "Install uv, which includes uvx: `pip install uv`.",
         "uv": "Install uv: `pip install uv`.",
         "docker": "Install Docker.",
-        "python": "Try python3 as the command.",
+        "python": "Use python3 as the command.",
     }
-    return known.get(command, f"Install {command}, or give its full path as the command.")
+    return known.get(command, f"Install {command}, or use its full path as the command.")
 
 
 def _start_error(spec: Spec, error: OSError) -> ToolcribError:
@@ -318,27 +308,27 @@ def _start_error(spec: Spec, error: OSError) -> ToolcribError:
     if shortage is not None:
         return shortage
     if spec.cwd and not Path(spec.cwd).is_dir():
-        return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Correct `cwd`.")
+        return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Fix `cwd`.")
     if spec.cwd and not os.access(spec.cwd, os.X_OK):
-        return SpawnFailed(f"The working folder {spec.cwd!r} may not be entered.", hint="Correct `cwd`.")
+        return SpawnFailed(f"The working folder {spec.cwd!r} is not accessible.", hint="Fix `cwd`.")
     why, hint = _why_not(Path(spec.cwd or ".", spec.command), error)
     return SpawnFailed(f"The command {spec.command!r} {why}.", hint=hint)
 
 
 def _why_not(program: Path, error: OSError) -> tuple[str, str]:
     if error.errno == errno.ENOEXEC:
-        return "is no program this machine can run", "Is it for another architecture, or a script without #!?"
+        return "cannot run on this machine", "Is it for another architecture, or a script without #!?"
     if error.errno == errno.EACCES:
-        return "may not be run", "Make it executable: chmod +x."
+        return "is not executable", "Make it executable: chmod +x."
     if error.errno == errno.ENOENT and program.exists():
-        return "needs an interpreter that is not there", "Correct its first line, or install it again."
+        return "needs an interpreter that is missing", "Fix its first line, or reinstall it."
     if error.errno == errno.ENOENT:
-        return "was not found", "Correct `command`, or install what it names."
-    return f"cannot be run ({error.strerror})", "Correct `command`."
+        return "was not found", "Fix `command`, or install the program."
+    return f"cannot be run ({error.strerror})", "Fix `command`."
 
 
-async def _to_the_end(ending: asyncio.Future[Any]) -> None:
-    """Wait for the end even when cancelled meanwhile: a half-ended process would be an orphan."""
+async def _finish(ending: asyncio.Future[Any]) -> None:
+    """Wait for the end even if cancelled: a half-ended process would be orphaned."""
     cancelled: asyncio.CancelledError | None = None
     while not ending.done():
         try:

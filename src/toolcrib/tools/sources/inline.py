@@ -27,7 +27,7 @@ DEFAULT_TIMEOUT = 60.0
 
 
 class InlineServer:
-    """A name with functions under it; `tool` is the decorator."""
+    """A server name with functions; `tool` is the decorator."""
 
     def __init__(self, name: str, *, timeout: float | None = DEFAULT_TIMEOUT) -> None:
         self.name = name
@@ -35,7 +35,7 @@ class InlineServer:
         self.functions: dict[str, FunctionTool] = {}
 
     def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
-        """Make the decorated function a tool of this server; it stays the function that it is."""
+        """Register the decorated function, which is returned unchanged."""
 
         def register(function: F) -> F:
             self.add(FunctionTool.from_function(function, **options))
@@ -44,15 +44,12 @@ class InlineServer:
         return register
 
     def add(self, function: FunctionTool) -> None:
-        """Offer a function tool under this server's name."""
         if function.name in self.functions:
             raise UsageError(f"{self.name} already has a tool called {function.name}.")
         self.functions[function.name] = function
 
 
 class InlineTools:
-    """The source of all inline servers' tools."""
-
     id = "inline"
     origin: Origin = "inline"
 
@@ -60,27 +57,23 @@ class InlineTools:
         self._servers = {server.name: server for server in servers}
 
     def add(self, server: InlineServer) -> None:
-        """Offer another inline server."""
         if server.name in self._servers:
             raise UsageError(f"There is already an inline server called {server.name}.")
         self._servers[server.name] = server
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
-        """All definitions, by server."""
         return {
             server.name: [function.definition for function in server.functions.values()]
             for server in self._servers.values()
         }
 
     def default_timeout(self, tool: Tool) -> float | None:
-        """What the tool's server allows."""
         server = self._servers.get(tool.server or "")
         return DEFAULT_TIMEOUT if server is None else server.timeout
 
     async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
-        """Run the function."""
         server = self._servers.get(call.tool.server or "")
         function = server.functions.get(call.tool.definition.name) if server is not None else None
         if function is None:
-            raise UnknownTool(f"There is no inline tool called {call.tool.name} any more.")
+            raise UnknownTool(f"The inline tool {call.tool.name} no longer exists.")
         return await run_function(function, call, on_progress)

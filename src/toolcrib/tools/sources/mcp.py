@@ -1,4 +1,4 @@
-"""Tools of MCP servers, run by the pool that keeps them and puts their definitions into the registry."""
+"""Tools of MCP servers, called through the server pool."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from toolcrib.errors import UnknownServer
 from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
-from toolcrib.tools.naming import BORDER, PREFIX
+from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.ports import OnProgress
 
 
-class ServerCalls(Protocol):
-    """What this source needs of the server pool."""
+class PoolCalls(Protocol):
+    """The part of the server pool that this source uses."""
 
     async def call_tool(
         self,
@@ -27,23 +27,23 @@ class ServerCalls(Protocol):
         repeatable: bool = False,
         check: Callable[[Any], None] | None = None,
     ) -> ToolResult:
-        """Call a server's tool by its own name; without a timeout the server's configured one holds.
+        """Call a server's tool by its original name; without a timeout the server's setting applies.
 
-        `check` is called with the tool's definition as the server lists it now, when the call had to wait
-        for the server; it raises when the call must not be made.
+        `check` is called with the tool's current definition if the call had to wait for the server; it raises
+        if the call must not be made.
         """
 
     def starting(self) -> list[str]:
-        """The servers that are starting and offer no tools yet."""
+        """Servers that are starting and have no tools yet."""
 
     async def session(self, server: str) -> object:
-        """The live session of a server; waits for its start, and raises when there is none in time."""
+        """The session of a server; waits for its start, and raises if it is not ready in time."""
 
 
 class McpTools:
-    """The source of all MCP servers' tools; `patience` knows the seconds of single ones.
+    """All MCP servers' tools; `patience` returns the timeout of a single tool.
 
-    `check` compares a tool with its definition as its server lists it now, and raises when it changed.
+    `check` compares a tool with its current definition and raises if it changed.
     """
 
     id = "mcp"
@@ -51,21 +51,21 @@ class McpTools:
 
     def __init__(
         self,
-        servers: ServerCalls,
+        servers: PoolCalls,
         patience: Callable[[Tool], float | None] = lambda tool: None,
         check: Callable[[Tool, Any], None] = lambda tool, listed: None,
     ) -> None:
         self._servers = servers
         self._check = check
         self.default_timeout = patience
-        """That of the tool, where it has one; else it is left to the server's own configuration."""
+        """The tool's own timeout; None leaves it to the server's setting."""
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
-        """None: servers come and go, and list their tools themselves."""
+        """Empty: servers come and go, and the pool lists their tools."""
         return {}
 
     async def arrive(self, name: str) -> bool:
-        """Wait for the server whose tool has this public name; False when no such server is starting."""
+        """Wait for the starting server of this tool; False if no such server is starting."""
         wanted = name.removeprefix(PREFIX)
         server = next((one for one in self._servers.starting() if wanted.startswith(one + BORDER)), None)
         if server is None:
@@ -74,7 +74,7 @@ class McpTools:
         return True
 
     def call(self, call: ToolCall, on_progress: OnProgress | None) -> Coroutine[Any, Any, ToolResult]:
-        """Hand the call to the tool's server, whose coroutine it is; there is nothing to wait for here."""
+        """Returns the coroutine of the tool's server."""
         tool = call.tool
         if tool.server is None:
             raise UnknownServer(f"The tool {tool.name} names no server.")

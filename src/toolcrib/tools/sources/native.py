@@ -17,7 +17,7 @@ from toolcrib.errors import UnknownTool, UsageError
 from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.tools.functions import FunctionOptions, run_function
-from toolcrib.tools.naming import is_native_name
+from toolcrib.tools.names import is_native_name
 from toolcrib.tools.ports import OnProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,7 +26,7 @@ DEFAULT_TIMEOUT = 60.0
 
 
 class NativeTools:
-    """The source of native tools; `tool` is the decorator."""
+    """Native tools; `tool` is the decorator."""
 
     id = "native"
     origin: Origin = "native"
@@ -37,7 +37,7 @@ class NativeTools:
         self._timeouts: dict[str, float | None] = {}
 
     def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
-        """Make the decorated function a tool; it stays the function that it is."""
+        """Register the decorated function, which is returned unchanged."""
 
         def register(function: F) -> F:
             self.add(FunctionTool.from_function(function, **options))
@@ -46,9 +46,9 @@ class NativeTools:
         return register
 
     def add(self, function: FunctionTool, *, timeout: float | None = None) -> None:
-        """Offer a function tool; its name must be free and valid without a server's name before it.
+        """Add a function tool; its name must be unused and valid without a server prefix.
 
-        `timeout` is its own, in place of that for all.
+        `timeout` overrides the timeout for all native tools.
         """
         if not is_native_name(function.name):
             raise UsageError(
@@ -62,16 +62,13 @@ class NativeTools:
             self._timeouts[function.name] = timeout
 
     def tools(self) -> Mapping[str | None, Sequence[Mapping[str, Any]]]:
-        """All definitions."""
         return {None: [function.definition for function in self._functions.values()]}
 
     def default_timeout(self, tool: Tool) -> float | None:
-        """The same for all of them, save those that have their own."""
         return self._timeouts.get(tool.definition.name, self._timeout)
 
     async def call(self, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
-        """Run the function."""
         function = self._functions.get(call.tool.definition.name)
         if function is None:
-            raise UnknownTool(f"There is no native tool called {call.tool.name} any more.")
+            raise UnknownTool(f"The native tool {call.tool.name} no longer exists.")
         return await run_function(function, call, on_progress)

@@ -5,8 +5,8 @@ import { notify } from "../../../app/notices";
 import { plural } from "../../../ui/amounts";
 import { reveal } from "../../../ui/hidden";
 import { Loading } from "../../../ui/Loading";
-import { Trouble } from "../../../ui/Trouble";
-import { Frame } from "../../add/Frame";
+import { ErrorBox } from "../../../ui/ErrorBox";
+import { StepDialog } from "../../add/StepDialog";
 import { ImportTable } from "./ImportTable";
 import { importAll, previewAll, type Choice, type Preview } from "./preview";
 
@@ -44,7 +44,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?
     try {
       const count = await importAll(preview, ticked, choices);
       await queries.invalidateQueries();
-      notify(`Imported ${count}, started none.`);
+      notify(`Imported ${plural(count, "server")}. Nothing was started.`);
       onDone?.(count);
       onClose();
     } catch (caught) {
@@ -55,50 +55,69 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?
 
   const nothing = preview !== null && preview.rows.length === 0;
   return (
-    <Frame
-      title="Bring your servers"
+    <StepDialog
+      title="Import servers"
       wide
       onClose={onClose}
       onSubmit={() => void take()}
       foot={
         <>
-          <span className="grow m t12">Importing starts nothing</span>
-          <button type="button" className="btn" onClick={onClose}>{nothing ? "Close" : "Cancel"}</button>
+          <span className="grow muted text-small">Importing starts nothing</span>
+          <button type="button" className="btn" onClick={onClose}>
+            {nothing ? "Close" : "Cancel"}
+          </button>
           {!nothing && (
-            <button type="submit" className="btn pri" disabled={busy || ticked.size === 0}>
-              Import {ticked.size}, start none
+            <button type="submit" className="btn primary" disabled={busy || ticked.size === 0}>
+              Import {ticked.size} (nothing starts)
             </button>
           )}
         </>
       }
     >
       {!preview && error === null && !found.error && <Loading rows={5} height={44} />}
-      {found.error && <Trouble error={found.error} again={() => void refetch()} />}
-      {nothing && <p className="q">No configs of other hosts found. Add a server later by pasting anything.</p>}
+      {found.error && <ErrorBox error={found.error} again={() => void refetch()} />}
+      {nothing && (
+        <p className="secondary">
+          No configuration files of other clients found. You can add a server by pasting a command or link.
+        </p>
+      )}
       {preview && preview.rows.length > 0 && (
         <>
-          <p className="q" style={{ marginBottom: 10 }}>{foundWords(preview)}</p>
-          <ImportTable preview={preview} ticked={ticked} choices={choices} onTicked={setTicked} onChoices={setChoices} />
+          <p className="secondary space-below-10">{foundText(preview)}</p>
+          <ImportTable
+            preview={preview}
+            ticked={ticked}
+            choices={choices}
+            onTicked={setTicked}
+            onChoices={setChoices}
+          />
         </>
       )}
       {preview?.refused.map((one) => (
-        <p key={`${one.from} ${one.name}`} className="m t12">{reveal(one.name)} of {one.from} is left out: {reveal(one.why)}.</p>
+        <p key={`${one.from} ${one.name}`} className="muted text-small">
+          {reveal(one.name)} of {one.from} was skipped: {reveal(one.why)}.
+        </p>
       ))}
-      {found.data?.filter((source) => source.problem).map((source) => (
-        <p key={source.file} className="t12" style={{ color: "var(--fail)" }}>{source.title} cannot be read: {reveal(source.problem)}</p>
-      ))}
-      {error !== null && <Trouble error={error} />}
-    </Frame>
+      {found.data
+        ?.filter((source) => source.problem)
+        .map((source) => (
+          <p key={source.file} className="text-small error-text">
+            {source.title} cannot be read: {reveal(source.problem)}
+          </p>
+        ))}
+      {error !== null && <ErrorBox error={error} />}
+    </StepDialog>
   );
 }
 
 /** "Found 9 servers in Claude Desktop (5), Cursor (3) and VS Code (2); one is the same in two places." */
-export function foundWords(preview: Preview): string {
+export function foundText(preview: Preview): string {
   const counts = new Map<string, number>();
   for (const row of preview.rows) counts.set(row.from, (counts.get(row.from) ?? 0) + 1);
   const places = [...counts].map(([title, count]) => `${title} (${count})`);
   const where = places.length > 1 ? `${places.slice(0, -1).join(", ")} and ${places.at(-1)}` : places.join("");
   const twins = preview.rows.filter((row) => row.standing === "twin").length;
-  const same = twins === 0 ? "" : twins === 1 ? "; one is the same in two places" : `; ${twins} are the same in two places`;
+  const same =
+    twins === 0 ? "" : twins === 1 ? "; one is the same in two places" : `; ${twins} are the same in two places`;
   return `Found ${plural(preview.rows.length - twins, "server")} in ${where}${same}. Importing starts nothing.`;
 }

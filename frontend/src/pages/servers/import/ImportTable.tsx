@@ -20,9 +20,18 @@ export function ImportTable({ preview, ticked, choices, onTicked, onChoices }: P
     onTicked(next);
   };
   return (
-    <table className="impt">
+    <table className="import-table">
       <thead>
-        <tr><th scope="col"><span className="sr">Import</span></th><th scope="col">From</th><th scope="col">Name</th><th scope="col">Command</th><th scope="col">Secrets</th><th scope="col">Conflict</th></tr>
+        <tr>
+          <th scope="col">
+            <span className="visually-hidden">Import</span>
+          </th>
+          <th scope="col">From</th>
+          <th scope="col">Name</th>
+          <th scope="col">Command</th>
+          <th scope="col">Secrets</th>
+          <th scope="col">Conflict</th>
+        </tr>
       </thead>
       <tbody>
         {preview.rows.map((row) => {
@@ -30,20 +39,40 @@ export function ImportTable({ preview, ticked, choices, onTicked, onChoices }: P
           return (
             <tr key={row.key}>
               <td>
-                <input type="checkbox" aria-label={`Import ${row.planned.name} from ${row.from}`} checked={ticked.has(row.key)} disabled={fixed} onChange={(event) => {
-                  tick(row.key, event.target.checked);
-                  if (row.standing === "differs") onChoices(new Map(choices).set(row.key, event.target.checked ? "both" : "mine"));
-                }} />
+                <input
+                  type="checkbox"
+                  aria-label={`Import ${row.planned.name} from ${row.from}`}
+                  checked={ticked.has(row.key)}
+                  disabled={fixed}
+                  onChange={(event) => {
+                    tick(row.key, event.target.checked);
+                    if (row.standing === "differs")
+                      onChoices(new Map(choices).set(row.key, event.target.checked ? "both" : "mine"));
+                  }}
+                />
               </td>
-              <td className="m">{row.from}</td>
+              <td className="muted">{row.from}</td>
               <th scope="row">{reveal(row.planned.name)}</th>
-              <td><code className="whole">{reveal(command(row.planned))}</code>{row.planned.remarks.map((remark) => <p key={remark} className="m t12">{reveal(remark)}</p>)}</td>
-              <td className={secretWords(row) === NONE ? "q t12 none" : "q t12"}>{secretWords(row)}</td>
-              <td className={row.standing === "new" ? "t12 none" : "t12"}>
-                <Conflict row={row} choice={choices.get(row.key) ?? "mine"} onChoice={(choice) => {
-                  onChoices(new Map(choices).set(row.key, choice));
-                  tick(row.key, choice !== "mine");
-                }} />
+              <td>
+                <code className="full-command">{reveal(command(row.planned))}</code>
+                {row.planned.remarks.map((remark) => (
+                  <p key={remark} className="muted text-small">
+                    {reveal(remark)}
+                  </p>
+                ))}
+              </td>
+              <td className={secretText(row) === NONE ? "secondary text-small empty-cell" : "secondary text-small"}>
+                {secretText(row)}
+              </td>
+              <td className={row.standing === "new" ? "text-small empty-cell" : "text-small"}>
+                <Conflict
+                  row={row}
+                  choice={choices.get(row.key) ?? "mine"}
+                  onChoice={(choice) => {
+                    onChoices(new Map(choices).set(row.key, choice));
+                    tick(row.key, choice !== "mine");
+                  }}
+                />
               </td>
             </tr>
           );
@@ -53,27 +82,31 @@ export function ImportTable({ preview, ticked, choices, onTicked, onChoices }: P
   );
 }
 
-function secretWords(row: ImportRow): string {
+function secretText(row: ImportRow): string {
   const kept = row.planned.secrets.length;
   const waiting = row.planned.waiting.length;
   const words = [
-    kept === 0 ? "" : `${kept} ${kept === 1 ? "value goes" : "values go"} to the keyring`,
+    kept === 0 ? "" : `${kept} ${kept === 1 ? "value" : "values"} to store in your keyring`,
     waiting === 0 ? "" : `${waiting} ${waiting === 1 ? "value is" : "values are"} missing`,
   ];
   return words.filter(Boolean).join(", ") || NONE;
 }
 
 function Conflict({ row, choice, onChoice }: { row: ImportRow; choice: Choice; onChoice: (choice: Choice) => void }) {
-  if (row.standing === "same") return <span className="m">there already</span>;
-  if (row.standing === "twin") return <span className="m">the same as in {row.against}</span>;
-  if (row.standing === "new") return <span className="m">{NONE}</span>;
+  if (row.standing === "same") return <span className="muted">already added</span>;
+  if (row.standing === "twin") return <span className="muted">the same as in {row.against}</span>;
+  if (row.standing === "new") return <span className="muted">{NONE}</span>;
   return (
     <label>
-      same name, other command than {row.against}:{" "}
-      <select value={choice} onChange={(event) => onChoice(event.target.value as Choice)} aria-label={`Conflict of ${row.planned.name}`}>
+      same name, different command than {row.against}:{" "}
+      <select
+        value={choice}
+        onChange={(event) => onChoice(event.target.value as Choice)}
+        aria-label={`Conflict of ${row.planned.name}`}
+      >
         <option value="mine">keep mine</option>
-        <option value="theirs">take theirs</option>
-        <option value="both">both</option>
+        <option value="theirs">use theirs</option>
+        <option value="both">keep both</option>
       </select>
     </label>
   );

@@ -4,8 +4,17 @@ import { rowsOf, type Plan, type Planned, type Source } from "./preview";
 
 function planned(name: string, command: string, standing: Planned["standing"] = "new"): Planned {
   return {
-    name, as: name, standing, action: "add", entry: { command }, secrets: [], waiting: [], questions: [], notes: [],
-    remarks: [], install: "",
+    name,
+    as: name,
+    standing,
+    action: "add",
+    entry: { command },
+    secrets: [],
+    waiting: [],
+    questions: [],
+    notes: [],
+    remarks: [],
+    install: "",
   } as unknown as Planned;
 }
 
@@ -20,11 +29,18 @@ describe("the servers of several hosts", () => {
   });
 
   it("asks where a name is taken by another command, here or there", () => {
-    const rows = rowsOf([source("A", planned("git", "x"), planned("demo", "y", "differs")), source("B", planned("git", "z"))]);
-    expect(rows.map((row) => [row.standing, row.against])).toEqual([["new", ""], ["differs", "yours"], ["differs", "the one of A"]]);
+    const rows = rowsOf([
+      source("A", planned("git", "x"), planned("demo", "y", "differs")),
+      source("B", planned("git", "z")),
+    ]);
+    expect(rows.map((row) => [row.standing, row.against])).toEqual([
+      ["new", ""],
+      ["differs", "yours"],
+      ["differs", "the one in A"],
+    ]);
   });
 
-  it("leaves alone what is there already", () => {
+  it("leaves alone what is already added", () => {
     expect(rowsOf([source("A", planned("git", "x", "same"))])[0]?.standing).toBe("same");
   });
 });

@@ -12,7 +12,7 @@ export interface ImportRow {
   source: number;
   from: string;
   planned: Planned;
-  /** "same" is there already, "twin" stands in an earlier row too, "differs" has a name that is taken. */
+  /** "same" is already added, "twin" is in an earlier row too, "differs" has a name that is taken. */
   standing: "new" | "same" | "twin" | "differs";
   /** Whose name it collides with. */
   against: string;
@@ -40,7 +40,13 @@ export function rowsOf(sources: Preview["sources"]): ImportRow[] {
   sources.forEach(({ source, plan }, index) => {
     for (const planned of plan.servers) {
       const earlier = rows.find((row) => row.planned.name === planned.name && row.standing !== "twin");
-      rows.push({ key: `${index} ${planned.name}`, source: index, from: source.title, planned, ...standing(planned, earlier) });
+      rows.push({
+        key: `${index} ${planned.name}`,
+        source: index,
+        from: source.title,
+        planned,
+        ...standing(planned, earlier),
+      });
     }
   });
   return rows;
@@ -50,7 +56,7 @@ function standing(planned: Planned, earlier: ImportRow | undefined): Pick<Import
   if (planned.standing === "same") return { standing: "same", against: "" };
   if (earlier && command(earlier.planned) === command(planned)) return { standing: "twin", against: earlier.from };
   if (planned.standing === "differs") return { standing: "differs", against: "yours" };
-  if (earlier) return { standing: "differs", against: `the one of ${earlier.from}` };
+  if (earlier) return { standing: "differs", against: `the one in ${earlier.from}` };
   return { standing: "new", against: "" };
 }
 
@@ -63,11 +69,17 @@ export function command(planned: Planned): string {
 }
 
 function refusedOf(sources: Preview["sources"]): Preview["refused"] {
-  return sources.flatMap(({ source, plan }) => Object.entries(plan.refused).map(([name, why]) => ({ name, why, from: source.title })));
+  return sources.flatMap(({ source, plan }) =>
+    Object.entries(plan.refused).map(([name, why]) => ({ name, why, from: source.title })),
+  );
 }
 
 /** Take in what was ticked, one source after the other; nothing of it is started. */
-export async function importAll(preview: Preview, ticked: ReadonlySet<string>, choices: ReadonlyMap<string, Choice>): Promise<number> {
+export async function importAll(
+  preview: Preview,
+  ticked: ReadonlySet<string>,
+  choices: ReadonlyMap<string, Choice>,
+): Promise<number> {
   let taken = 0;
   for (const [index, { source, plan }] of preview.sources.entries()) {
     const wanted = preview.rows.filter((row) => row.source === index && ticked.has(row.key));
@@ -76,7 +88,10 @@ export async function importAll(preview: Preview, ticked: ReadonlySet<string>, c
       ...paramsOf(source),
       only: wanted.map((row) => row.planned.name),
       choices: Object.fromEntries(
-        wanted.map((row) => [row.planned.name, { action: choices.get(row.key) === "theirs" ? ("replace" as const) : ("rename" as const) }]),
+        wanted.map((row) => [
+          row.planned.name,
+          { action: choices.get(row.key) === "theirs" ? ("replace" as const) : ("rename" as const) },
+        ]),
       ),
       digest: plan.digest,
     });

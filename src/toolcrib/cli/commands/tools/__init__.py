@@ -1,21 +1,19 @@
-"""`toolcrib tools`: what can be called; the other modules of this folder are its further forms."""
+"""`toolcrib tools`: list the tools; the other modules of this folder are its subcommands."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import Seconds, declare
-from toolcrib.cli.forms import FormedCommand
-from toolcrib.cli.output import counted, note
-from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
+from toolcrib.cli.declare import declare, wait_option
+from toolcrib.cli.group import FormedCommand
+from toolcrib.cli.output import counted, note, show_table
+from toolcrib.cli.surface import START_WAIT, Surface
 
-WAIT = 20.0
-"""Seconds for servers that must first be started."""
-BRIEF = 2.0
+if TYPE_CHECKING:
+    from toolcrib.operations.results.tools import ToolInfo
 
 
 def _first_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -25,45 +23,43 @@ def _first_words(context: click.Context, parameter: click.Parameter, incomplete:
 
 @declare("Tools", cls=FormedCommand)
 @click.argument("server", required=False, shell_complete=_first_words)
-@click.option("--all", "everything", is_flag=True, help="Also those that are switched off.")
-@click.option("--wait", type=Seconds(0, 3600), help="Wait so many seconds for servers to start.")
+@click.option("--all", "everything", is_flag=True, help="Include tools that are switched off.")
+@wait_option
 async def command(surface: Surface, server: str | None, everything: bool, wait: float | None) -> None:
     """List the tools of all servers, or of SERVER.
 
-    TOKENS is about what a tool costs in each prompt that offers it.
+    TOKENS is roughly what a tool costs in each prompt that offers it.
 
-    `toolcrib tools search QUESTION` finds those that a question needs.
+    `toolcrib tools search QUESTION` finds the tools for a question.
     """
-    async with surface.reach() as crib:
-        patience = wait if wait is not None else _patience(server, running=crib.running)
-        found = await crib.run("tools", {"server": server, "disabled": everything, "wait": patience})
+    async with surface.reach() as client:
+        # In the list of all tools, a server that hangs must not delay the others.
+        seconds = surface.start_wait(wait, client, running=START_WAIT if server else 2.0)
+        found = await client.tools(server=server, disabled=everything, wait=seconds)
         if not surface.answer(found):
             _show(found, server)
 
 
-def _patience(server: str | None, *, running: bool) -> float:
-    """In a running host, one server that hangs must not keep all the others' tools from being seen."""
-    return BRIEF if running and server is None else WAIT
-
-
-def _show(found: list[dict[str, Any]], server: str | None) -> None:
+def _show(found: list[ToolInfo], server: str | None) -> None:
     if not found:
-        note(f"No tools{f' of {server}' if server else ''} at the moment. See: toolcrib servers")
+        note(f"No tools{f' of {server}' if server else ''} available. See: toolcrib servers")
         return
     headers = ["NAME", "TOKENS", "DESCRIPTION"]
     show_table(headers, [_row(tool) for tool in found], right=(1,), colour=_colour)
     tokens = sum(tool["tokens"] for tool in found if tool["enabled"])
     servers = len({tool["server"] for tool in found})
-    tools, of = counted(len(found), "tool"), counted(servers, "server")
-    note(f"{tools} of {of}, about {tokens:,} tokens in a prompt.")
+    note(
+        f"{counted(len(found), 'tool')} of {counted(servers, 'server')}, about {tokens:,} tokens in a prompt."
+    )
 
 
-def _row(tool: dict[str, Any]) -> list[str]:
-    signs = [sign for sign, here in (("(off)", not tool["enabled"]), ("(last known)", tool["stale"])) if here]
-    return [tool["name"], str(tool["tokens"]), " ".join([*signs, _first_line(tool["description"])])]
+def _row(tool: ToolInfo) -> list[str]:
+    marks = [mark for mark, shown in (("(off)", not tool["enabled"]), ("(cached)", tool["stale"])) if shown]
+    return [tool["name"], str(tool["tokens"]), " ".join([*marks, first_line(tool["description"])])]
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """The first line that is not empty."""
     return next((line for line in text.splitlines() if line.strip()), "")
 
 

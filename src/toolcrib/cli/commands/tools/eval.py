@@ -1,47 +1,52 @@
-"""`toolcrib tools eval`: how well the right tools are found."""
+"""`toolcrib tools eval`: measure how well tools are found for labelled questions."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from toolcrib.cli.declare import Seconds, declare
+from toolcrib.cli.output import show_table
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.tables import show_table
+
+if TYPE_CHECKING:
+    from toolcrib.operations.results.tools import Evaluation
 
 _FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
-_TOLD = {
-    "recall_at_1": "right at the first place",
-    "recall_at_5": "right among the first five",
-    "recall_at_10": "right among the first ten",
-    "ndcg_at_10": "how early, against the best order (nDCG@10)",
-}
 
 
 @declare()
 @click.argument("queries", type=_FILE)
-@click.option("--tools", type=_FILE, help="Score over the tools of this file instead of the crib's.")
-@click.option("--wait", type=Seconds(0, 3600), default=20.0, help="Seconds for servers that start.")
+@click.option("--tools", type=_FILE, help="Use the tools of this file instead of the configured ones.")
+@click.option("--wait", type=Seconds(0, 3600), default=20.0, help="Seconds to wait for servers to start.")
 async def command(surface: Surface, queries: Path, tools: Path | None, wait: float) -> None:
-    """Score the labelled questions of QUERIES: how often are the right tools among the first?
+    """Measure how often the right tools are found first, for the labelled questions in QUERIES.
 
-    A line of the file is one question: {"query": "open an issue", "relevant": ["github__create_issue"]}, with
-    `acceptable` for tools that are right too. A line of --tools is one tool: id, name, description,
-    inputSchema, server. Both may be gzipped.
+    Each line of the file is a question: {"query": "open an issue", "relevant": ["github__create_issue"]},
+    with `acceptable` for other correct tools. Each line of --tools is a tool: id, name, description,
+    inputSchema, server. Both files may be gzipped.
     """
-    async with surface.reach() as crib:
-        params: dict[str, Any] = {"queries": str(queries), "wait": wait}
-        if tools is not None:
-            params["tools"] = str(tools)
-        found = await crib.run("evaluate", params)
+    async with surface.reach() as client:
+        found = await client.evaluate(
+            queries=str(queries), tools=None if tools is None else str(tools), wait=wait
+        )
         if not surface.answer(found):
             _show(found)
 
 
-def _show(found: dict[str, Any]) -> None:
-    rows = [[told, f"{100 * found[key]:.1f} %"] for key, told in _TOLD.items()]
-    rows.append(["questions", str(found["n"])])
-    rows.append(["milliseconds a question", f"{found['ms_per_query']:.1f}"])
-    show_table(["WHAT", "VALUE"], rows, right=(1,))
+def _show(found: Evaluation) -> None:
+    rows = [
+        ["right tool first", _percent(found["recall_at_1"])],
+        ["right tools in the first five", _percent(found["recall_at_5"])],
+        ["right tools in the first ten", _percent(found["recall_at_10"])],
+        ["ranking quality (nDCG@10)", _percent(found["ndcg_at_10"])],
+        ["questions", str(found["n"])],
+        ["milliseconds per question", f"{found['ms_per_query']:.1f}"],
+    ]
+    show_table(["MEASURE", "VALUE"], rows, right=(1,))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

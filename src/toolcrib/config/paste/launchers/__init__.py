@@ -1,5 +1,5 @@
-"""Programs that people start servers with, one family a file.
+"""Programs that start servers, one family per file.
 
-A module offers `NAMES`, the words that it goes by, and `understand(command)`, which gives a `Pasted`, or None
-where the words are beyond it: they are then taken as a plain command.
+A module offers `NAMES`, the program's names, and `understand(command)`, which returns a `Pasted`, or None
+for arguments it does not know: the command is then used unchanged.
 """

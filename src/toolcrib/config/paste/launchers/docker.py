@@ -61,7 +61,7 @@ def understand(command: CommandLine) -> Pasted | None:
     image = words[place]
     moved = CommandLine(words=(*head, *words[place:]), env=env, cwd=command.cwd)
     open_stdin = any(word in ("-i", "--interactive") or _is_short(word, "i") for word in head)
-    notes = () if open_stdin else ("Without -i the container hears nothing: add it after `run`.",)
+    notes = () if open_stdin else ("Without -i the container gets no input: add it after `run`.",)
     return Entries(servers={short_name(image.partition(":")[0]): moved.entry()}, notes=notes)
 
 

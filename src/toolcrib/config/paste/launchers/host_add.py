@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolcrib.config.paste.checking import check_address
-from toolcrib.config.paste.pasted import Address, CommandLine, Document, Entries, Pasted
+from toolcrib.config.paste.checks import check_address
+from toolcrib.config.paste.pasted import CommandLine, Entries, Pasted, PastedAddress, PastedDocument
 
 NAMES = ("claude", "codex", "gemini", "code", "code-insiders", "cursor", "fastmcp")
 _KINDS = ("-t", "--transport", "--type")
@@ -37,7 +37,7 @@ def _from_json(text: str, name: str, command: CommandLine) -> Pasted | None:
     if not isinstance(found, dict):
         return None
     name = name or str(found.pop("name", "server"))
-    return Document(text=json.dumps({"mcpServers": {name: found}}), file=command.cwd / "pasted.json")
+    return PastedDocument(text=json.dumps({"mcpServers": {name: found}}), file=command.cwd / "pasted.json")
 
 
 def _added(words: list[str], command: CommandLine) -> Pasted | None:
@@ -84,5 +84,5 @@ def _made(
     if target[0].startswith(("http://", "https://")):
         check_address(target[0])
         transport = "sse" if kind == "sse" else "http" if kind else None
-        return Address(url=target[0], name=name, headers=headers, transport=transport)
+        return PastedAddress(url=target[0], name=name, headers=headers, transport=transport)
     return Entries(servers={name: CommandLine(words=tuple(target), env=env, cwd=command.cwd).entry()})

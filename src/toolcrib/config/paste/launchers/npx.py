@@ -1,9 +1,8 @@
-"""What fetches an npm package and runs it at once: `npx`, `bunx`, `npm exec`, `pnpm dlx`, `yarn dlx`."""
+"""Programs that download and run an npm package: `npx`, `bunx`, `npm exec`, `pnpm dlx`, `yarn dlx`."""
 
 from __future__ import annotations
 
-from toolcrib.config.paste.pasted import CommandLine, Install, Pasted, short_name
-from toolcrib.config.paste.references import npm_reference
+from toolcrib.config.paste.pasted import CommandLine, Install, Pasted, npm_reference, short_name
 
 NAMES = ("npx", "bunx", "npm", "pnpm", "yarn", "bun", "pnpx")
 _SECOND = {"npm": ("exec", "x"), "pnpm": ("dlx", "exec"), "yarn": ("dlx",), "bun": ("x",)}

@@ -1,9 +1,8 @@
-"""What fetches a Python package and runs it at once: `uvx`, `uv tool run`, `pipx run`."""
+"""Programs that download and run a Python package: `uvx`, `uv tool run`, `pipx run`."""
 
 from __future__ import annotations
 
-from toolcrib.config.paste.pasted import CommandLine, Install, Pasted, short_name
-from toolcrib.config.paste.references import pypi_reference
+from toolcrib.config.paste.pasted import CommandLine, Install, Pasted, pypi_reference, short_name
 
 NAMES = ("uvx", "uv", "pipx")
 _BEFORE = {"uv": ["tool", "run"], "pipx": ["run"], "uvx": []}

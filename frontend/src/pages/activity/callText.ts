@@ -1,0 +1,75 @@
+/** Who asked, what allowed it, and how it went, in a few words. Pure. */
+
+import type { Call, GateNote, PolicyRule, RunningCall, Who } from "../../api/types";
+
+const KINDS: Record<Who["kind"], string> = {
+  chat: "chat · you",
+  page: "page · you",
+  gateway: "gateway",
+  workflow: "workflow",
+  python: "python · script",
+  terminal: "terminal · you",
+  other: "",
+};
+
+export function whoText(who: Who): string {
+  const kind = KINDS[who.kind];
+  if (!who.name) return kind;
+  return kind ? `${kind.split(" · ")[0] ?? kind} · ${who.name}` : who.name;
+}
+
+const BUILT_IN: Record<string, string> = {
+  own_reading: "read-only",
+  shell: "command check",
+  code: "code",
+  protected_files: "protected file",
+  untrusted_flow: "untrusted content",
+  session_mode: "autonomous session",
+};
+
+const SCOPES: Record<string, string> = { once: "once", chat: "this chat", project: "this project", always: "always" };
+
+/** The column Allowed by, of a call that has not ended. */
+export function allowedSoFar(call: Pick<RunningCall, "gate" | "state">, rules: readonly PolicyRule[] = []): string {
+  if (call.state === "asking") return "waiting for you";
+  if (call.state === "waiting") return "not decided yet";
+  return allowedBy({ gate: call.gate, outcome: "ok" }, rules);
+}
+
+/** The column Allowed by; `rules` are the user's, to name the one that decided. */
+export function allowedBy(call: Pick<Call, "gate" | "outcome">, rules: readonly PolicyRule[] = []): string {
+  const { gate } = call;
+  if (!gate) return call.outcome === "invalid" || call.outcome === "cancelled" ? "–" : "no rule needed";
+  if (gate.allowed === true)
+    return gate.scope === "once" || !gate.scope ? "once, by you" : `${SCOPES[gate.scope]}, by you`;
+  if (gate.allowed === false) return "denied by you";
+  if (gate.number !== null) return `rule ${gate.number}${mark(rules.find((rule) => rule.id === gate.rule))}`;
+  if (!gate.rule) return call.outcome === "denied" ? "no one available" : modeText(gate);
+  // A command that was let through was read, and does nothing else itself.
+  if (gate.rule === "shell" && call.outcome !== "denied") return BUILT_IN["own_reading"] ?? "";
+  return BUILT_IN[gate.rule] ?? "deleted rule";
+}
+
+/** What the rule is known by: where it holds, else why it is there. */
+function mark(rule: PolicyRule | undefined): string {
+  if (!rule) return "";
+  if (rule.scope === "project") return " · project";
+  if (rule.scope === "chat") return " · this chat";
+  return rule.why && rule.why.length <= 24 ? ` · ${rule.why}` : "";
+}
+
+function modeText(gate: GateNote): string {
+  if (gate.mode === "session") return "autonomous session";
+  return gate.mode === "off" ? "approvals are off" : "no rule applied";
+}
+
+/** A line's worth of the arguments: of a command the command, else the first text. */
+export function gist(text: string): string {
+  try {
+    const given = JSON.parse(text) as Record<string, unknown>;
+    const value = given["command"] ?? given["path"] ?? given["query"] ?? given["url"];
+    return typeof value === "string" ? value : "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,118 @@
+/** The sentences of the Activity page. */
+
+import type { CallCounts } from "../../api/types";
+import { plural } from "../../ui/amounts";
+
+export const TEXT = {
+  title: "Activity",
+  tabs: { calls: "Calls", rules: "Rules", waiting: "Waiting", requests: "Model requests" },
+  filter: "Filter, e.g. server:git outcome:failed",
+  filterLabel: "Filter calls",
+  outcome: "Outcome",
+  who: "Who",
+  when: "When",
+  export: "Export",
+  empty:
+    "No calls yet. Every call appears here: who made it, which rule allowed it, which server answered and how long it took.",
+  nothing: "No calls match this filter.",
+  clear: "Show all",
+  newer: (count: number) => plural(count, "new call"),
+  older: "Older calls",
+  loadingOlder: "Loading…",
+  columns: {
+    time: "Time",
+    outcome: "Outcome",
+    call: "Call",
+    who: "Requested by",
+    allowed: "Allowed by",
+    took: "Duration",
+  },
+  path: "Call details",
+  choose: "Select a call to see who made it, how it was approved and which server answered.",
+  near: "Rules for this tool",
+  all: (count: number) => (count === 0 ? "Rules" : count === 1 ? "View rule" : `All ${count} rules`),
+  noneNear: "None of your rules covers this tool.",
+  fromMode: (mode: string) => `from mode “${mode}”`,
+  never: "not used yet",
+  again: "Try it again",
+  used: (count: number, last: string) => `used ${count.toLocaleString("en-US")}×, last ${last}`,
+  said: "Recent notices",
+  waitingEmpty: "Nothing right now. Anything waiting for your decision appears here.",
+  requestsEmpty: "No model requests yet. Each turn of a chat appears here with its tokens and cost.",
+  requests: {
+    time: "Time",
+    chat: "Chat",
+    model: "Model",
+    rounds: "Rounds",
+    input: "Sent",
+    output: "Received",
+    cost: "Cost",
+  },
+  gone: "Already answered, or the request was cancelled.",
+};
+
+export function summary(counts: CallCounts | undefined): string {
+  if (!counts) return " ";
+  const { total, asked, denied, failed, days } = counts;
+  return `${plural(total, "call")} in ${days} days. ${asked} needed approval, ${denied} denied, ${failed} failed.`;
+}
+
+export const RULES = {
+  mode: (mode: string) => `If no rule applies, the mode decides: ${mode}.`,
+  add: "Add rule",
+  edit: "Edit",
+  remove: "Delete",
+  more: "More",
+  on: (number: number) => `Rule ${number} is on`,
+  removed: (words: string) => `Deleted “${words}”.`,
+  turnedOff: (number: number) => `Rule ${number} is off.`,
+  turnedOn: (number: number) => `Rule ${number} is on.`,
+  asleep: (when: string) => `Inactive: the tool changed${when ? ` on ${when}` : ""}.`,
+  notLoaded: (reason: string) => `Not loaded. ${reason}`,
+  empty: "No rules yet. Choosing “Always” when you approve a call creates one, or add one here.",
+  builtIn: "Built-in rules",
+  what: "What would happen?",
+  whatAbout: "Checks whether a call would be allowed. Nothing runs and no approval is requested.",
+  tool: "Tool",
+  arguments: "Arguments (JSON)",
+  asWho: "Requested by",
+  ask: "Check",
+  decisions: { allow: "It would run.", ask: "You would be asked first.", deny: "It would be denied." },
+  byMode: (mode: string) => `The mode “${mode}” decides.`,
+  byOwn: "One of your rules decides.",
+  byRule: (number: number) => `Rule ${number} decides.`,
+  byBuiltIn: (name: string) => `The built-in rule “${name}” decides.`,
+  addTitle: "Add a rule",
+  editTitle: "Edit the rule",
+  effect: "Effect",
+  effects: { allow: "Allow", ask: "Ask", deny: "Deny" },
+  server: "Server",
+  serverAbout: "A name or a pattern such as git*. Use * for any.",
+  toolAbout: "The tool's own name or a pattern such as delete_*. Use * for any.",
+  conditions: "When",
+  addCondition: "Add a condition",
+  argument: "Argument",
+  is: "is",
+  like: "matches",
+  under: "is in folder",
+  any: "has any value",
+  folder: "/home/you/code/project",
+  value: "Value",
+  removeCondition: "Remove this condition",
+  closed: "and no other arguments are given",
+  project: "Only in this folder",
+  projectAbout: "Leave empty for everywhere.",
+  why: "Reason (optional)",
+  save: "Save rule",
+  saved: (words: string) => `Saved: ${words}.`,
+  cancel: "Cancel",
+};
+
+export const BUILT_IN: Record<string, string> = {
+  shell: "commands: read-only ones run, destructive ones are refused, others need approval",
+  code: "code snippets and keystrokes need approval",
+  own_reading: "Toolcrib's own read-only tools run",
+  protected_files: "calls that name a file that starts programs, or one of Toolcrib's own files, need approval",
+  untrusted_flow: "after untrusted content was read, calls that write or send need approval",
+  session_mode: "starting an autonomous session needs approval",
+};

@@ -1,0 +1,22 @@
+/** Everything that a call answered, fetched when its card is open and the chat came with a part of it only. */
+
+import { useQuery } from "@tanstack/react-query";
+
+import { run } from "../../api/client";
+import type { CallWhole } from "../../api/types";
+import type { CallView } from "./view";
+
+const TRIES = 60;
+const PAUSE = 500; // While a turn runs, what its calls answered is kept when all calls of the round have.
+
+export function useFullResult(chat: string, call: CallView): CallWhole | undefined {
+  const partly = call.pictures > 0 || call.whole !== null || call.chars > call.text.length || call.began !== null;
+  const { data } = useQuery<CallWhole>({
+    queryKey: ["chat_result", { chat, call: call.id }],
+    queryFn: ({ signal }) => run("chat_result", { chat, call: call.id }, signal),
+    enabled: partly,
+    retry: TRIES,
+    retryDelay: PAUSE,
+  });
+  return data;
+}

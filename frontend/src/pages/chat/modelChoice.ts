@@ -1,0 +1,44 @@
+/** Who answers and when to ask, as chosen on this page; the model belongs to a chat once it has begun. */
+
+import { useState } from "react";
+
+import { useOperation } from "../../api/hooks";
+import type { ModeName } from "./text";
+
+const MODEL = "toolcrib.chat.model";
+const MODE = "toolcrib.chat.mode";
+
+export interface ModelChoice {
+  model: string;
+  /** It was looked, and there is none. */
+  none: boolean;
+  setModel: (model: string) => void;
+  /** For the chat at hand only; the next one begins as before. */
+  lendModel: (model: string) => void;
+  /** When to ask, as chosen here; null for what the settings say. */
+  mode: ModeName | null;
+  setMode: (mode: ModeName) => void;
+}
+
+export function useModelChoice(chat: string | null, chatModel: string | null): ModelChoice {
+  const { data } = useOperation("models", {});
+  const [choices, setChoices] = useState<Record<string, string>>({});
+  const [mode, setMode] = useState<ModeName | null>(() => sessionStorage.getItem(MODE) as ModeName | null);
+  const own = choices[chat ?? "new"];
+  const remembered = localStorage.getItem(MODEL) ?? "";
+  const model = own ?? chatModel ?? (remembered || (data?.model ?? ""));
+  return {
+    model,
+    none: data !== undefined && model === "",
+    setModel: (next) => {
+      localStorage.setItem(MODEL, next);
+      setChoices({ ...choices, [chat ?? "new"]: next });
+    },
+    lendModel: (next) => setChoices({ ...choices, [chat ?? "new"]: next }),
+    mode,
+    setMode: (next) => {
+      sessionStorage.setItem(MODE, next);
+      setMode(next);
+    },
+  };
+}

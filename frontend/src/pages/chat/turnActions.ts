@@ -1,0 +1,134 @@
+/** What a user does in a chat: send, stop, run again, fork, edit. */
+
+import { useCallback, useEffect, useMemo, useState } from "react";
+
+import { run } from "../../api/client";
+import { sentence } from "../../api/errors";
+import { navigate } from "../../app/router";
+import type { Actions } from "./actions";
+import type { ModelChoice } from "./modelChoice";
+import type { Draft } from "./Composer";
+import { forkChat, refreshChats } from "./chatActions";
+import type { Choice } from "./Offered";
+
+export interface TurnActions {
+  actions: Actions;
+  send: (draft: Draft) => Promise<boolean>;
+  stop: () => void;
+  state: "idle" | "sending" | "stopping";
+  trouble: string;
+  /** How often something was sent. */
+  sent: number;
+  /** What is put into the field from outside; the count tells a new one from the same again. */
+  given: { text: string; count: number };
+  give: (text: string) => void;
+  editing: boolean;
+  cancelEdit: () => void;
+}
+
+export function useTurnActions(
+  chat: string | null,
+  running: boolean,
+  chosen: ModelChoice,
+  choice: Choice,
+  showOffered: () => void,
+): TurnActions {
+  const [state, setState] = useState<TurnActions["state"]>("idle");
+  const [trouble, setTrouble] = useState("");
+  const [sent, setSent] = useState(0);
+  const [given, setGiven] = useState({ text: "", count: 0 });
+  const [editing, setEditing] = useState<number | null>(null);
+  const { model, mode } = chosen;
+
+  useEffect(() => {
+    setTrouble("");
+    setEditing(null);
+  }, [chat]);
+  useEffect(() => {
+    if (!running) setState((now) => (now === "stopping" ? "idle" : now));
+  }, [running]);
+
+  const give = useCallback((text: string) => setGiven((before) => ({ text, count: before.count + 1 })), []);
+  const fail = useCallback((failure: unknown) => setTrouble(sentence(failure)), []);
+
+  const send = useCallback(
+    async (draft: Draft): Promise<boolean> => {
+      setState("sending");
+      setTrouble("");
+      try {
+        const target = editing === null || chat === null ? chat : await forkChat(chat, editing);
+        if (editing !== null && target === null) return false;
+        const begun = await run("chat_send", {
+          text: draft.text,
+          chat: target,
+          model: model || null,
+          mode,
+          images: draft.images.map(({ data, mime }) => ({ data, mime })),
+          ...(chat === null ? { pinned: [...choice.pinned], banned: [...choice.banned] } : {}),
+        });
+        setEditing(null);
+        setSent((count) => count + 1);
+        if (begun.chat !== chat) navigate(`/chat/${begun.chat}`);
+        return true;
+      } catch (failure) {
+        fail(failure);
+        return false;
+      } finally {
+        setState("idle");
+        refreshChats();
+      }
+    },
+    [chat, choice, model, mode, editing, fail],
+  );
+
+  const stop = useCallback(() => {
+    if (chat === null) return;
+    setState("stopping");
+    run("chat_stop", { chat }).catch((failure: unknown) => {
+      setState("idle");
+      fail(failure);
+    });
+  }, [chat, fail]);
+
+  const actions = useMemo<Actions>(
+    () => ({
+      chat: chat ?? "",
+      busy: running,
+      again: (call) => {
+        const what = call.began === null ? { call: call.id } : { tool: call.tool, arguments: call.arguments };
+        run("call_again", { chat: chat ?? "", mode, ...what }).catch(fail);
+      },
+      stop,
+      stopCall: (call) => run("call_stop", { chat: chat ?? "", call: call.id }).then(() => undefined, fail),
+      send: (text) => void send({ text, images: [] }),
+      resume: () => {
+        setTrouble("");
+        run("chat_continue", { chat: chat ?? "", model: model || null, mode }).then(
+          () => setSent((count) => count + 1),
+          fail,
+        );
+      },
+      forkAt: (entries) => {
+        if (chat !== null) void forkChat(chat, entries).then((fork) => fork && navigate(`/chat/${fork}`));
+      },
+      edit: (position, text) => {
+        setEditing(position);
+        give(text);
+      },
+      showOffered,
+    }),
+    [chat, running, stop, send, model, mode, fail, give, showOffered],
+  );
+  return {
+    actions,
+    send,
+    stop,
+    state,
+    trouble,
+    sent,
+    given,
+    give,
+    editing: editing !== null,
+    cancelEdit: () => setEditing(null),
+  };
+}

@@ -1,0 +1,132 @@
+/** Every sentence of the page of one server. */
+
+import type { HeldTool } from "../../api/types";
+import { day, plural } from "../../ui/amounts";
+import { reveal } from "../../ui/hidden";
+
+export const TEXT = {
+  test: "Test connection",
+  restart: "Restart",
+  off: "Turn off",
+  on: "Turn on",
+  tools: "Tools",
+  offered: "Tools that may be offered to a model",
+  noTools: "No tools yet. They appear after the first connection.",
+  held: "On hold",
+  noDescription: "No description.",
+  log: "Log",
+  live: "Live",
+  paused: "Paused",
+  pause: "Pause",
+  resume: "Resume",
+  logFilter: "Filter, e.g. level:error timeout",
+  noLog: "No log output yet.",
+  noLogEnded: "No log output before it stopped.",
+  noMatch: "No lines match the filter.",
+  readLast: "Read the last 10 lines",
+  runsAs: "Runs as",
+  versions: "Versions",
+  nothingUpdates: "No automatic updates",
+  notInstalled: "Not installed by Toolcrib, so no versions are kept.",
+  approve: "Approve new definition…",
+  keepHeld: "Keep on hold",
+  difference: "Definition difference",
+  ifKnown: "If you know why it changed:",
+  approved: (name: string) => `Approved the current tools of “${name}”.`,
+  staysHeld: "It stays on hold.",
+  keepOld: "Keep the old version",
+  seeDifference: "See difference",
+  sandbox: "Sandbox",
+  noSandbox: "none; it can do anything you can do",
+} as const;
+
+export const FACTS = {
+  up: "Up",
+  calls: "Calls today",
+  typical: "Typical",
+  memory: "Memory",
+  costs: "Cost",
+  tokens: "tokens per question",
+  used: "Last used",
+  never: "never",
+  restarts: "Restarts",
+} as const;
+
+export function callWords(calls: number, failed: number): string {
+  return failed ? `${calls}, ${failed} failed` : String(calls);
+}
+
+export const NEEDS = {
+  review: "Review…",
+  signIn: "Sign-in required.",
+  signInDo: "Sign in",
+  callsWait: "Its tools stay listed; calls wait until you sign in.",
+  notSet: (names: string, many: number) => `${names} ${many === 1 ? "is" : "are"} not set.`,
+  keyring: "It will be stored in your keyring.",
+  setValue: "Set value",
+  install: "Install",
+  fix: "Fix entry",
+} as const;
+
+export const UPDATE = {
+  title: (name: string, to: string) => `Update ${name} to ${to}?`,
+  current: "This version is already installed.",
+  leave: "Cancel",
+  go: "Update",
+} as const;
+
+export const RUNS = {
+  address: "Address",
+  command: "Command",
+  runs: "Runs",
+  inside: "inside Toolcrib, without its own process",
+  folder: "Folder",
+  headers: "Headers",
+  environment: "Environment",
+  nothing: "nothing",
+  nothingElse: "and nothing else",
+  process: "Process",
+  none: "none",
+} as const;
+
+/** "“fetch” is on hold until you decide. The other tool works." */
+export function heldText(held: readonly string[], others: number): string {
+  const names = held.map((tool) => `“${reveal(tool)}”`).join(", ");
+  const rest = others > 0 ? ` The other ${others === 1 ? "tool works" : `${others} tools work`}.` : "";
+  return `${names} ${held.length === 1 ? "is" : "are"} on hold until you decide.${rest}`;
+}
+
+/** "Approved 2 Oct, 7be20d4 → now 9f3c1ae" */
+export function hashText(tool: HeldTool): string {
+  const now = `now ${tool.hash.slice(0, 7)}`;
+  if (!tool.approved_hash) return now;
+  const when = tool.approved_at ? `Approved ${day(tool.approved_at)}, ` : "Approved ";
+  return `${when}${tool.approved_hash.slice(0, 7)} → ${now}`;
+}
+
+/** "4 unknown keys are kept." */
+export function unknownKeysText(unknown: number): string {
+  return unknown === 0 ? "" : `${plural(unknown, "unknown key")} ${unknown === 1 ? "is" : "are"} kept.`;
+}
+
+/** "One tool definition changed with version 2026.10.24." */
+export function changedWords(many: number, version: string | null): string {
+  const what = many === 1 ? "One tool definition changed" : `${many} tool definitions changed`;
+  return version ? `${what} with version ${version}.` : `${what}.`;
+}
+
+export function junkText(lines: number): string {
+  return lines === 1
+    ? "1 line on stdout was not a protocol message."
+    : `${lines.toLocaleString("en-US")} lines on stdout were not protocol messages.`;
+}
+
+/** What a server says of its own tool; a hint, never trusted. */
+export function saysIt(annotations: Record<string, unknown>): string {
+  const words: string[] = [];
+  if (annotations["readOnlyHint"] === true) words.push("read-only");
+  else if (annotations["destructiveHint"] === true) words.push("destructive");
+  else if (annotations["readOnlyHint"] === false) words.push("writes");
+  if (annotations["openWorldHint"] === true) words.push("open world");
+  return words.join(", ");
+}

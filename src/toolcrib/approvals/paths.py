@@ -1,0 +1,142 @@
+"""Decides whether a path is inside a folder, for rules about folders.
+
+Allow rules are read narrowly: links are followed, and ambiguous paths (`..`, relative without a known folder,
+`/proc/self`) are not inside. Deny and ask rules are read widely: it is enough that the path as written, or
+its target, is inside. Links created after the check are not seen. Protected files in the folder are never
+covered by an allow rule.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolcrib.serverkit.confined.protected import protected_part
+
+_OF_EACH_PROCESS = ("/proc", "/dev")
+"""Their content depends on the process."""
+_MOST_LINKS = 40
+
+
+class Disk(Protocol):
+    def real(self, path: str) -> str | None:
+        """The path with all links followed, as far as it exists; None if it depends on the process."""
+
+    def is_folder(self, path: str) -> bool: ...
+
+
+class LocalDisk:
+    def real(self, path: str) -> str | None:
+        """As the system would open it; None for paths through `/proc` and `/dev`."""
+        ahead, place, links = path.split("/")[::-1], "", 0
+        while ahead:
+            part = ahead.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                place = place.rpartition("/")[0]
+                continue
+            step = f"{place}/{part}"
+            if step in _OF_EACH_PROCESS:
+                return None
+            try:
+                target = str(Path(step).readlink())
+            except OSError:
+                place = step
+                continue
+            links += 1
+            if links > _MOST_LINKS:
+                return None
+            place = "" if target.startswith("/") else place
+            ahead += target.split("/")[::-1]
+        return place or "/"
+
+    def is_folder(self, path: str) -> bool:
+        return Path(path).is_dir()
+
+
+class NoDisk:
+    """No links are followed; for the examples of rules, which name no real files."""
+
+    def real(self, path: str) -> str | None:
+        return os.path.normpath(path)
+
+    def is_folder(self, path: str) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class PathContext:
+    """How paths of a call are resolved; relative ones start at `start`, if known."""
+
+    disk: Disk
+    start: str = ""
+
+
+NO_DISK = PathContext(NoDisk())
+
+
+def is_inside(value: Any, folder: str, ground: PathContext, *, wide: bool) -> bool:
+    """Whether an argument, a path or a list of them, is inside the folder: all of them, or any if `wide`."""
+    paths = value if isinstance(value, list | tuple) else [value]
+    found = (_inside(path, folder, ground, wide=wide) for path in paths if wide or isinstance(path, str))
+    if wide:
+        return any(found)
+    return bool(paths) and all(isinstance(path, str) for path in paths) and all(found)
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a normalised path is the folder or below it; `/a/bc` is not in `/a/b`."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def below(path: str, folder: str) -> list[str]:
+    """The parts of a path relative to the folder."""
+    return [part for part in path[len(folder) :].split("/") if part]
+
+
+def at_home(path: str) -> str:
+    """Expands a leading `~`."""
+    return f"{Path.home()}{path[1:]}" if path == "~" or path.startswith("~/") else path
+
+
+def place_of(path: str, ground: PathContext) -> str | None:
+    """The real path for an allow rule; None if ambiguous."""
+    if not path or "\0" in path or ".." in path.split("/"):
+        return None
+    if not path.startswith("/"):
+        if not ground.start or path.startswith("~") or path.startswith("file:"):
+            return None
+        path = f"{ground.start}/{path}"
+    return ground.disk.real(path)
+
+
+def _inside(path: Any, folder: str, ground: PathContext, *, wide: bool) -> bool:
+    if not isinstance(path, str):
+        return False
+    if not wide:
+        place = place_of(path, ground)
+        if place is None or not lies_in(place, folder):
+            return False
+        return protected_part(below(place, folder)) is None
+    return any(lies_in(place, one) for place in _readings(path, ground) for one in _names(folder, ground))
+
+
+def _readings(path: str, ground: PathContext) -> Iterator[str]:
+    """The paths that this text may mean."""
+    if "\0" in path:
+        return
+    meant = at_home(path.removeprefix("file://"))
+    if not meant.startswith("/") and ground.start:
+        meant = f"{ground.start}/{meant}"
+    yield os.path.normpath(meant)
+    real = ground.disk.real(meant) if meant.startswith("/") else None
+    if real is not None:
+        yield real
+
+
+def _names(folder: str, ground: PathContext) -> Sequence[str]:
+    return (folder, ground.disk.real(folder) or folder)

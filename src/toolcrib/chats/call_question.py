@@ -1,0 +1,74 @@
+"""The question whether a call may run, as JSON: the call, the reasons and the rules of each answer."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class CommandPart(TypedDict):
+    """One command of a line, and what is not known of it; empty when it only reads."""
+
+    text: str
+    doubt: str
+
+
+class DifferenceLine(TypedDict):
+    """A line of a difference."""
+
+    kind: Literal["same", "added", "removed", "gap"]
+    number: int | None
+    text: str
+
+
+class CallExhibit(TypedDict):
+    """What the person is shown of a call."""
+
+    kind: Literal["command", "code", "edit", "arguments"]
+    command: NotRequired[str]
+    folder: NotRequired[str]
+    limits: NotRequired[list[str]]
+    """What holds a command, and for how long it may run."""
+    parts: NotRequired[list[CommandPart]]
+    unread: NotRequired[str]
+    text: NotRequired[str]
+    path: NotRequired[str]
+    new: NotRequired[bool]
+    lines: NotRequired[list[DifferenceLine]]
+    changed: NotRequired[int]
+
+
+class RuleWords(TypedDict):
+    """The rule that a yes would write, and where it holds."""
+
+    rule: str
+    place: str
+
+
+class CallQuestion(TypedDict):
+    """May this call run?"""
+
+    id: str
+    principal: str
+    session: str | None
+    project: str
+    tool: str
+    server: str | None
+    arguments: dict[str, Any]
+    call: str
+    reasons: list[str]
+    rule: dict[str, Any]
+    scopes: list[Literal["once", "chat", "project", "always"]]
+    flow: bool
+    lifts: NotRequired[list[Literal["tool", "turn", "session"]]]
+    """How far untrusted content may act, the narrowest first."""
+    session_mode: bool
+    title: str
+    why: str
+    """The reasons, in a sentence."""
+    exhibit: CallExhibit
+    definition: str
+    words: dict[str, RuleWords]
+    tool_words: NotRequired[dict[str, RuleWords]]
+    """The same for every call of the tool, whatever its arguments, where that is offered."""

@@ -1,0 +1,113 @@
+"""How a host writes an entry: the names of its keys, and its references to variables.
+
+Each file of `config/clients` holds one. Unknown keys are kept unchanged under `x-import`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolcrib.config.aliases import ADDRESS_TYPE, COMMAND_TYPE
+
+Entry = dict[str, Any]
+
+KEPT = "x-import"
+"""The key of our entries for keys of other hosts that we do not use: `{host: {key: value}}`."""
+SECONDS = 1.0
+MILLISECONDS = 0.001
+
+
+EXPRESSIBLE = (COMMAND_TYPE, ADDRESS_TYPE, "sse")
+"""The types that the files of other hosts can express; a new transport adds none, as they do not know it."""
+
+
+class NotAServer(ValueError):
+    """An entry that is no server we could run or reach; its text says why."""
+
+
+class Inexpressible(ValueError):
+    """A server that a host's file has no form for; its text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timer:
+    """A key that holds a time, and what one of it is in seconds."""
+
+    key: str
+    unit: float = SECONDS
+
+
+def take_table(entry: Entry, key: str) -> dict[str, Any]:
+    """Remove and return a table, empty if missing; raises `NotAServer` for anything else."""
+    found = entry.pop(key, None)
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        raise NotAServer(f"{key} is not a table")
+    return dict(found)
+
+
+def take_list(entry: Entry, key: str) -> list[Any]:
+    """Remove and return a list, empty if missing; raises `NotAServer` for anything else."""
+    found = entry.pop(key, None)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise NotAServer(f"{key} is not a list")
+    return list(found)
+
+
+def _unchanged(entry: Entry) -> Entry:
+    return entry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """The keys and types of one host."""
+
+    command: str = "command"
+    env: str = "env"
+    addresses: Mapping[str, str] = field(default_factory=lambda: {"url": "http"})
+    """The keys of an address, and the type that each means where none is stated; the first of a type is
+    written."""
+    remote: bool = True
+    """It reaches servers with an address; otherwise it only starts programs."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Its names for our types; a type that is not here is written without one."""
+    variable: str = "${NAME}"
+    """How it writes the variable NAME."""
+    fills: bool = True
+    """It expands variables; otherwise the user must enter the value."""
+    defaults: bool = False
+    """It knows `${NAME:-default}`."""
+    forwards: bool = False
+    """It hands on variables of its own environment, or of its keyring, by name and never under another."""
+    bare: bool = False
+    """It knows `$NAME` too."""
+    off: str = ""
+    """The key that switches a server off: `disabled` or `enabled`; empty if there is none."""
+    start: tuple[Timer, ...] = ()
+    call: tuple[Timer, ...] = ()
+    """Deadlines; all of them are read, the first is written."""
+    include: str = ""
+    exclude: str = ""
+    """The keys of lists of tools."""
+    folder: bool = False
+    """It uses `cwd`."""
+    nulls: bool = False
+    """A null in `env` removes a variable."""
+    grants: frozenset[str] = frozenset()
+    """Keys that trust a server there; they are never imported."""
+    read: Callable[[Entry], Entry] = _unchanged
+    """Normalizes its entry before the rest; raises `NotAServer`. What it puts under `ours` are keys of
+    our own."""
+    write: Callable[[str, Entry], Entry] = field(default=lambda name, entry: entry)
+    """Finishes the entry after the rest; `ours` holds our remaining keys."""
+
+    def keys(self) -> frozenset[str]:
+        """Every key that it gives a meaning to."""
+        timers = {timer.key for timer in (*self.start, *self.call)}
+        words = {self.command, self.env, *self.addresses, self.off, self.include, self.exclude, *timers}
+        return frozenset({*words, "type", "args", "cwd", "headers"} - {""})

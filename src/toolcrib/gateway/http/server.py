@@ -1,0 +1,95 @@
+"""Serves the gateway over HTTP for as long as a block lasts.
+
+Shutdown is bounded: running calls have a few seconds to finish, then are answered with an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from toolcrib.gateway.http.address import Guard, bind, shown_name
+from toolcrib.gateway.http.application import Application, Beside
+from toolcrib.gateway.http.connection import Connection
+from toolcrib.gateway.http.views import Views
+from toolcrib.gateway.profile import Offer, offer_all
+from toolcrib.host import Host
+
+BACKLOG = 2048
+GRACE = 3.0
+"""Seconds that running requests have at shutdown."""
+SENDING = 2.0
+"""Seconds more, to send the responses."""
+
+
+@asynccontextmanager
+async def serve_http(
+    host: Host,
+    offer: Offer | None = None,
+    *,
+    address: str = "127.0.0.1",
+    port: int = 0,
+    allowed_hosts: Iterable[str] = (),
+    beside: Beside | None = None,
+) -> AsyncIterator[tuple[str, Views]]:
+    """Serve the views that `offer` names, by default all; yields the base URL and the views.
+
+    On an address that other machines can reach, every view must have a token; raises `UsageError`. `beside`
+    answers at all other paths than the gateway's, behind the same guard and within the same limits.
+    """
+    listening, public = bind(address, port)
+    with contextlib.closing(listening):
+        views = Views(host, offer or offer_all(), public=public)
+        views.check()
+        names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
+        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)), beside)
+        opened = _Connections()
+        async with views.following():
+            base = f"http://{shown_name(listening, allowed_hosts)}"
+            server = await asyncio.get_running_loop().create_server(
+                lambda: Connection(application, views.load, opened, host.toolset.workspace.is_own_command),
+                sock=listening,
+                backlog=BACKLOG,
+            )
+            try:
+                yield base, views
+            finally:
+                server.close()
+                for connection in tuple(opened):
+                    connection.finish()
+                if beside is not None:
+                    beside.end()
+                await views.drain(GRACE)
+                if beside is not None:
+                    await beside.close(SENDING)
+                await _end(application, opened)
+
+
+class _Connections(set[Connection]):
+    """The open connections, and an event for when there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._empty = asyncio.Event()
+
+    def discard(self, connection: object) -> None:
+        super().discard(connection)
+        if not self:
+            self._empty.set()
+
+    async def until_empty(self) -> None:
+        if self:
+            self._empty.clear()
+            await self._empty.wait()
+
+
+async def _end(application: Application, opened: _Connections) -> None:
+    """Give responses some time to be sent, then disconnect."""
+    await application.close(SENDING)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(SENDING):
+            await opened.until_empty()
+    for connection in tuple(opened):
+        connection.abort()

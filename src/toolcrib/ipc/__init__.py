@@ -1,0 +1,1 @@
+"""The local socket by which commands reach a running host."""

@@ -1,0 +1,104 @@
+"""Which vendors can be used: keys found, Ollama's models, and advice if there is nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from toolcrib.errors import NoModel
+from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.models import Models
+from toolcrib.llm.ollama_host import address_of, find_models
+
+KeyPlace = Literal["environment", "secret"]
+LOCAL = "ollama"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VendorStatus:
+    vendor: str
+    title: str
+    address: str
+    keys: tuple[str, ...]
+    """Names under which a key is looked for."""
+    key: str | None = None
+    """The name under which one was found."""
+    place: KeyPlace | None = None
+    ready: bool = False
+    models: tuple[str, ...] = ()
+    """Models known without asking a vendor: those of Ollama."""
+
+
+async def survey(models: Models) -> list[VendorStatus]:
+    """Every vendor and every address in the settings; contacts only the local Ollama."""
+    known = [await _look_at(vendor, models.context) for vendor in models.vendors()]
+    for name, endpoint in models.settings.endpoints.items():
+        keys = (endpoint.key,) if endpoint.key else ()
+        found = await _key(keys, models.context)
+        known.append(
+            VendorStatus(
+                vendor=name,
+                title=f"{endpoint.protocol} at {endpoint.url}",
+                address=endpoint.url,
+                keys=keys,
+                key=found[0] if found else None,
+                place=found[1] if found else None,
+                ready=not keys or found is not None,
+            )
+        )
+    return known
+
+
+async def no_model(models: Models) -> NoModel:
+    """The error if no model is chosen, with what could be."""
+    offers = await survey(models)
+    local = next((offer for offer in offers if offer.vendor == LOCAL), None)
+    if local is not None and local.models:
+        return NoModel(
+            "No model is chosen.",
+            hint=f"Ollama is running and has {', '.join(local.models[:5])}: --model ollama:{local.models[0]}",
+        )
+    keyed = [offer for offer in offers if offer.key and offer.vendor != LOCAL]
+    if keyed:
+        found = ", ".join(f"{one.title} ({one.key})" for one in keyed)
+        return NoModel(
+            "No model is chosen.",
+            hint=f"There is a key for {found}; choose a model with --model {keyed[0].vendor}:MODEL",
+        )
+    names = [offer.keys[0] for offer in offers if offer.keys and offer.vendor != LOCAL]
+    keys = ", ".join(dict.fromkeys(names))
+    seen = "has no model yet (ollama pull qwen3)" if local is not None and local.ready else "does not answer"
+    return NoModel(
+        f"No model is chosen. No vendor's key was found, and Ollama {seen}.",
+        hint=f"Store a key ({keys}) with: toolcrib secret set NAME; or try without an account: --model demo",
+    )
+
+
+async def _look_at(vendor: Vendor, context: ModelContext) -> VendorStatus:
+    address = context.address_of(vendor)
+    found = await _key(vendor.keys, context)
+    local = None
+    if vendor.name == LOCAL:
+        address = address_of(address)
+        local = await find_models(address.removesuffix("/v1"))
+    elsewhere = bool(address) and address != vendor.address
+    return VendorStatus(
+        vendor=vendor.name,
+        title=vendor.title,
+        address=address,
+        keys=vendor.keys,
+        key=found[0] if found else None,
+        place=found[1] if found else None,
+        ready=local is not None if vendor.name == LOCAL else bool(found or elsewhere or not vendor.keys),
+        models=tuple(model.name for model in local or ()),
+    )
+
+
+async def _key(names: tuple[str, ...], context: ModelContext) -> tuple[str, KeyPlace] | None:
+    for name in names:
+        if context.environ.get(name, "").strip():
+            return name, "environment"
+        if await asyncio.to_thread(context.secret, name):
+            return name, "secret"
+    return None

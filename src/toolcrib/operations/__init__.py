@@ -1,0 +1,1 @@
+"""Operations: typed functions by subject, from which routes, clients and commands are made."""

@@ -1,0 +1,332 @@
+"""Calling tools, from commands and from the page."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from toolcrib.agent.approval_prompt import read_answer
+from toolcrib.agent.events import AgentEvent
+from toolcrib.agent.ports import User, UserQuestion
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.errors import NoModel, UsageError
+from toolcrib.host import Host
+from toolcrib.llm.model import Model
+from toolcrib.operations.event_relay import relay
+from toolcrib.operations.lookup import find_tool, possible_owners
+from toolcrib.operations.operation import (
+    Configured,
+    Invocation,
+    JsonObject,
+    Needs,
+    operation,
+)
+from toolcrib.operations.results.approvals import shown_question
+from toolcrib.operations.results.calls import CallProgress, CallResult, result_json
+from toolcrib.operations.results.tools import PAGE, Tried, TryEvent
+from toolcrib.schema.tools import Principal
+from toolcrib.tools.ports import Decision
+
+
+def _call_needs(params: Any, configured: Configured) -> Needs:
+    return Needs(servers=possible_owners(params.tool, configured()), lazy=True)
+
+
+@operation(page=True, needs=_call_needs)
+async def call(
+    host: Host,
+    invocation: Invocation[CallProgress],
+    tool: str,
+    *,
+    arguments: JsonObject,
+    words: tuple[Word, ...] = (),
+    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = None,
+    principal: str = "cli",
+) -> CallResult:
+    """Call a tool.
+
+    Returns the MCP result; emits the progress that the server reports.
+    """
+    found = await find_tool(host, tool)
+    arguments = {**arguments, **typed_arguments(found.definition.input_schema, words)}
+    async with relay(invocation.emit) as put:
+
+        def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            put({"progress": progress, "total": total, "message": message})
+
+        result = await host.call(
+            found.name,
+            arguments,
+            principal=Principal(name="page" if invocation.from_page else principal),
+            timeout=timeout,
+            on_progress=on_progress,
+        )
+    return result_json(result)
+
+
+def _try_tool_needs(params: Any, configured: Configured) -> Needs:
+    return Needs(servers=possible_owners(params.tool, configured()), lazy=True, running=True)
+
+
+@operation(page=True, needs=_try_tool_needs)
+async def try_tool(
+    host: Host,
+    invocation: Invocation[TryEvent],
+    tool: str,
+    *,
+    arguments: JsonObject,
+    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = None,
+    project: str = "",
+) -> Tried:
+    """Call a tool from the page, with approval if the policy asks for it.
+
+    The call is cancelled if the reader disconnects.
+    """
+    found = await find_tool(host, tool)
+    mode = host.approvals.policy.mode_of(PAGE)
+    began = 0.0
+
+    def decided(decision: Decision) -> None:
+        nonlocal began
+        began = time.perf_counter()
+
+    async with relay(invocation.emit) as put:
+        asker = _PageAsker(host, put)
+        session = host.session(PAGE.name, mode=mode, asker=asker, project=project)
+        user = _PageUser(host.chats.questions, put)
+        async with session as principal:
+            with host.core.client_requests.watch(found.name, _model(host), user, _ignore):
+                result = await host.call(
+                    found.name,
+                    arguments,
+                    principal=principal,
+                    timeout=timeout,
+                    on_progress=_progress_to(put),
+                    on_decided=decided,
+                )
+    ms = (time.perf_counter() - began) * 1000
+    outcome = "tool_error" if result.get("isError") else "ok"
+    return cast("Tried", {"tool": found.name, "outcome": outcome, "ms": ms, "result": result_json(result)})
+
+
+def _model(host: Host) -> Model | None:
+    """The model that a server may ask, if there is one."""
+    try:
+        return host.chats.models.get(host.chats.models.choose(None))
+    except NoModel:
+        return None
+
+
+def _ignore(event: AgentEvent) -> None:
+    """`_PageUser` shows questions on the page; there is no chat for the other events."""
+
+
+def _progress_to(put: Callable[[Any], None]) -> Callable[[float, float | None, str | None], None]:
+    def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        put({"progress": progress, "total": total, "message": message})
+
+    return on_progress
+
+
+class _PageAsker:
+    """Asks for approval on the page that tries the tool, and wherever open questions are shown."""
+
+    def __init__(self, host: Host, put: Callable[[Any], None]) -> None:
+        self._host = host
+        self._user: User = host.chats.questions
+        self._put = put
+
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+        """Show the call and wait for the answer."""
+        detail = await shown_question(self._host, _without_session(question))
+        asked = UserQuestion(
+            id=question.id,
+            about="call",
+            server=question.server or "",
+            text=f"May {question.tool} run?",
+            detail=dict(detail),
+        )
+        self._put({"asking": detail})
+        answer = read_answer(await self._user.answer(asked))
+        self._put({"answered": question.id, "allowed": answer.allow})
+        return answer
+
+
+def _without_session(question: CallQuestion) -> dict[str, Any]:
+    """Each try is its own session, so a rule for the session would never apply again."""
+    shown = question.as_json()
+    scopes = [scope for scope in question.scopes if scope != "chat"]
+    return {**shown, "session": None, "scopes": scopes}
+
+
+class _PageUser:
+    """Shows a server's questions on the page that tries the tool."""
+
+    def __init__(self, user: User, put: Callable[[Any], None]) -> None:
+        self._user = user
+        self._put = put
+
+    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
+        """Show the question and wait for the answer."""
+        shown = {key: value for key, value in vars(question).items() if key != "chat"}
+        self._put({"server_asking": {"event": "asking", "call": None, **shown}})
+        reply = await self._user.answer(question)
+        self._put({"answered": question.id, "allowed": reply.get("action") == "accept"})
+        return reply
+
+
+_INTEGER = re.compile(r"[+-]?\d+")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+_ANY = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_LONGEST_NUMBER = 400
+"""Characters; a longer number is passed to the tool as text."""
+
+
+class Word(BaseModel):
+    """One argument: `text` is converted by the schema, `value` is used unchanged."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    text: str | None = None
+    value: Any = None
+
+
+def typed_arguments(schema: Mapping[str, Any], words: Iterable[Word]) -> dict[str, Any]:
+    """Convert the arguments; a repeated key becomes a list if the schema allows it, else `UsageError`."""
+    reader = _Reader(schema)
+    given: dict[str, list[Word]] = {}
+    for word in words:
+        given.setdefault(word.key, []).append(word)
+    return {key: reader.read(key, same) for key, same in given.items()}
+
+
+class _Reader:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        properties = root.get("properties")
+        self._properties = properties if isinstance(properties, Mapping) else {}
+
+    def read(self, key: str, given: list[Word]) -> Any:
+        schema = self._resolve(self._properties.get(key, self._root.get("additionalProperties")))
+        if len(given) == 1 and given[0].text is None:
+            return given[0].value
+        types = self._types(schema)
+        if len(given) == 1 and ("array" not in types or "string" in types):
+            return self._typed(given[0].text or "", types, schema)
+        if "array" not in types:
+            raise UsageError(
+                f"{key} was given {len(given)} times, but takes one value.", hint=f"Give {key} once."
+            )
+        return self._items(given, schema)
+
+    def _items(self, given: list[Word], schema: Mapping[str, Any]) -> Any:
+        if len(given) == 1 and isinstance(whole := _json(given[0].text or ""), list):
+            return whole
+        item = self._resolve(schema.get("items"))
+        types = self._types(item)
+        return [arg.value if arg.text is None else self._typed(arg.text, types, item) for arg in given]
+
+    def _typed(self, text: str, types: frozenset[str], schema: Mapping[str, Any]) -> Any:
+        for choice in schema.get("enum") or ():
+            if text == choice or (not isinstance(choice, str) and text == json.dumps(choice)):
+                return choice
+        for kind, read in _UNION_READERS if "string" in types else _READERS:
+            if kind in types and (value := read(text)) is not _NOT_READ:
+                return value
+        if "null" in types and "string" not in types and text == "null":
+            return None
+        return text
+
+    def _types(self, schema: Mapping[str, Any], depth: int = 0) -> frozenset[str]:
+        """The JSON types of a value; all of them if the schema does not say."""
+        stated = schema.get("type")
+        if isinstance(stated, str):
+            return frozenset({stated})
+        if isinstance(stated, list):
+            return frozenset(kind for kind in stated if isinstance(kind, str))
+        branches = [*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())]
+        if branches and depth < 8:
+            return frozenset().union(*(self._types(self._resolve(branch), depth + 1) for branch in branches))
+        return _ANY if schema.get("enum") is None else frozenset({"string"})
+
+    def _resolve(self, schema: Any) -> Mapping[str, Any]:
+        """The schema that a local reference points to; empty if it cannot be resolved."""
+        for _ in range(8):
+            if not isinstance(schema, Mapping):
+                return {}
+            reference = schema.get("$ref")
+            if not isinstance(reference, str) or not reference.startswith("#/"):
+                return schema
+            schema = self._root
+            for part in reference[2:].split("/"):
+                key = part.replace("~1", "/").replace("~0", "~")
+                schema = schema.get(key) if isinstance(schema, Mapping) else None
+        return {}
+
+
+_NOT_READ = object()
+
+
+def _integer(text: str) -> Any:
+    if len(text) <= _LONGEST_NUMBER and _INTEGER.fullmatch(text):
+        return int(text)
+    return _NOT_READ
+
+
+def _number(text: str) -> Any:
+    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        return _NOT_READ
+    value = float(text)
+    return value if math.isfinite(value) else _NOT_READ
+
+
+def _boolean(text: str) -> Any:
+    word = text.lower()
+    if word in _TRUE:
+        return True
+    return False if word in _FALSE else _NOT_READ
+
+
+def _strict_boolean(text: str) -> Any:
+    return {"true": True, "false": False}.get(text, _NOT_READ)
+
+
+def _array(text: str) -> Any:
+    value = _json(text)
+    return value if isinstance(value, list) else _NOT_READ
+
+
+def _object(text: str) -> Any:
+    value = _json(text)
+    return value if isinstance(value, dict) else _NOT_READ
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOT_READ
+
+
+_READERS = (
+    ("integer", _integer),
+    ("number", _integer),
+    ("number", _number),
+    ("boolean", _boolean),
+    ("array", _array),
+    ("object", _object),
+)
+"""In this order: `1` is a number rather than true."""
+_UNION_READERS = tuple(
+    ("boolean", _strict_boolean) if reader[0] == "boolean" else reader for reader in _READERS
+)
+"""If the schema also allows a string, `yes` is a string."""

@@ -1,0 +1,274 @@
+"""Chats: list, show, rename, fork, export, delete."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from toolcrib.agent.agent import agent_principal
+from toolcrib.agent.chat import ChatInfo as StoredChat
+from toolcrib.agent.export import as_markdown, chat_info_json, chat_json
+from toolcrib.chats.replay import StoredEntry, replay
+from toolcrib.chats.turn_json import turn_json
+from toolcrib.host import Host
+from toolcrib.host.chat_news import Told
+from toolcrib.operations.chat_entries import stored_entries
+from toolcrib.operations.operation import (
+    LAZY,
+    operation,
+)
+from toolcrib.operations.results.chats import (
+    ChatExport,
+    ChatList,
+    ChatState,
+    ChatSummary,
+    ChatTools,
+    ChatView,
+    RunningTurn,
+)
+from toolcrib.operations.results.models import ChatClosed, ChatInfo, ChatWhole
+from toolcrib.operations.results.times import moment
+from toolcrib.operations.turns import default_project
+from toolcrib.store.chat_rows import ChatStanding
+
+
+@operation(page=True)
+async def chats(
+    host: Host,
+    *,
+    limit: Annotated[int, Field(ge=1, le=500)] = 50,
+    before: datetime | None = None,
+    words: Annotated[str, Field(max_length=500)] = "",
+    deleted: bool = False,
+) -> ChatList:
+    """List chats with their state, newest first, or search them.
+
+    `before`: only chats last used before this time.
+    `words`: search for these words, best match first.
+    `deleted`: list deleted chats that can still be restored.
+    """
+    if words.strip():
+        found = await host.chats.store.search(words, limit)
+        excerpts = {one.info.id: one.excerpt for one in found}
+        return {"chats": await summaries(host, [one.info for one in found], excerpts), "more": False}
+    if deleted:
+        gone = list(await host.chats.store.deleted(limit))
+        return {"chats": await summaries(host, gone, deleted=True), "more": False}
+    listed = list(await host.chats.store.list(limit + 1, before=before))
+    shown = await summaries(host, listed[:limit])
+    return {"chats": shown, "more": len(listed) > limit}
+
+
+@operation(page=True)
+async def chat_list(host: Host, *, limit: Annotated[int, Field(ge=1, le=10_000)] = 50) -> list[ChatInfo]:
+    """List chats, newest first."""
+    chats = list(await host.chats.store.list(limit))
+    states = await states_of(host, chats)
+    return [cast("ChatInfo", {**chat_info_json(info), "state": states[info.id]}) for info in chats]
+
+
+@operation(page=True)
+async def chat_show(host: Host, chat: str) -> ChatWhole:
+    """Show a whole chat.
+
+    Raises `NotFound`.
+    """
+    found = await host.chats.store.load(chat)
+    states = await states_of(host, [found.info])
+    return cast("ChatWhole", {**chat_json(found), "state": states[found.id]})
+
+
+@operation(page=True)
+async def chat_view(
+    host: Host,
+    chat: str,
+    *,
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 60,
+    before: Annotated[int | None, Field(ge=0)] = None,
+) -> ChatView:
+    """Show the turns of a chat, and the running one.
+
+    Raises `NotFound`.
+    `limit`: how many turns, the latest ones.
+    `before`: only turns that begin before this position.
+    """
+    found = await host.chats.store.load(chat)
+    # What is told is taken before what is kept: a turn that ends in between is then shown twice by its
+    # number, which the page notices, and never not at all.
+    told = host.chats.news.of(found.id)
+    entries = _ended(await stored_entries(host, found.id), told)
+    turns = replay(entries, host.chats.words, len(host.tools()))
+    wanted = [turn for turn in turns if before is None or turn.position < before]
+    took = found.took()
+    return {
+        "chat": (await summaries(host, [found.info]))[0],
+        "turns": [turn_json(turn) for turn in wanted[-limit:]],
+        "earlier": max(0, len(wanted) - limit),
+        "running": _running(told) if before is None else None,
+        "usage": cast("Any", asdict(took.usage)),
+        "cost": took.cost,
+        "calls": sum(len(turn.calls) for turn in turns),
+        "pinned": list(found.info.pinned),
+        "banned": list(found.info.banned),
+        "project": default_project(host),
+    }
+
+
+def _running(told: Told | None) -> RunningTurn | None:
+    if told is None:
+        return None
+    events = cast("Any", told.events if told.running else [])
+    return {"turn": told.turn, "n": told.number, "running": told.running, "events": events}
+
+
+def _ended(entries: list[StoredEntry], told: Told | None) -> list[StoredEntry]:
+    """Without those of the running turn, which its events report."""
+    if told is None or not told.running:
+        return entries
+    return [entry for entry in entries if entry.position < told.since]
+
+
+@operation(page=True)
+async def chat_rename(
+    host: Host, chat: str, *, title: Annotated[str, Field(min_length=1, max_length=200)] = "Untitled"
+) -> ChatSummary:
+    """Rename a chat.
+
+    Raises `NotFound`.
+    """
+    info = await host.chats.store.rename(chat, title)
+    return (await summaries(host, [info]))[0]
+
+
+@operation(page=True)
+async def chat_tools(
+    host: Host, chat: str, *, pinned: tuple[str, ...] | None = None, banned: tuple[str, ...] | None = None
+) -> ChatTools:
+    """Set which tools a chat always offers to the model, and which never.
+
+    Applies from the next turn. Raises `NotFound`.
+    """
+    info = await host.chats.store.choose_tools(chat, pinned=pinned, banned=banned)
+    return {"chat": info.id, "pinned": list(info.pinned), "banned": list(info.banned)}
+
+
+@operation(page=True)
+async def chat_fork(host: Host, chat: str, *, entries: Annotated[int | None, Field(ge=0)] = None) -> ChatInfo:
+    """Start a new chat from the beginning of another.
+
+    Raises `NotFound`.
+    """
+    forked = await host.chats.store.fork(chat, entries)
+    states = await states_of(host, [forked.info])
+    return cast("ChatInfo", {**chat_info_json(forked.info), "state": states[forked.id]})
+
+
+_LONGEST_NAME = 60
+
+
+@operation(page=True)
+async def chat_export(host: Host, chat: str, *, form: Literal["markdown", "json"] = "markdown") -> ChatExport:
+    """Export a chat as Markdown or JSON.
+
+    Raises `NotFound`.
+    """
+    found = await host.chats.store.load(chat)
+    name = re.sub(r"[^\w-]+", "-", found.info.title).strip("-")[:_LONGEST_NAME] or found.id
+    if form == "json":
+        text = json.dumps(chat_json(found), ensure_ascii=False, indent=2)
+        return {"name": f"{name}.json", "mime": "application/json", "text": text}
+    return {"name": f"{name}.md", "mime": "text/markdown", "text": as_markdown(found)}
+
+
+@operation(page=True, needs=LAZY)
+async def chat_close(host: Host, chat: str) -> ChatClosed:
+    """Stop the servers and processes that run for this chat alone; the chat itself stays."""
+    await host.rest_session(agent_principal(chat))
+    return {"chat": chat}
+
+
+@operation(page=True)
+async def chat_delete(host: Host, chat: str) -> ChatSummary:
+    """Delete a chat and stop what runs for it; `chat_restore` can undo it for a while.
+
+    Raises `NotFound`.
+    """
+    found = await host.chats.store.load(chat)
+    turn = host.chats.turns.of(found.id)
+    if turn is not None and turn.running:
+        await turn.stop()
+    await host.rest_session(agent_principal(found.id))
+    info = await host.chats.store.delete(found.id)
+    return (await summaries(host, [info], deleted=True))[0]
+
+
+@operation(page=True)
+async def chat_restore(host: Host, chat: str) -> ChatSummary:
+    """Restore a deleted chat.
+
+    Raises `NotFound` if it is gone for good.
+    """
+    info = await host.chats.store.restore(chat)
+    return (await summaries(host, [info]))[0]
+
+
+_ENDINGS: Mapping[str | None, ChatState] = {
+    None: "empty",
+    "answered": "done",
+    "budget": "done",
+    "cut": "done",
+    "refused": "done",
+    "filtered": "done",
+    "stopped": "stopped",
+    "failed": "failed",
+    "interrupted": "interrupted",
+}
+
+
+async def summaries(
+    host: Host,
+    chats: Sequence[StoredChat],
+    excerpts: Mapping[str, str] | None = None,
+    *,
+    deleted: bool = False,
+) -> list[ChatSummary]:
+    """These chats as a list shows them; `excerpts` are the places that were found, by chat."""
+    standings = await host.chats.rows.standings([(info.id, info.entries) for info in chats])
+    found = excerpts or {}
+    return [_summary(host, info, standings[info.id], found.get(info.id), deleted=deleted) for info in chats]
+
+
+async def states_of(host: Host, chats: Sequence[StoredChat]) -> dict[str, ChatState]:
+    """How each of these chats stands, by its id."""
+    return {one["id"]: one["state"] for one in await summaries(host, chats)}
+
+
+def _summary(
+    host: Host, info: StoredChat, standing: ChatStanding, excerpt: str | None, *, deleted: bool
+) -> ChatSummary:
+    told = host.chats.news.of(info.id)
+    questions = host.chats.news.questions(info.id)
+    state = _ENDINGS.get(standing.ending, "done")
+    if told is not None and told.running:
+        state = "asking" if questions else "running"
+    return {
+        "id": info.id,
+        "title": info.title,
+        "model": info.model,
+        "created": moment(info.created),
+        "updated": moment(info.updated),
+        "parent": info.parent,
+        "entries": info.entries,
+        "state": state,
+        "questions": questions,
+        "calls": standing.calls,
+        "reason": standing.reason,
+        "excerpt": excerpt,
+        "deleted": deleted,
+    }

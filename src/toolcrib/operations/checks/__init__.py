@@ -1,0 +1,1 @@
+"""The checks of `toolcrib doctor`, one per file; each module defines `check(context)`."""

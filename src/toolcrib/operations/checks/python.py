@@ -1,0 +1,15 @@
+"""Versions of Toolcrib, Python and the system."""
+
+from __future__ import annotations
+
+import platform
+from importlib.util import find_spec
+
+from toolcrib import __version__
+from toolcrib.operations.health import CheckContext, Finding, ok
+
+
+async def check(context: CheckContext) -> list[Finding]:
+    loop = "uvloop" if find_spec("uvloop") else "asyncio"
+    system = f"{platform.system()} {platform.machine()}"
+    return [ok("python", f"Toolcrib {__version__} on Python {platform.python_version()}, {loop}, {system}.")]

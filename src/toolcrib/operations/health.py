@@ -1,0 +1,133 @@
+"""`toolcrib doctor`: checks of the installation and of each server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol, cast
+
+from pydantic import Field
+
+from toolcrib import plugins
+from toolcrib.config.paths import Paths
+from toolcrib.errors import ConfigError
+from toolcrib.host import Host
+from toolcrib.operations.operation import (
+    EVERYTHING,
+    OperationParams,
+    operation,
+)
+from toolcrib.operations.results.health import Checkup, Diagnosis
+from toolcrib.schema.servers import ServerState, ServerStatus
+
+CHECKS = "toolcrib.operations.checks"
+
+
+class DoctorParams(OperationParams):
+    """How long to wait for servers that are starting."""
+
+    wait: float = Field(default=20.0, ge=0, le=3600)
+
+
+async def _examine_home(paths: Paths, params: DoctorParams, error: ConfigError) -> Diagnosis:
+    """Check without the servers, because no host can be opened."""
+    return _report(await _examine(CheckContext(paths=paths, error=error)))
+
+
+@operation(page=True, needs=EVERYTHING, without_config=_examine_home)
+async def doctor(host: Host, params: DoctorParams) -> Diagnosis:
+    """Check the installation and each server.
+
+    `ok` is false if anything is broken.
+    """
+    context = CheckContext(paths=host.paths, host=host)
+    findings, servers = await asyncio.gather(_examine(context), _servers(host, params.wait))
+    return _report([*findings, *servers])
+
+
+async def _examine(context: CheckContext) -> list[Finding]:
+    checks = [cast("Check", plugins.find(CHECKS, name)) for name in plugins.names(CHECKS)]
+    found = await asyncio.gather(*(check.check(context) for check in checks))
+    return [finding for findings in found for finding in findings]
+
+
+async def _servers(host: Host, wait: float) -> list[Finding]:
+    try:
+        async with asyncio.timeout(wait):
+            await host.servers.settle()
+    except TimeoutError:
+        pass
+    return [_judge(status) for status in host.servers.statuses()]
+
+
+def _judge(status: ServerStatus) -> Finding:
+    name = f"server {status.name}"
+    if status.state is ServerState.READY:
+        junk = f"; {status.junk_lines} lines on its stdout were not messages" if status.junk_lines else ""
+        failed = f"; it failed at {status.last_failure}" if status.last_failure else ""
+        detail = (
+            f"{status.reason or 'ready'}, {status.tools} tool{'' if status.tools == 1 else 's'}{junk}{failed}"
+        )
+        hint = f"See its log with: toolcrib logs {status.name}" if failed else ""
+        return warning(name, detail, hint) if junk or failed else ok(name, detail)
+    detail = f"{status.state}: {status.reason}" if status.reason else status.state.value
+    if status.state is ServerState.DISABLED:
+        return ok(name, detail)
+    if status.state in (ServerState.DEGRADED, ServerState.STARTING, ServerState.NEEDS_TRUST):
+        return warning(name, detail, status.hint)
+    return broken(name, detail, status.hint or f"See its log with: toolcrib logs {status.name}")
+
+
+def _report(findings: list[Finding]) -> Diagnosis:
+    return {
+        "ok": all(finding.verdict != "broken" for finding in findings),
+        "checks": [cast("Checkup", finding.as_json()) for finding in findings],
+    }
+
+
+Verdict = Literal["ok", "warning", "broken"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The result of one check; `hint` says how to fix a problem."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    hint: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckContext:
+    """What is checked: a home, and the host opened on it, if possible."""
+
+    paths: Paths
+    host: Host | None = None
+    error: ConfigError | None = None
+    """Why no host could be opened."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+class Check(Protocol):
+    """The interface of a module in `operations/checks`."""
+
+    async def check(self, context: CheckContext) -> list[Finding]:
+        """Run the check; problems are returned, not raised."""
+
+
+def ok(name: str, detail: str) -> Finding:
+    return Finding(name=name, verdict="ok", detail=detail)
+
+
+def warning(name: str, detail: str, hint: str = "") -> Finding:
+    return Finding(name=name, verdict="warning", detail=detail, hint=hint)
+
+
+def broken(name: str, detail: str, hint: str = "") -> Finding:
+    return Finding(name=name, verdict="broken", detail=detail, hint=hint)

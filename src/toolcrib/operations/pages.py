@@ -1,0 +1,49 @@
+"""Browsers that are signed in to the page."""
+
+from __future__ import annotations
+
+from toolcrib.errors import NoHost, NotFound
+from toolcrib.host import Host
+from toolcrib.operations.operation import (
+    RUNNING,
+    operation,
+)
+from toolcrib.operations.results.pages import LetInPage, PageAddress, Revoked
+from toolcrib.operations.results.times import moment
+
+
+@operation(page=True, needs=RUNNING)
+async def page_address(host: Host) -> PageAddress:
+    """Create an address that signs in one browser, once.
+
+    Raises `NoHost` if the running host serves no page.
+    """
+    base = host.pages.address
+    if base is None:
+        raise NoHost(
+            "The running host serves no page.", hint="Stop it, then start one that does with: toolcrib up"
+        )
+    # The token is in the fragment, which no server and no log sees.
+    return {"url": f"{base}/#key={host.pages.invite()}"}
+
+
+@operation(page=True, needs=RUNNING)
+async def pages(host: Host) -> list[LetInPage]:
+    """List the signed-in browsers, newest first."""
+    return [
+        {"id": key.id, "name": key.name, "made_at": moment(key.made_at), "used_at": moment(key.used_at)}
+        for key in host.pages.all()
+    ]
+
+
+@operation(page=True, needs=RUNNING)
+async def page_revoke(host: Host, id: str) -> Revoked:
+    """Sign a browser out; its open pages are disconnected.
+
+    Raises `NotFound`.
+    """
+    if not host.pages.revoke(id):
+        raise NotFound(
+            f"No signed-in browser has the id {id!r}.", hint="List them with: toolcrib open --list"
+        )
+    return {"id": id, "revoked": True}

@@ -1,0 +1,1 @@
+"""The results of operations: types, and functions that build them."""

@@ -1,0 +1,57 @@
+"""Everything that waits for the user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
+
+from toolcrib.chats.call_question import CallQuestion
+from toolcrib.host import Host
+from toolcrib.host.approvals import is_ours
+from toolcrib.host.chat_questions import QuestionWords
+
+WaitingKind = Literal["call", "sampling", "elicitation", "trust", "sign-in", "value", "changed"]
+
+
+class WaitingItem(TypedDict):
+    """Something that waits for the user."""
+
+    kind: WaitingKind
+    """`call`, `sampling` and `elicitation` are questions that block a call; the others block nothing."""
+    id: str | None
+    """The question's id; answer it with `approval_answer` if `durable`, else with `chat_reply`."""
+    durable: bool
+    server: str | None
+    tool: str | None
+    chat: str | None
+    """The chat that asks, if it is one."""
+    chat_title: str | None
+    principal: str | None
+    reason: str
+    """The server's reason, or the text of a question."""
+    tools: list[str]
+    """For `changed`: the held tools."""
+    detail: dict[str, Any]
+    """For a question: all of it, as shown to the user."""
+    since: str | None
+
+
+class Waiting(TypedDict):
+    """Everything that waits: questions first, then by age, oldest first."""
+
+    count: int
+    items: list[WaitingItem]
+
+
+async def shown_question(host: Host, detail: Mapping[str, Any]) -> CallQuestion:
+    """The gate's question with its title, the call, and the text of every rule it would write."""
+    texts = QuestionWords(
+        host.toolset.registry.snapshot.get,
+        lambda tool: is_ours(tool, host.config, host.toolset.workspace),
+        host.toolset.workspace.holds,
+    )
+    shown = detail if "exhibit" in detail else await texts.described(detail)
+    kept = CallQuestion.__annotations__
+    return cast("CallQuestion", {key: value for key, value in shown.items() if key in kept})

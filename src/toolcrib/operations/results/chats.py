@@ -1,0 +1,118 @@
+"""Chats and their turns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from toolcrib.chats.events import ChatEvent
+from toolcrib.chats.wire import ChatTurn, TokenUsage, TurnEnding
+from toolcrib.llm.trial import LastTrial, Trials
+from toolcrib.llm.vendors import VendorStatus
+from toolcrib.operations.results.times import moment
+
+ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed", "interrupted"]
+
+
+class ChatSummary(TypedDict):
+    """A chat in a list."""
+
+    id: str
+    title: str
+    model: str
+    created: str
+    updated: str
+    parent: str | None
+    entries: int
+    state: ChatState
+    questions: int
+    """How many questions wait for an answer."""
+    calls: int
+    reason: str
+    """Why it failed, in a few words."""
+    excerpt: str | None
+    """The place that was found, when words were looked for."""
+    deleted: bool
+
+
+class ChatList(TypedDict):
+    """Chats, the latest first."""
+
+    chats: list[ChatSummary]
+    more: bool
+
+
+class CallStopped(TypedDict):
+    """A call that was stopped; false when it was not running."""
+
+    chat: str
+    call: str
+    stopped: bool
+
+
+class TurnStarted(TypedDict):
+    """A turn that goes on by itself."""
+
+    chat: str
+    turn: str
+
+
+class TurnStopped(TypedDict):
+    """A turn that was stopped; nothing of it is left running."""
+
+    chat: str
+    turn: str | None
+    ending: TurnEnding | None
+
+
+class ChatTools(TypedDict):
+    """Which tools a chat always offers, and which never."""
+
+    chat: str
+    pinned: list[str]
+    banned: list[str]
+
+
+class ChatExport(TypedDict):
+    """A chat as a file."""
+
+    name: str
+    mime: str
+    text: str
+
+
+class RunningTurn(TypedDict):
+    """The latest turn as it is told: go on with what comes after `n`. Of one that is over, no events."""
+
+    turn: str
+    n: int
+    running: bool
+    events: list[ChatEvent]
+
+
+class ChatView(TypedDict):
+    """A chat as a page shows it."""
+
+    chat: ChatSummary
+    turns: list[ChatTurn]
+    earlier: int
+    """How many turns come before the first of these."""
+    running: RunningTurn | None
+    usage: TokenUsage
+    cost: float | None
+    calls: int
+    pinned: list[str]
+    banned: list[str]
+    project: str
+
+
+def models_json(chosen: str | None, offers: list[VendorStatus], trials: Trials) -> dict[str, Any]:
+    """What there is to ask."""
+    vendors = [{**asdict(offer), "tried": _trial_json(trials.of(offer.vendor))} for offer in offers]
+    return {"model": chosen, "vendors": vendors}
+
+
+def _trial_json(last: LastTrial | None) -> dict[str, Any] | None:
+    return None if last is None else {**asdict(last), "at": moment(last.at)}

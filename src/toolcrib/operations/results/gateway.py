@@ -1,0 +1,118 @@
+"""Gateway profiles and MCP clients."""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import quote
+
+from typing_extensions import TypedDict
+
+from toolcrib.approvals.gate import DEFAULT_MODES
+from toolcrib.config.settings import ProfileSettings, Settings
+from toolcrib.operations.results.policy import Mode
+
+
+class ProfileShown(TypedDict):
+    """A gateway profile; the one without a name offers all tools."""
+
+    name: str
+    path: str
+    servers: list[str]
+    tools: list[str]
+    read_only: bool
+    search: bool
+    plain_names: bool
+    k: int
+    always_on: list[str]
+    token: bool
+    """Whether clients need a token."""
+    token_tail: str
+    """The token's last characters, if known."""
+    mode: Mode
+    """When its clients' calls need approval."""
+
+
+class ProfileRemoved(TypedDict):
+    name: str
+    removed: bool
+
+
+EntryForm = Literal["program", "address"]
+
+
+class KnownClient(TypedDict):
+    """An MCP client that can be connected."""
+
+    client: str
+    title: str
+    file: str
+    found: bool
+    """Whether it seems to be installed."""
+    connected: bool | None
+    """None if its file cannot be read."""
+    names: list[str]
+    problem: str
+
+
+class ClientEntry(TypedDict):
+    """How to connect a client: a command, or an entry for its config file."""
+
+    client: str
+    title: str
+    form: EntryForm
+    command: str
+    """A terminal command that writes the entry: the client's own if it has one, else ours."""
+    file: str
+    snippet: str
+    """The config file if it had only this entry."""
+    afterwards: str
+    """When the change takes effect."""
+    needs_token: bool
+    """Whether the profile needs a token; the snippet has a placeholder for it."""
+
+
+class ClientChanged(TypedDict):
+    """The change to a client's config file."""
+
+    client: str
+    title: str
+    file: str
+    written: bool
+    """False if nothing had to change."""
+    backup: str | None
+    afterwards: str
+
+
+class ViewUse(TypedDict):
+    """Use of a gateway profile."""
+
+    name: str
+    today: int
+    """Calls since midnight."""
+    last_call: str | None
+
+
+def profile_json(settings: Settings, name: str) -> ProfileShown:
+    guarded = settings.profiles[name] if name else settings.gateway
+    own = settings.profiles[name] if name else ProfileSettings()
+    always_on = settings.retrieval.always_on if own.always_on is None else own.always_on
+    return {
+        "name": name,
+        "path": f"/mcp/{quote(name, safe='')}" if name else "/mcp",
+        "servers": list(own.servers),
+        "tools": list(own.tools),
+        "read_only": own.read_only,
+        "search": own.search,
+        "plain_names": own.plain_names,
+        "k": own.k or settings.retrieval.k,
+        "always_on": list(always_on),
+        "token": bool(guarded.token_hash),
+        "token_tail": guarded.token_tail if guarded.token_hash else "",
+        "mode": _gateway_mode(settings),
+    }
+
+
+def _gateway_mode(settings: Settings) -> Mode:
+    """When calls through the gateway need approval."""
+    approvals = settings.approvals
+    return {**DEFAULT_MODES, **approvals.modes}.get("gateway", approvals.mode)

@@ -1,0 +1,322 @@
+"""Tools, and their ranking for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from toolcrib.chats.call_question import CallQuestion
+from toolcrib.chats.events import ServerAskingEvent
+from toolcrib.host import Host
+from toolcrib.operations.lookup import UP
+from toolcrib.operations.results.calls import CallProgress, CallResult
+from toolcrib.operations.results.policy import Effect
+from toolcrib.operations.results.times import moment
+from toolcrib.schema.approvals import Judgement
+from toolcrib.schema.servers import ServerState
+from toolcrib.schema.tools import Principal, Tool
+
+Origin = Literal["native", "inline", "mcp"]
+
+
+class ToolInfo(TypedDict):
+    """A tool and its origin."""
+
+    name: str
+    server: str | None
+    """None for native tools."""
+    original_name: str
+    origin: Origin
+    description: str
+    inputSchema: dict[str, Any]
+    enabled: bool
+    tokens: int
+    """Estimated tokens of its definition in a prompt."""
+    hash: str
+    stale: bool
+    annotations: dict[str, Any]
+    first_seen: str | None
+    last_changed: str | None
+    changes: list[str]
+    """The parts that last changed."""
+
+
+class MatchReason(TypedDict):
+    """A part of a tool that matches a question."""
+
+    field: str
+    terms: list[str]
+    score: float
+
+
+class ToolMatch(TypedDict):
+    """A tool that matches a question."""
+
+    name: str
+    server: str | None
+    description: str
+    score: float
+    kind: Literal["always on", "match", "just used"]
+    reasons: list[MatchReason]
+
+
+class ToolSearch(TypedDict):
+    """The tools for a question, best first."""
+
+    query: str
+    tools: list[ToolMatch]
+    searched: int
+    note: str
+
+
+class Evaluation(TypedDict):
+    """Search quality on labelled questions; shares are from 0 to 1."""
+
+    n: int
+    recall_at_1: float
+    recall_at_5: float
+    recall_at_10: float
+    ndcg_at_10: float
+    ms_per_query: float
+
+
+Standing = Literal["ready", "off", "held", "away"]
+"""`away`: its server is not up."""
+
+
+class ShelfTool(TypedDict):
+    """A tool in a list, with its status."""
+
+    name: str
+    server: str | None
+    tool: str
+    """Its own name, without the server's prefix."""
+    title: str
+    description: str
+    tokens: int
+    standing: Standing
+    why_not: str
+    """Why it cannot be called; empty if it can."""
+    always_on: bool
+    reads: bool
+    """Whether it declares itself read-only."""
+    gate: Effect
+    """The decision for a model's call without arguments; arguments may change it."""
+
+
+class RankedTool(ShelfTool):
+    """A tool with its rank for a question."""
+
+    fit: float
+    """The score, from 0 to 1: the sum of the next three."""
+    by_words: float
+    by_meaning: float
+    by_name: float
+    """Because the question names it."""
+    words: list[str]
+    """Words of the question that it contains."""
+    used: int
+    """Calls since the host started."""
+    offered: bool
+
+
+class Ranking(TypedDict):
+    """The tools that a model would be offered for a question, and the next ones."""
+
+    query: str
+    tools: list[RankedTool]
+    """Best first; the always-on tools come after the offered matches."""
+    k: int
+    always_on: int
+    all_offered: bool
+    """Whether there are few enough tools to offer all of them."""
+    offer_all: int
+    offered: int
+    offered_tokens: int
+    all_tokens: int
+    ready: int
+    known: int
+    servers: int
+    ranked: int
+    """The number of tools compared with the question."""
+    ms: float
+    note: str
+
+
+class NearWord(TypedDict):
+    """A similar word, and the tools and servers that contain it."""
+
+    word: str
+    tools: int
+    servers: list[str]
+
+
+class ToolsFound(TypedDict):
+    """Tools found by name."""
+
+    tools: list[ShelfTool]
+    near: NearWord | None
+    """A similar word, if nothing was found."""
+    ready: int
+    known: int
+    servers: int
+
+
+class ToolPart(TypedDict):
+    """A part of a definition before and after a change, as JSON."""
+
+    part: str
+    before: str
+    after: str
+
+
+class ToolDetails(ShelfTool):
+    """All details of a tool."""
+
+    origin: Origin
+    inputSchema: dict[str, Any]
+    outputSchema: dict[str, Any] | None
+    annotations: dict[str, Any]
+    definition: str
+    """The server's definition as JSON, unchanged."""
+    hash: str
+    first_seen: str | None
+    last_changed: str | None
+    changes: list[str]
+    """The parts that last changed."""
+    differences: list[ToolPart]
+    """For a held tool: differences from the approved definition."""
+    calls: int
+    """The number of recorded calls."""
+    reasons: list[str]
+    """The reasons for `gate`."""
+    rule: str | None
+    can_switch: bool
+    """Whether it can be turned on and off, as tools of servers in the config file can."""
+
+
+class ToolSet(TypedDict):
+    name: str
+    enabled: bool
+    always_on: bool
+    timeout: float | None
+    """Timeout of a call in seconds, if it differs from the server's."""
+
+
+class TryAsking(TypedDict):
+    """The call needs approval; answer with `chat_reply`."""
+
+    asking: CallQuestion
+
+
+class TryServerAsking(TypedDict):
+    """The tool's server asks the user, or wants to ask the model; answer with `chat_reply`."""
+
+    server_asking: ServerAskingEvent
+
+
+class TryAnswered(TypedDict):
+    """A question was answered."""
+
+    answered: str
+    allowed: bool
+
+
+TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered
+
+
+class Tried(TypedDict):
+    """The result of trying a tool."""
+
+    tool: str
+    outcome: Literal["ok", "tool_error"]
+    ms: float
+    result: CallResult
+
+
+MODEL = Principal(name="agent")
+"""The caller of a model's calls."""
+PAGE = Principal(name="page")
+"""The caller of the page's calls."""
+_AWAY = {
+    ServerState.NEEDS_AUTH: "server needs sign-in",
+    ServerState.NEEDS_TRUST: "server needs trust",
+    ServerState.NEEDS_CONFIG: "server needs a value",
+    ServerState.DISABLED: "server is off",
+    ServerState.FAILED: "server failed",
+    ServerState.BACKOFF: "server is down, retrying",
+    ServerState.STARTING: "server is starting",
+}
+
+
+def shelf_tool(host: Host, tool: Tool) -> ShelfTool:
+    standing, why_not = standing_of(host, tool)
+    title = tool.definition.raw.get("title")
+    return {
+        "name": tool.name,
+        "server": tool.server,
+        "tool": tool.definition.name,
+        "title": title if isinstance(title, str) else "",
+        "description": tool.definition.description,
+        "tokens": tool.tokens,
+        "standing": standing,
+        "why_not": why_not,
+        "always_on": is_always_on(host, tool),
+        "reads": tool.definition.read_only,
+        "gate": decision_for(host, tool, MODEL).decision,
+    }
+
+
+def standing_of(host: Host, tool: Tool) -> tuple[Standing, str]:
+    """Whether a tool can be called now, and why not."""
+    if tool.held:
+        return "held", "its definition changed, not offered"
+    if tool.server is not None and tool.server in host.servers:
+        state = host.servers.status(tool.server).state
+        if state not in UP:
+            reason = _AWAY.get(state, "server is not up")
+            return "away", reason if tool.enabled else f"{reason}, not offered"
+    if not tool.enabled:
+        return "off", "turned off, not offered"
+    return "ready", ""
+
+
+def is_always_on(host: Host, tool: Tool) -> bool:
+    """Whether models are offered the tool for every question."""
+    patterns = host.settings.retrieval.always_on
+    return any(fnmatchcase(tool.name, pattern) for pattern in patterns) or host.toolset.workspace.owns(tool)
+
+
+def decision_for(host: Host, tool: Tool, principal: Principal) -> Judgement:
+    """The decision for a call without arguments."""
+    return host.approvals.policy.explain(tool, {}, principal)
+
+
+def counted(host: Host, tools: Iterable[Tool]) -> tuple[int, int, int]:
+    """The number of tools that can be called, of known tools, and of servers."""
+    known = list(tools)
+    ready = sum(standing_of(host, tool)[0] == "ready" for tool in known)
+    return ready, len(known), len({tool.server for tool in known if tool.server is not None})
+
+
+def tool_json(tool: Tool) -> ToolInfo:
+    definition = tool.definition
+    return {
+        "name": tool.name,
+        "server": tool.server,
+        "original_name": definition.name,
+        "origin": tool.origin,
+        "description": definition.description,
+        "inputSchema": dict(definition.input_schema),
+        "enabled": tool.enabled,
+        "tokens": tool.tokens,
+        "hash": tool.hash,
+        "stale": tool.stale,
+        "annotations": dict(definition.annotations),
+        "first_seen": None if tool.history is None else moment(tool.history.first_seen),
+        "last_changed": None if tool.history is None else moment(tool.history.last_changed),
+        "changes": [] if tool.history is None else list(tool.history.changes),
+    }

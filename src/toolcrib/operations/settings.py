@@ -1,0 +1,144 @@
+"""Settings and secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shlex
+from collections.abc import Container
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from toolcrib.config.document import parse_document
+from toolcrib.config.settings_file import change_settings, check_key, given_keys, known_keys, shown, value_of
+from toolcrib.errors import ConfigError, ToolcribError, UsageError
+from toolcrib.host import Host
+from toolcrib.operations.operation import (
+    operation,
+)
+from toolcrib.operations.results.settings import (
+    SecretInfo,
+    SecretRemoved,
+    SecretStored,
+    SettingSaved,
+    SettingsShown,
+)
+
+
+@operation(page=True)
+async def settings_show(host: Host) -> SettingsShown:
+    """Show all settings, and which of them the config file sets."""
+    file = host.core.config_store.path
+    document = parse_document(await asyncio.to_thread(file.read_bytes), file.name)
+    return {
+        "settings": shown(host.settings),
+        "given": given_keys(document.data),
+        "known": known_keys(),
+        "file": str(file),
+    }
+
+
+@operation(page=True)
+async def settings_set(host: Host, key: str, *, value: Any = None) -> SettingSaved:
+    """Change a setting in the config file; it applies at once where possible.
+
+    Raises `UsageError` or `ConfigError`; then nothing was written.
+    """
+    check_key(key)
+    before = value_of(host.settings, key)
+    try:
+        await asyncio.to_thread(change_settings, host.core.config_store, {key: value})
+    except ConfigError as error:
+        raise _value_error(error, key) from None
+    await host.reload()
+    value = value_of(host.settings, key)
+    command = f"toolcrib settings set {key} {shlex.quote(_argument(value))}"
+    return {"key": key, "value": value, "before": before, "command": command}
+
+
+def _value_error(error: ConfigError, key: str) -> ToolcribError:
+    """The error without its line number: the value was not written."""
+    found = re.search(rf"toolcrib\.({re.escape(key)}\b.*?\.)(?= Near: |$)", error.message)
+    if found is None:
+        return error
+    return UsageError(found[1], hint=f"See its current value with: toolcrib settings list --all ({key})")
+
+
+def _argument(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@operation(page=True)
+async def secret_list(host: Host) -> list[SecretInfo]:
+    """List secrets by name, where each is stored and which servers use it; never a value.
+
+    Includes secrets that a server refers to and that are missing.
+    """
+    users: dict[str, list[str]] = {}
+    stored = await asyncio.to_thread(host.core.secrets.names)
+    for server, entry in host.config.servers.items():
+        kept = [name for name in variables_of(entry.raw) if name in stored]
+        for name in dict.fromkeys([*secrets_of(entry.raw), *kept]):
+            users.setdefault(name, []).append(server)
+    return [
+        {
+            "name": name,
+            "place": await asyncio.to_thread(host.core.secrets.place, name),
+            "servers": users.get(name, []),
+        }
+        for name in sorted({*stored, *users})
+    ]
+
+
+@operation(page=True)
+async def secret_set(host: Host, name: str, value: Annotated[str, Field(repr=False)]) -> SecretStored:
+    """Store a secret and restart the servers that use it."""
+    place = await asyncio.to_thread(host.core.secrets.set, name, value)
+    host.chats.models.trials.forget_failures()
+    users = [server for server, entry in host.config.servers.items() if name in used_by(entry.raw)]
+    restarted = [server for server in users if _runs(host, server)]
+    await asyncio.gather(*(host.servers[server].restart() for server in restarted))
+    return {"name": name, "place": place, "restarted": restarted}
+
+
+def _runs(host: Host, name: str) -> bool:
+    """True for a server that is meant to run; a disabled one stays off."""
+    return name in host.servers and host.servers.status(name).state != "disabled"
+
+
+@operation(page=True)
+async def secret_remove(host: Host, name: str) -> SecretRemoved:
+    """Remove a secret; servers that use it keep running until their next start.
+
+    `servers` in the result still refer to it.
+    """
+    await asyncio.to_thread(host.core.secrets.delete, name)
+    users = [server for server, entry in host.config.servers.items() if name in used_by(entry.raw)]
+    return {"name": name, "removed": True, "servers": users}
+
+
+_VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_REFERENCE = re.compile(r"\$\{secret:([A-Za-z0-9_][A-Za-z0-9_.-]*)\}")
+
+
+def secrets_of(raw: object) -> tuple[str, ...]:
+    """The names in `${secret:NAME}` anywhere in an entry, each once."""
+    return tuple(dict.fromkeys(_REFERENCE.findall(json.dumps(raw))))
+
+
+def variables_of(raw: object) -> tuple[str, ...]:
+    """The names in `${NAME}`, without a default, anywhere in an entry, each once."""
+    return tuple(dict.fromkeys(_VARIABLE.findall(json.dumps(raw))))
+
+
+def used_by(raw: object) -> tuple[str, ...]:
+    """The secrets that an entry may use: an unset variable may be stored as a secret."""
+    return tuple(dict.fromkeys([*secrets_of(raw), *variables_of(raw)]))
+
+
+def missing_from(raw: object, stored: Container[str], environ: Container[str]) -> list[str]:
+    """The secrets and variables of an entry that have no value."""
+    missing = [name for name in secrets_of(raw) if name not in stored]
+    return missing + [name for name in variables_of(raw) if name not in environ and name not in stored]

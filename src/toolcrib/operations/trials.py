@@ -1,0 +1,68 @@
+"""Testing a server step by step."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+
+from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.host import Host
+from toolcrib.operations.event_relay import relay
+from toolcrib.operations.installs import installations_of
+from toolcrib.operations.lookup import check_server
+from toolcrib.operations.operation import (
+    Emit,
+    Invocation,
+    operation,
+)
+from toolcrib.operations.results.servers import Trial, TrialRemedy, TrialStep, step_json
+from toolcrib.schema import failures
+from toolcrib.servers.installers.engine.remedies import find_remedy
+from toolcrib.servers.trial import StepResult
+
+
+@operation(page=True)
+async def test(host: Host, invocation: Invocation[TrialStep], name: str) -> Trial:
+    """Test a server: start a second instance step by step and review its tools.
+
+    Emits each step.
+    """
+    check_server(host, name)
+    if name in host.config.broken:
+        return await _broken(host.config.broken[name], invocation.emit)
+    async with relay(invocation.emit) as put:
+        trial, review = await host.try_server(name, lambda step: put(step_json(step)))
+    steps = [step_json(step) for step in trial.steps]
+    outcome = _outcome(trial.error, steps, review, len(trial.definitions))
+    remedy = await asyncio.to_thread(_remedy, host, name, trial.error) if trial.error else None
+    return {**outcome, "remedy": remedy} if remedy else outcome
+
+
+def _remedy(host: Host, name: str, error: ToolcribError) -> TrialRemedy | None:
+    place = installations_of(host).place(name)
+    record = place.current
+    if record is None:
+        return None
+    found = find_remedy(place.version_folder(record.id), record.options, error.message)
+    if found is None:
+        return None
+    return {
+        "reason": found.reason,
+        "option": found.option,
+        "values": list(found.values),
+        "command": shlex.join(["toolcrib", "install", name, *found.words]),
+    }
+
+
+async def _broken(error: ConfigError, emit: Emit) -> Trial:
+    """An entry that cannot be read fails at the first step, like one that cannot be resolved."""
+    step = step_json(StepResult(name="resolve", ok=False, ms=0.0, detail=error.message, hint=error.hint))
+    await emit(step)
+    return _outcome(error, [step], [], 0)
+
+
+def _outcome(error: ToolcribError | None, steps: list[TrialStep], review: list[str], tools: int) -> Trial:
+    outcome: Trial = {"ok": error is None, "steps": steps, "review": review, "tools": tools}
+    if error is not None:
+        outcome["error"] = failures.to_json(error)
+    return outcome

@@ -1,0 +1,179 @@
+"""Which commands only read, which of them need a guard when they run, and which use no network.
+
+A command only reads if its program and options are on the list and its files are not private. Some programs
+only read because the terminal runs them with a guard: git without the programs that a repository names,
+searches without private files. A guard applies to a program as a whole, so it is used only if every use of
+the program in a command only reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from toolcrib.serverkit.shell import git, scripts, searches
+from toolcrib.serverkit.shell.commands import COMMANDS, VERSIONED
+from toolcrib.serverkit.shell.options import Use, Uses, understand
+from toolcrib.serverkit.shell.paths import ShellPath, place_of, resolve
+from toolcrib.serverkit.shell.script import Simple, read_script
+from toolcrib.serverkit.shell.words import NotUnderstood, listed
+
+_SPECIAL: dict[str, Callable[[Simple], Uses | None]] = {
+    "[": scripts.test,
+    "awk": scripts.awk,
+    "command": scripts.where,
+    "diff": searches.diff,
+    "echo": scripts.echo,
+    "egrep": searches.grep,
+    "fgrep": searches.grep,
+    "find": searches.find,
+    "git": git.git,
+    "grep": searches.grep,
+    "jq": scripts.jq,
+    "printf": scripts.printf,
+    "rg": searches.rg,
+    "sed": scripts.sed,
+    "test": scripts.test,
+    "type": scripts.named,
+    "xargs": searches.xargs,
+}
+
+
+def only_reads(command: Simple) -> str:
+    """Empty when it is known to only read; else what is not known."""
+    if asks_version(command):
+        return ""
+    uses = uses_of(command)
+    if uses is None:
+        known = command.name in COMMANDS or command.name in _SPECIAL
+        return f"{command.text if known else command.name} may change something"
+    for use in uses:
+        if any(_is_private(use, folder) for folder in command.folders):
+            return f"{use.word.text} may contain secrets"
+    return ""
+
+
+def uses_of(command: Simple) -> Uses | None:
+    """The files that a command looks at; None if it may change something."""
+    special = _SPECIAL.get(command.name)
+    if special is not None:
+        return special(command)
+    syntax = COMMANDS.get(command.name)
+    return None if syntax is None else understand(command, syntax)
+
+
+def asks_version(command: Simple) -> bool:
+    """Whether it only asks a program for its version."""
+    words = [word.text for word in command.words]
+    if command.name not in VERSIONED:
+        return False
+    if words == ["-V"]:
+        return command.name in ("python", "python3")
+    return words == ["--version"] or (command.name == "git" and words == ["version"])
+
+
+def _is_private(use: Use, folder: ShellPath) -> bool:
+    """A program that only tells about files may be given a pattern; names are no secret."""
+    if use.kind == "text" or (use.kind == "name" and use.word.glob) or use.word.text == "-":
+        return False
+    place = resolve(use.word, folder)
+    return place is None or (place.tree_secret if use.kind == "search" else place.secret)
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What a command does only to read."""
+
+    programs: frozenset[str] = frozenset()
+    """The programs that it uses for nothing else."""
+    versions: frozenset[str] = frozenset()
+    """Those of them that it only asks for their version."""
+    patterns: bool = False
+    """Its patterns are for reading."""
+
+
+def guards_for(command: str, cwd: str = "", project: str = "") -> Guards:
+    """The guards that a command needs; none when it is not understood, and so was asked about."""
+    folders = {place_of(cwd, project), place_of(cwd)}  # the decision may have been made without the project
+    found = [_guards(command, folder) for folder in folders if folder is not None]
+    return Guards(
+        frozenset[str]().union(*(one.programs for one in found)),
+        frozenset[str]().union(*(one.versions for one in found)),
+        patterns=any(one.patterns for one in found),
+    )
+
+
+def _guards(command: str, folder: ShellPath) -> Guards:
+    try:
+        commands = read_script(command, folder)
+    except NotUnderstood:
+        return Guards()
+    other = [one for one in commands if only_reads(one)]
+    programs = frozenset(one.name for one in commands) - {one.name for one in other}
+    versions = programs - {one.name for one in commands if not asks_version(one)}
+    return Guards(programs, versions, patterns=not any(word.glob for one in other for word in one.words))
+
+
+def needs_rule(commands: Sequence[Simple]) -> list[Simple]:
+    """The commands that do not run unasked: those that do more than read, and those that lose their guard."""
+    names = {one.name for one in commands if only_reads(one)}
+    return [one for one in commands if one.name in names]
+
+
+_FILES = listed("chmod chown cp kill ln mkdir mktemp mv rm rmdir tee touch truncate")
+"""Programs that change files or processes here, whatever their options."""
+_BUILDS = listed("""
+    black cc clang cmake ctest eslint flake8 g++ gcc gofmt isort jest ld make mypy ninja patch prettier pylint
+    pyright pytest ruff rustc rustfmt shellcheck tsc vitest
+    """)
+_PARTS = {
+    "cargo": listed("build check clippy doc fmt test"),
+    "git": listed("""
+        add am apply branch checkout cherry-pick clean commit init merge mv rebase reset restore revert rm
+        stash switch tag worktree
+        """),
+    "go": listed("build fmt test vet"),
+    "npm": listed("run run-script t test"),
+    "pnpm": listed("run test"),
+    "yarn": listed("run test"),
+}
+"""Commands of programs that reach the network with others of theirs."""
+_SUBSTITUTION = re.compile(
+    r"s(?P<border>[/|#,:])(?:(?!(?P=border)).)*(?P=border)(?:(?!(?P=border)).)*(?P=border)[gI0-9]*"
+)
+
+
+def stays_local(command: str) -> bool:
+    """Whether nothing that a command prints can come from the network."""
+    try:
+        commands = read_script(command, writes=True)
+    except NotUnderstood:
+        return False
+    return all(map(_is_local, commands))
+
+
+def _is_local(command: Simple) -> bool:
+    first = command.words[0].text if command.words else ""
+    if asks_version(command) or command.name in _FILES or command.name in _BUILDS:
+        return True
+    if first in _PARTS.get(command.name, ()) or _edits_in_place(command):
+        return True
+    uses = uses_of(command)
+    return uses is not None and not any(
+        _is_connection(use, folder) for use in uses for folder in command.folders
+    )
+
+
+def _edits_in_place(command: Simple) -> bool:
+    """`sed -i` with one substitution, whose flags run nothing."""
+    words = [word.text for word in command.words]
+    if command.name != "sed" or words[:1] != ["-i"] or len(words) < 3:
+        return False
+    return _SUBSTITUTION.fullmatch(words[1]) is not None
+
+
+def _is_connection(use: Use, folder: ShellPath) -> bool:
+    """Some programs take paths such as `/inet/tcp/…` for connections."""
+    place = resolve(use.word, folder)
+    return place is None or (place.anchor in "/?" and place.secret)

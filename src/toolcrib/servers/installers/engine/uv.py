@@ -1,0 +1,258 @@
+"""Finds uv and Python interpreters, and passes pip's package indexes to uv, which does not read them."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.errors import InstallFailed
+from toolcrib.servers.installers.engine.contract import InstallContext
+
+_UV_OWN = (
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX_URL",
+    "UV_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "UV_CONFIG_FILE",
+    "UV_NO_INDEX",
+)
+_NOISE = re.compile(r"^\s*(warning|npm warn|Using |Resolved |Prepared |Downloading |hint: )", re.IGNORECASE)
+_ADDRESS = re.compile(r"(https?://)[^\s@/]*@")
+
+
+def find_uv(context: InstallContext) -> str:
+    """The uv in our environment, else on the PATH; raises `InstallFailed`."""
+    beside = str(Path(sys.executable).parent)
+    path = os.pathsep.join([beside, context.runner.environ.get("PATH", os.defpath)])
+    found = shutil.which("uv", path=path)
+    if found is None:
+        raise InstallFailed(
+            "uv, which installs Python servers, was not found.", hint="Install it: pip install uv"
+        )
+    return found
+
+
+def index_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that make uv use pip's indexes; empty if uv has its own settings."""
+    if any(environ.get(name) for name in _UV_OWN) or _has_own_file(environ):
+        return {}
+    pip = pip_settings(environ)
+    variables: dict[str, str] = {}
+    if pip.get("index-url"):
+        variables["UV_DEFAULT_INDEX"] = pip["index-url"]
+    if pip.get("extra-index-url"):
+        # Like pip: the best version of all indexes. uv's default would take an older one from the first
+        # index.
+        variables["UV_INDEX"] = " ".join(pip["extra-index-url"].split())
+        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+    if pip.get("find-links"):
+        variables["UV_FIND_LINKS"] = ",".join(pip["find-links"].split())
+    if pip.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+        variables["UV_NO_INDEX"] = "1"
+    if pip.get("trusted-host"):
+        variables["UV_INSECURE_HOST"] = " ".join(pip["trusted-host"].split())
+    if pip.get("cert") and not environ.get("SSL_CERT_FILE"):
+        variables["SSL_CERT_FILE"] = pip["cert"]
+    return variables
+
+
+def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """pip's settings in pip's own order: files from global to user, then variables."""
+    settings: dict[str, str] = {}
+    for file in _pip_files(environ):
+        parser = configparser.RawConfigParser()
+        try:
+            parser.read(file, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError):
+            continue
+        for section in ("global", "install"):
+            if parser.has_section(section):
+                settings.update(parser.items(section))
+    for name, value in environ.items():
+        if name.startswith("PIP_") and value:
+            settings[name[4:].lower().replace("_", "-")] = value
+    return settings
+
+
+def reasons(lines: Sequence[str]) -> str:
+    """An installer's error lines joined, without noise and passwords."""
+    spoken = [line.strip(" ×╰─▶│├·") for line in lines if line.strip() and not _NOISE.match(line)]
+    said = " ".join(spoken)[-1500:]
+    return _ADDRESS.sub(r"\1…@", said)
+
+
+def _has_own_file(environ: Mapping[str, str]) -> bool:
+    """Whether a uv.toml of the user sets an index."""
+    home = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/"), ".config"))
+    for file in (home / "uv" / "uv.toml", Path("/etc/uv/uv.toml")):
+        try:
+            if "index" in file.read_text(encoding="utf-8"):
+                return True
+        except (OSError, UnicodeDecodeError):
+            continue
+    return False
+
+
+def _pip_files(environ: Mapping[str, str]) -> list[Path]:
+    named = environ.get("PIP_CONFIG_FILE")
+    if named == os.devnull:
+        return []
+    home = Path(environ.get("HOME", "/"))
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    shared = [
+        Path(folder) / "pip" / "pip.conf" for folder in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":")
+    ]
+    files = [*shared, Path("/etc/pip.conf"), home / ".pip" / "pip.conf", config / "pip" / "pip.conf"]
+    if sys.platform == "darwin":
+        files.insert(-1, home / "Library" / "Application Support" / "pip" / "pip.conf")
+    files.append(Path(sys.prefix) / "pip.conf")
+    return [*files, Path(named)] if named else files
+
+
+OLDEST, NEWEST = 8, 30
+"""The range of Python 3 minor versions."""
+_RANGE = re.compile(r"[Pp]ython ?((?:[<>=!~]=?=? ?\d[\d.*]*)(?: ?, ?[<>=!~]=?=? ?\d[\d.*]*)*)")
+_BOUND = re.compile(r"([<>=!~]=?=?)\s*(\d+(?:\.\d+)*)(\.\*)?")
+_TAGS = re.compile(r"only found wheels for .* Python (?:implementation|ABI) tags?: (.*)")
+_VERSION_MANAGERS = (
+    (".pyenv/versions", "bin/python"),
+    (".asdf/installs/python", "bin/python"),
+    (".local/share/mise/installs/python", "bin/python"),
+)
+"""Folders of Python version managers, which may not be on the PATH."""
+
+
+@dataclass(frozen=True)
+class PythonRange:
+    """A `requires-python` range."""
+
+    text: str
+
+    def accepts(self, version: tuple[int, ...]) -> bool:
+        """Whether a version is in range; `3.13` means its newest release."""
+        return all(_fits(version, *bound) for bound in _bounds(self.text))
+
+    def lowest(self) -> str | None:
+        """The oldest version in range from ours on, else the newest older one."""
+        ours = sys.version_info[1]
+        minors = [*range(ours, NEWEST), *range(ours - 1, OLDEST - 1, -1)]
+        return next((f"3.{minor}" for minor in minors if self.accepts((3, minor))), None)
+
+
+def ranges_in(lines: Iterable[str]) -> tuple[PythonRange, ...]:
+    """The Python ranges named in a resolver's error."""
+    text = "\n".join(lines)
+    found = [PythonRange(bounds.replace(" ", "")) for bounds in _RANGE.findall(text)]
+    for tags in _TAGS.findall(text):
+        minors = {int(minor) for minor in re.findall(r"`cp3(\d+)`", tags)}
+        found += [PythonRange(f"==3.{minor}.*") for minor in sorted(minors, reverse=True)]
+    return tuple(dict.fromkeys(found))
+
+
+def fits_ours(wanted: PythonRange) -> bool:
+    return wanted.accepts(sys.version_info[:3])
+
+
+async def choose_version(
+    context: InstallContext, wanted: Iterable[PythonRange], tried: Iterable[str] = ()
+) -> str:
+    """The version to use, such as `3.13`, preferring an installed one; raises `InstallFailed`."""
+    ranges = tuple(wanted)
+    together = PythonRange(",".join(versions.text for versions in ranges))
+    choices = [together, *ranges] if together.lowest() else list(ranges)
+    for versions in choices:
+        found = await find_python(context, versions)
+        if found and found[1] not in tried:
+            return found[1]
+    version = next((low for versions in choices if (low := versions.lowest()) and low not in tried), None)
+    if version is None or not may_fetch(context):
+        raise missing_python(version, together if together.lowest() else ranges[0])
+    return version
+
+
+async def find_python(context: InstallContext, wanted: PythonRange) -> tuple[str, str] | None:
+    """An installed interpreter in range, and its version as `3.13`."""
+    line = [
+        find_uv(context),
+        "python",
+        "find",
+        "--no-project",
+        "--no-python-downloads",
+        "--quiet",
+        wanted.text,
+    ]
+    done = await context.runner.run(line, cwd=Path("/"))
+    candidates = [done.out.strip()] if done.code == 0 and done.out.strip() else []
+    for program in (*candidates, *_managed_pythons(context)):
+        version = await _version(context, program)
+        if version and wanted.accepts(version):
+            return program, f"{version[0]}.{version[1]}"
+    return None
+
+
+async def interpreter(context: InstallContext, version: str) -> str:
+    """The value for `uv --python`: the path of an installed one, else the version."""
+    found = await find_python(context, PythonRange(f"=={version}.*"))
+    return found[0] if found else version
+
+
+def may_fetch(context: InstallContext) -> bool:
+    setting = context.runner.environ.get("UV_PYTHON_DOWNLOADS", "automatic").lower()
+    return not context.offline and setting not in ("never", "manual", "false", "0")
+
+
+def missing_python(version: str | None, wanted: PythonRange, why: str = "") -> InstallFailed:
+    """The error for a Python that is neither installed nor available."""
+    if version is None:
+        return InstallFailed(
+            f"It needs Python {wanted.text}, which does not exist.", hint="Choose another version."
+        )
+    return InstallFailed(
+        f"It needs Python {wanted.text}, which is not installed and could not be downloaded. {why}".strip(),
+        hint=f"Install Python {version}, for example with: uv python install {version}. "
+        "Or choose one with --python PATH.",
+    )
+
+
+def _managed_pythons(context: InstallContext) -> list[str]:
+    home = Path(context.runner.environ.get("HOME") or Path.home())
+    found = [path for folder, inner in _VERSION_MANAGERS for path in (home / folder).glob(f"3.*/{inner}")]
+    return [str(path) for path in sorted(found, key=_folder_version)]
+
+
+def _folder_version(path: Path) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", path.parents[1].name))
+
+
+async def _version(context: InstallContext, program: str) -> tuple[int, ...] | None:
+    try:
+        line = [program, "-I", "-c", "import sys; print(*sys.version_info[:3])"]
+        done = await context.runner.run(line, cwd=Path("/"), private=True)
+        return tuple(map(int, done.out.split())) if done.code == 0 else None
+    except (InstallFailed, ValueError):
+        return None
+
+
+def _bounds(text: str) -> list[tuple[str, tuple[int, ...], bool]]:
+    return [
+        (sign, tuple(map(int, number.split("."))), bool(star)) for sign, number, star in _BOUND.findall(text)
+    ]
+
+
+def _fits(version: tuple[int, ...], sign: str, bound: tuple[int, ...], star: bool) -> bool:
+    newest = version if len(version) > 2 else (*version, 999)
+    oldest = version if len(version) > 2 else (*version, 0)
+    if sign in (">", ">="):
+        return newest[: len(bound)] >= bound if sign == ">=" else newest > bound
+    if sign in ("<", "<="):
+        return oldest < bound if sign == "<" else oldest[: len(bound)] <= bound
+    if sign == "~=":
+        return newest >= bound and newest[: len(bound) - 1] == bound[:-1]
+    same = newest[: len(bound)] == bound or (not star and oldest[: len(bound)] == bound)
+    return same if sign in ("=", "==", "===") else not (same and (star or len(version) > 2))

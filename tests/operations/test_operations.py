@@ -1,0 +1,81 @@
+"""Every operation and every check keeps its contract, and the documentation knows all of them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from toolcrib import plugins
+from toolcrib.cli.entry import program
+from toolcrib.errors import NotFound
+from toolcrib.operations.generate import files
+from toolcrib.operations.health import CHECKS
+from toolcrib.operations.index import SUBJECTS
+from toolcrib.operations.operation import Needs
+from toolcrib.operations.registry import find_operation
+
+EXAMPLE = {
+    "name": "demo",
+    "tool": "demo__add",
+    "entry": {"command": "x"},
+    "value": "x",
+    "server": "demo",
+    "host": "cursor",
+    "file": "/x/mcp.json",
+    "folder": "/x",
+    "digest": "0",
+    "text": "What is 1 plus 2?",
+    "chat": "last",
+    "id": "q1",
+    "action": "accept",
+    "allow": True,
+    "model": "demo",
+    "client": "cursor",
+    "enabled": True,
+    "call": "c1",
+    "call_id": "c1",
+    "key": "retrieval.k",
+    "queries": "/x/questions.jsonl",
+    "mark": "0",
+    "agreed": "0",
+}
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", sorted(SUBJECTS))
+def test_an_operation_offers_what_is_needed_to_run_it(name: str) -> None:
+    operation = find_operation(name)
+    fields = operation.params.model_fields
+
+    params = operation.read({key: value for key, value in EXAMPLE.items() if key in fields})
+
+    assert isinstance(operation.needs(params, lambda: ("demo",)), Needs)
+
+
+@pytest.mark.parametrize("name", plugins.names(CHECKS))
+def test_a_check_takes_its_context(name: str) -> None:
+    check = plugins.find(CHECKS, name).check
+
+    assert inspect.iscoroutinefunction(check)
+    assert list(inspect.signature(check).parameters) == ["context"]
+
+
+@pytest.mark.parametrize("name", ["__init__", "os.path", "no-such", ""])
+def test_what_is_no_operation_is_not_found(name: str) -> None:
+    with pytest.raises(NotFound):
+        find_operation(name)
+
+
+@pytest.mark.parametrize("name", program().list_commands(click.Context(program())))
+def test_every_command_is_documented(name: str) -> None:
+    assert re.search(rf"`toolcrib {name}\b", (DOCS / "command-line.md").read_text())
+    assert re.search(rf"^## `{name}`", (DOCS / "json-output.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("file", "text"), list(files()), ids=["index", "client"])
+def test_what_is_generated_is_up_to_date(file: Path, text: str) -> None:
+    assert file.read_text(encoding="utf-8") == text, "Run `make generated`."
