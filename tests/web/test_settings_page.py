@@ -75,11 +75,11 @@ def test_how_a_vendor_answered_stands_at_it_also_after_a_reload(
 
 
 def test_turning_off_asking_is_asked_about_first(settings: Page, crib: Crib):
-    settings.get_by_role("radio", name="Off", exact=True).click()
+    settings.get_by_role("radio", name="Never ask").click()
     asked = settings.get_by_role("dialog", name="Turn off approvals?")
     asked.get_by_role("button", name="Keep approvals").click()
     assert "approvals" not in _own(crib)
-    settings.get_by_role("radio", name="Off", exact=True).click()
+    settings.get_by_role("radio", name="Never ask").click()
     asked.get_by_role("button", name="Turn off").click()
     expect(settings.get_by_text("Mode: never ask")).to_be_visible()
     assert _own(crib)["approvals"] == {"mode": "off"}
