@@ -314,4 +314,4 @@ def test_the_page_shows_a_call_that_was_under_way_at_the_kill(
     kill(crib)
 
     expect(said(page, "Interrupted. The text so far is kept.")).to_be_visible()
-    expect(card(page, "sleep")).to_contain_text("may or may not have had an effect")
+    expect(card(page, "sleep")).to_contain_text("may or may not have taken effect")
