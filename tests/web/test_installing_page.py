@@ -151,7 +151,7 @@ def test_a_newer_version_is_known_in_the_list_and_its_plan_is_shown_before_it_is
     begun.get_by_role("button", name="Check for updates").click()
     begun.get_by_role("button", name="Update to 2.2.0…").wait_for()
     open_servers(crib, begun)
-    shows(begun, "tiny", "An update to 2.2.0 is known, nothing is updated by itself.")
+    shows(begun, "tiny", "Update available: 2.2.0.")
 
     begun.goto(f"{crib.base}/servers/tiny?tab=versions")
     begun.get_by_role("button", name="Update to 2.2.0…").click()
