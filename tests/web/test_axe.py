@@ -81,7 +81,7 @@ def _keys(page: Page, shown: Shown) -> Iterator[str]:
     page.goto(f"{shown.crib.base}/servers")
     expect(page.locator('[data-server="git"]')).to_be_visible()
     page.locator("body").press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     yield from _faults(page, "keys")
 
 
