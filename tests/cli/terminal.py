@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -24,6 +25,7 @@ class Terminal:
     def __init__(self, process: Process, screen: int, keyboard: int) -> None:
         self.process = process
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a read may end inside a character
         self._screen = screen
         self._keyboard = keyboard
 
@@ -55,7 +57,7 @@ class Terminal:
     def _read(self, patience: float) -> None:
         while select.select([self._screen], [], [], patience)[0]:
             try:
-                self.seen += os.read(self._screen, 65536).decode("utf-8", "replace")
+                self.seen += self._decoder.decode(os.read(self._screen, 65536))
             except OSError:
                 return
             patience = 0
