@@ -123,7 +123,7 @@ def test_a_process_that_is_just_starting_a_program_does_not_escape(token: str):
     for attempt in range(60):
         mark = f"{token}.{attempt}."
         process = subprocess.Popen(["bash", "-c", chain], env={**os.environ, MARKER: mark})
-        time.sleep(0.0005 * (attempt % 20))
+        time.sleep(0.0005 * (attempt % 20))  # so that the attempts meet it at different moments
         kill_marked(mark)
         escaped = alive(process.pid)
         end(process)
