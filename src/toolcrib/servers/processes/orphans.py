@@ -15,6 +15,8 @@ import time
 
 MARKER = "TOOLCRIB_PROCESS"
 GRACE = 1.0
+KILL_DEADLINE = 3.0
+"""Seconds for marked processes to be found and to end; a busy machine may need more than one."""
 ASK, INSIST = 15, 9
 """SIGTERM and SIGKILL, on every system that has process groups."""
 KERNEL_THREAD = 0x00200000
@@ -103,7 +105,7 @@ def _in_transit(pid: str) -> bool:
 def kill_marked(prefix: str) -> int:
     """Kill marked processes until none is left, as one may have forked meanwhile; returns how many."""
     ended: set[int] = set()
-    until = time.monotonic() + GRACE
+    until = time.monotonic() + KILL_DEADLINE
     while any(scanned := _scan(prefix)) and time.monotonic() < until:
         for pid in scanned[0]:
             try:
