@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from datetime import UTC, datetime
 from typing import Protocol
+
+LONGEST_GAP = 30 * 86_400.0
+"""A longer time without records may be a wrong clock."""
+
+
+def may_have_jumped(times: Collection[float], now: float) -> bool:
+    """Whether the clock may have jumped forward since these times, so that nothing may be deleted by age.
+
+    Records made after the jump prove nothing, until the same time has passed with a right clock.
+    """
+    last = max((time for time in times if time < now - LONGEST_GAP), default=None)
+    if last is None:
+        return False
+    following = min((time for time in times if time > last), default=now)
+    return min(following, now) - last > LONGEST_GAP
 
 
 class Clock(Protocol):

@@ -117,7 +117,7 @@ async def test_the_destructive_is_refused_in_every_mode(tools: Tools) -> None:
 async def test_modes(tools: Tools, mode: str, name: str, decision: str) -> None:
     gate = gate_with(mode=mode)
 
-    assert gate.explain(tools[name], {}, AGENT).decision == decision
+    assert (await gate.explain(tools[name], {}, AGENT)).decision == decision
 
 
 async def test_a_person_who_calls_by_hand_is_not_asked(tools: Tools) -> None:
@@ -134,16 +134,16 @@ async def test_a_deny_rule_beats_an_allow_rule(tools: Tools) -> None:
     gate.rules.add(Rule(effect="allow", server="web", tool="*"))
     gate.rules.add(Rule(effect="deny", server="web", tool="post", why="never post"))
 
-    judgement = gate.explain(tools["web__post"], {}, AGENT)
+    judgement = await gate.explain(tools["web__post"], {}, AGENT)
 
     assert (judgement.decision, judgement.reasons[0]) == ("deny", "Never post.")
-    assert gate.explain(tools["web__post"], {}, Principal(name="cli")).decision == "deny"
+    assert (await gate.explain(tools["web__post"], {}, Principal(name="cli"))).decision == "deny"
 
 
 async def test_a_rule_for_the_whole_terminal_leaves_the_commands_to_be_judged(tools: Tools) -> None:
     gate = gate_with()
     gate.rules.add(Rule(effect="allow", server="terminal", tool="run_command"))
-    assert gate.explain(tools["terminal__run_command"], {"command": "make"}, AGENT).decision == "ask"
+    assert (await gate.explain(tools["terminal__run_command"], {"command": "make"}, AGENT)).decision == "ask"
 
     gate.rules.add(
         Rule(
@@ -153,8 +153,12 @@ async def test_a_rule_for_the_whole_terminal_leaves_the_commands_to_be_judged(to
             arguments={"command": Pattern(like="make *")},
         )
     )
-    assert gate.explain(tools["terminal__run_command"], {"command": "make test"}, AGENT).decision == "allow"
-    assert gate.explain(tools["terminal__run_command"], {"command": "make; curl x"}, AGENT).decision == "ask"
+    assert (
+        await gate.explain(tools["terminal__run_command"], {"command": "make test"}, AGENT)
+    ).decision == "allow"
+    assert (
+        await gate.explain(tools["terminal__run_command"], {"command": "make; curl x"}, AGENT)
+    ).decision == "ask"
 
 
 async def test_scopes_end_where_they_say(tools: Tools) -> None:
@@ -249,15 +253,15 @@ async def test_a_refused_autonomous_run_changes_nothing(tools: Tools) -> None:
 async def test_a_server_of_others_that_calls_itself_terminal_gets_no_favours(tools: Tools) -> None:
     gate = ApprovalGate(ours=lambda tool: False)
 
-    assert gate.explain(tools["terminal__run_command"], {"command": "ls"}, AGENT).decision == "ask"
+    assert (await gate.explain(tools["terminal__run_command"], {"command": "ls"}, AGENT)).decision == "ask"
 
 
 async def test_a_protected_file_is_asked_about(tools: Tools) -> None:
     gate = gate_with(protected=[Path("/home/x/.toolcrib")], mode="on_rule")
 
     for path in ("/home/me/.bashrc", "src/../.git/hooks/pre-commit", "/home/x/.toolcrib/mcp.json"):
-        assert gate.explain(tools["files__write"], {"path": path}, AGENT).rule == "protected_files"
-    assert gate.explain(tools["files__write"], {"path": "notes.txt"}, AGENT).decision == "allow"
+        assert (await gate.explain(tools["files__write"], {"path": path}, AGENT)).rule == "protected_files"
+    assert (await gate.explain(tools["files__write"], {"path": "notes.txt"}, AGENT)).decision == "allow"
 
 
 async def test_the_exact_rule_matches_only_its_call(tools: Tools) -> None:

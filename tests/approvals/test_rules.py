@@ -166,3 +166,33 @@ def test_a_rule_that_was_stored_before_keeps_its_id_and_its_calls() -> None:
     assert fits(rule, {"x": 1}, None)
     assert fits(rule, {"x": 1, "y": None}, None)
     assert not fits(rule, {"x": True}, None)
+
+
+BOTH = {"a.b": "safe", "a": {"b": "evil"}}
+
+
+def test_a_name_with_a_dot_cannot_hide_the_argument_that_a_rule_is_about() -> None:
+    assert not fits(Rule(effect="allow", arguments={"a.b": Pattern(equals="safe")}), BOTH, None)
+    for wanted in ("safe", "evil"):
+        assert fits(Rule(effect="deny", arguments={"a.b": Pattern(equals=wanted)}), BOTH, None)
+    assert fits(Rule(effect="allow", arguments={"a.b": Pattern(equals="evil")}), {"a": {"b": "evil"}}, None)
+
+
+def test_composed_and_decomposed_characters_differ_for_allowing_and_not_for_denying() -> None:
+    composed, decomposed = {"x": "caf\u00e9"}, {"x": "cafe\u0301"}
+    for given, other in ((composed, decomposed), (decomposed, composed)):
+        pattern = {"x": Pattern(equals=given["x"])}
+        assert not fits(Rule(effect="allow", arguments=pattern), other, None)
+        assert fits(Rule(effect="deny", arguments=pattern), other, None)
+
+
+@pytest.mark.parametrize(
+    "value", [10**30, -(10**30), 1e30, float("nan"), "\ud800", "1e0", {"b": [None], "a": {}}]
+)
+def test_odd_values_match_themselves_alone_after_being_stored(value: Any) -> None:
+    stored = Rule(effect="allow", arguments={"x": Pattern(equals=value)}, closed=True, exact=True)
+    read = read_rule(json.loads(json.dumps(stored.as_json())))
+    assert read.id == stored.id
+    assert fits(read, {"x": value}, None)
+    others = [10**30 + 1, 1e30 + 1e15, float("inf"), "\ud801", 1.0, {"b": [], "a": {}}, {"a": {}}, None]
+    assert not any(fits(read, {"x": other}, None) for other in others)

@@ -21,15 +21,15 @@ def commands(name: str) -> list[str]:
     return listed
 
 
-EVERYDAY = commands("everyday_reading")
+EVERYDAY = [*commands("everyday_reading"), *(HERE / "everyday_work.txt").read_text("utf-8").splitlines()]
 BYPASSES = commands("shell_bypasses")
 CLASSES = {file.stem: file.read_text("utf-8").splitlines() for file in (HERE / "bypasses").glob("*.txt")}
 """Ways round the list, one a line, in a file for each kind."""
 
 
 def test_there_are_enough_commands_of_both_kinds() -> None:
-    assert len(set(EVERYDAY)) >= 150
-    assert sum(map(len, CLASSES.values())) >= 700
+    assert len(set(EVERYDAY)) >= 300
+    assert len({command for listed in CLASSES.values() for command in listed}) >= 1400
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -45,9 +45,28 @@ def test_no_way_round_of_a_kind_is_harmless_in_company(name: str, joint: str) ->
     assert [command for command in company if judge(command).kind == "harmless"] == []
 
 
-@pytest.mark.parametrize("command", EVERYDAY)
-def test_an_everyday_reading_command_is_harmless(command: str) -> None:
-    assert judge(command).kind == "harmless", judge(command).reason
+def test_an_everyday_reading_command_is_harmless() -> None:
+    assert [command for command in EVERYDAY if judge(command).kind != "harmless"] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("ls\u2028id", "ls\u00a0-l", "cat \u202evne.", "cat\u3000.env", "ls\U000e0001id", "ls \u2060x"),
+        *("cat x\u0085id", "l\u00ads", "ls\x0bid", "ls\x0cx", "ls \x1b[2Jx", "ls \x7fx", "cat \ufeff.env"),
+        *("ls\r\nid", "ls \\\nx", "L\u0130ST=1 ls", "ls\ud800", "c\u0301at x", "ls\x00id", "ls\x08id"),
+        *("cat <<E\n$(id)\nE", "sh <<'E'\nid\nE", "cat <<-E | sh\n\tid\nE", "ls\\\n#; id", "ls # x\ntouch x"),
+    ],
+)
+def test_a_line_that_does_not_look_as_it_runs_is_not_harmless(command: str) -> None:
+    assert judge(command).kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    "command", ["ls <&-", "ls >&-", "ls 2>&-", "<&-", ">&- ls", "ls 3>&1-", "ls >&$f", "ls <&"]
+)
+def test_no_redirection_upsets_the_judge(command: str) -> None:
+    assert judge(command).kind == "unknown"
 
 
 @pytest.mark.parametrize("command", BYPASSES)

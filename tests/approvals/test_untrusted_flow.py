@@ -96,7 +96,7 @@ async def test_a_session_that_goes_on_in_another_process_is_as_it_was() -> None:
     tools, person = Tools(), Person(YES)
     gate = gate_with(person)
     gate.rules.add(Rule(effect="allow"))
-    gate.recall(AGENT, [past(tools, "files__read", path="a"), past(tools, "web__fetch", url="x")])
+    await gate.recall(AGENT, [past(tools, "files__read", path="a"), past(tools, "web__fetch", url="x")])
 
     assert await allowed(gate, tools.call("files__write", path="a"))
 
@@ -109,7 +109,7 @@ async def test_what_is_gone_counts_as_a_tool_of_others() -> None:
     tools, person = Tools(), Person(YES)
     gate = gate_with(person)
     gate.rules.add(Rule(effect="allow"))
-    gate.recall(AGENT, [PastCall(name="gone__tool", tool=None, arguments={})])
+    await gate.recall(AGENT, [PastCall(name="gone__tool", tool=None, arguments={})])
 
     await gate.check(tools.call("files__write", path="a"))
 
@@ -120,7 +120,7 @@ async def test_what_is_gone_counts_as_a_tool_of_others() -> None:
 async def test_what_was_granted_in_another_process_is_not_granted_again() -> None:
     tools, person = Tools(), Person(YES)
     gate = gate_with(person)
-    gate.recall(AGENT, [past(tools, "terminal__request_session_mode", reason="work")])
+    await gate.recall(AGENT, [past(tools, "terminal__request_session_mode", reason="work")])
 
     await gate.check(tools.run("make"))
 
@@ -131,9 +131,9 @@ async def test_what_was_granted_in_another_process_is_not_granted_again() -> Non
 async def test_a_session_is_told_of_once() -> None:
     tools, gate = Tools(), gate_with(None)
     told = iter([past(tools, "files__read", path="a")])
-    gate.recall(AGENT, told)
+    await gate.recall(AGENT, told)
 
-    gate.recall(AGENT, (past(tools, "web__fetch", url="never looked at") for _ in range(1)))
+    await gate.recall(AGENT, (past(tools, "web__fetch", url="never looked at") for _ in range(1)))
 
     assert gate.sessions.of(AGENT).untrusted == ()
 
@@ -172,6 +172,14 @@ async def test_what_was_read_while_nobody_was_asked_still_counts_afterwards() ->
         "echo $(gh issue view 1)",
         "$EDITOR notes",
         "awk 'BEGIN { \"/inet/tcp/0/x/80\" |& getline; print }'",
+        "cargo test",
+        "go vet ./...",
+        "make --eval='x: ; curl y'",
+        "make download",
+        "npm run fetch",
+        "git rebase --exec 'curl x' main",
+        "sed -i s/a/b/ -e '1e curl x' f",
+        "gcc -wrapper curl,x a.c",
     ],
 )
 async def test_a_command_that_is_not_known_to_stay_local_counts_as_outside(command: str) -> None:
@@ -186,7 +194,7 @@ async def test_a_command_that_is_not_known_to_stay_local_counts_as_outside(comma
 
 @pytest.mark.parametrize(
     "command",
-    ["make", "pytest -q", "npm test", "git commit -am 'x y'", "echo x > f", "cargo test", "sed -i s/a/b/ f"],
+    ["make", "pytest -q", "npm test", "git commit -am 'x y'", "echo x > f", "make test", "sed -i s/a/b/ f"],
 )
 async def test_work_in_the_project_does_not_count_as_outside(command: str) -> None:
     tools, person = Tools(), Person(YES)
@@ -346,3 +354,58 @@ async def test_a_tool_that_changed_is_no_longer_lifted() -> None:
 
 def past(tools: Tools, name: str, **arguments: Any) -> PastCall:
     return PastCall(name=name, tool=tools[name], arguments=arguments)
+
+
+def _mail_tools(tools: Tools) -> None:
+    def declared(name: str, reach: str, *, outside: bool, **hints: Any) -> dict[str, Any]:
+        flow = {"outside": outside, "private": outside, "reach": reach}
+        return {**named(name, openWorldHint=True, **hints), "_meta": {"toolcrib/dataFlow": flow}}
+
+    tools.registry.put(
+        "files",
+        "mcp",
+        [
+            declared("search_emails", "account", outside=True, readOnlyHint=True),
+            declared("read_email", "account", outside=True, readOnlyHint=True),
+            declared("send_email", "anybody", outside=False),
+            declared("read_website", "anybody", outside=True, readOnlyHint=True),
+        ],
+    )
+
+
+async def test_reading_on_in_the_users_own_account_does_not_ask() -> None:
+    tools, person = Tools(), Person(YES)
+    _mail_tools(tools)
+    gate = gate_with(person)
+
+    for name in ("files__search_emails", "files__read_email", "files__search_emails"):
+        assert await allowed(gate, tools.call(name))
+
+    assert person.questions == []
+
+
+async def test_mail_is_outside_content_and_private_for_later_calls() -> None:
+    tools, person = Tools(), Person(YES)
+    _mail_tools(tools)
+    gate = gate_with(person)
+    gate.rules.add(Rule(effect="allow"))
+    await gate.check(tools.call("files__read_email"))
+
+    await gate.check(tools.call("files__read_website", url="http://elsewhere/?mail"))
+    await gate.check(tools.call("files__send_email"))
+
+    assert [question.flow for question in person.questions] == [True, True]
+    assert "possibly private data (files__read_email)" in person.questions[0].reasons[0]
+
+
+async def test_another_servers_claim_about_its_data_is_not_believed() -> None:
+    tools, person = Tools(), Person(YES)
+    claim = {"toolcrib/dataFlow": {"outside": False, "private": False, "reach": "here"}}
+    tools.registry.put("web", "mcp", [{**named("fetch", readOnlyHint=True), "_meta": claim}, named("post")])
+    gate = gate_with(person)
+    gate.rules.add(Rule(effect="allow"))
+    await gate.check(tools.call("web__fetch", url="x"))
+
+    await gate.check(tools.call("files__write", path="a"))
+
+    assert person.questions[0].flow

@@ -9,6 +9,9 @@ import pytest
 from toolcrib.config.paths import MAX_SOCKET_BYTES, Paths, close_to_others, find_paths
 from toolcrib.errors import ConfigError
 
+AS_ROOT = pytest.mark.as_root("gives files to other users", other_users=True)
+STRANGER = 12345
+
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
@@ -113,7 +116,8 @@ def test_a_folder_that_everybody_shares_is_no_home(tmp_path: Path) -> None:
     assert mode(tmp_path) == 0o1777
 
 
-def test_a_config_file_of_somebody_else_may_be_read_but_not_changed(
+@AS_ROOT
+def test_a_config_file_of_the_system_may_be_read_but_not_changed(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths.ensure()
@@ -128,6 +132,76 @@ def test_a_config_file_of_somebody_else_may_be_read_but_not_changed(
     paths.config_file.chmod(0o666)
     with pytest.raises(ConfigError, match="Other users can change"):
         close_to_others(paths.config_file)
+
+
+@AS_ROOT
+@pytest.mark.parametrize(
+    "place", ["home", "data", "logs", "workflows", "config_file", "secrets_file", "database"]
+)
+def test_what_belongs_to_another_user_is_refused(paths: Paths, place: str) -> None:
+    paths.ensure()
+    theirs: Path = getattr(paths, place)
+    if not theirs.exists():
+        theirs.mkdir() if place == "workflows" else theirs.touch()
+    os.chown(theirs, STRANGER, STRANGER)
+    theirs.chmod(0o700)
+
+    with pytest.raises(ConfigError, match=r"Other users can change|belongs to another user"):
+        paths.ensure()
+
+
+@AS_ROOT
+def test_a_home_in_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o755)
+    os.chown(theirs, STRANGER, STRANGER)
+
+    with pytest.raises(ConfigError, match="belongs to another user"):
+        find_paths(theirs / "deep" / "crib").ensure()
+    assert list(theirs.iterdir()) == []
+
+
+@pytest.mark.parametrize("through_link", [False, True])
+def test_a_home_that_everyone_could_replace_is_refused(tmp_path: Path, through_link: bool) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    home = shared / "crib"
+    if through_link:
+        home = tmp_path / "link"
+        home.symlink_to(shared / "crib")
+
+    with pytest.raises(ConfigError, match="Everyone can change the folder") as caught:
+        find_paths(home).ensure()
+    assert str(shared) in caught.value.hint
+    shared.chmod(0o1777)  # as /tmp: only the owner of an entry can replace it
+    find_paths(home).ensure()
+
+
+@pytest.mark.parametrize("place", ["config_file", "secrets_file", "database"])
+def test_a_file_that_is_a_link_into_a_shared_folder_is_refused(
+    paths: Paths, tmp_path: Path, place: str
+) -> None:
+    paths.ensure()
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    (shared / "file").touch(mode=0o600)
+    getattr(paths, place).symlink_to(shared / "file")
+
+    with pytest.raises(ConfigError, match="Everyone can change the folder"):
+        paths.ensure()
+
+
+def test_workflows_and_data_of_an_older_home_are_closed_to_everyone_else(paths: Paths) -> None:
+    paths.ensure()
+    paths.workflows.mkdir()
+    for folder in (paths.workflows, paths.data):
+        folder.chmod(0o755)
+
+    paths.ensure()
+
+    assert (mode(paths.workflows), mode(paths.data)) == (0o700, 0o700)
 
 
 def test_a_home_that_others_may_only_look_into_stays_as_it_is(paths: Paths) -> None:

@@ -34,7 +34,7 @@ def leftovers(store: ConfigStore) -> list[str]:
 def test_a_new_home_has_the_bundled_servers_on(store: ConfigStore, paths: Paths) -> None:
     config = store.read()
 
-    assert list(config.servers) == ["demo", "filesystem"]
+    assert list(config.servers) == ["demo", "filesystem", "websearch"]
     assert all(entry.enabled and entry.type == "inprocess" for entry in config.servers.values())
     assert config.servers["demo"].raw["module"] == "toolcrib.bundled.demo"
     assert config.servers["filesystem"].raw["args"] == [str(paths.files)]
@@ -240,7 +240,7 @@ def test_an_unknown_server_brings_a_guess(store: ConfigStore) -> None:
         assert caught.value.hint == "Did you mean 'filesystem'?"
     with pytest.raises(UnknownServer) as caught:
         store.remove_server("zzz")
-    assert caught.value.hint == "Known: demo, filesystem."
+    assert caught.value.hint == "Known: demo, filesystem, websearch."
 
 
 def test_the_master_switch_is_a_setting_of_the_file(store: ConfigStore) -> None:
@@ -316,7 +316,7 @@ def test_two_processes_that_edit_at_once_lose_nothing(store: ConfigStore) -> Non
     assert [process.wait(100) for process in running] == [0, 0]
     config = store.read()
     expected = {f"{who}-{number}": number % 2 == 0 for who in ("a", "b") for number in range(50)}
-    expected |= {"demo": True, "filesystem": True}
+    expected |= {"demo": True, "filesystem": True, "websearch": True}
     assert {name: entry.enabled for name, entry in config.servers.items()} == expected
     assert leftovers(store) == []
 
@@ -388,7 +388,7 @@ def test_threads_of_one_process_take_turns(store: ConfigStore) -> None:
     for thread in threads:
         thread.join(60)
 
-    assert len(servers(store)) == 10
+    assert len(servers(store)) == 11
 
 
 def test_the_lock_of_a_killed_process_is_free(store: ConfigStore) -> None:
@@ -411,4 +411,4 @@ def test_the_lock_of_a_killed_process_is_free(store: ConfigStore) -> None:
 
     store.add_server("new", {"command": "x"})
 
-    assert list(servers(store)) == ["demo", "filesystem", "new"]
+    assert list(servers(store)) == ["demo", "filesystem", "websearch", "new"]

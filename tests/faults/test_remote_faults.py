@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +20,9 @@ import pytest
 from toolcrib.errors import AuthRequired, RemoteUnreachable, ServerUnavailable
 from toolcrib.schema.servers import ServerState
 
+FLOODING = Path(__file__).parents[2] / "benchmarks/flooding_http_server.py"
+MEANWHILE = 0.5
+"""How long a call takes during which the host should have little to do."""
 TOOL = {"name": "hello", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
 
 
@@ -178,3 +186,54 @@ async def test_an_address_that_is_no_server_says_so(crib):
             status = host.servers.status("far")
             assert status.state is ServerState.FAILED
             assert "404" in status.reason
+
+
+@contextmanager
+def flooding(way: str, kind: str) -> Iterator[dict[str, Any]]:
+    command = [sys.executable, str(FLOODING), way, kind]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        try:
+            yield {"type": "sse" if way == "sse" else "http", "url": url, "era": "legacy"}
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("way", "kind"),
+    [
+        ("http", "small"),
+        ("http", "comment"),
+        ("http", "drip"),
+        ("http", "informational"),
+        ("sse", "sampling"),
+    ],
+)
+async def test_a_remote_server_that_floods_is_read_slowly(crib, until, way, kind):
+    with flooding(way, kind) as entry:
+        crib.entry("flooding", entry)
+        crib.server("steady")
+        async with crib.open() as host:
+            await until(host, lambda: host.servers.status("flooding").state is ServerState.DEGRADED)
+            assert "read slowly" in host.servers.status("flooding").reason
+            for number in range(20):
+                answer = await host.call("steady__echo", {"text": str(number)})
+                assert answer["content"][0]["text"] == str(number)
+            busy = time.process_time()
+            await host.call("steady__sleep", {"seconds": MEANWHILE})
+            share = (time.process_time() - busy) / MEANWHILE
+            assert share < 0.6, "most of the time the host has nothing to do"
+            if way == "http":  # with SSE, an answer comes after what was sent before it
+                assert (await host.call("flooding__echo", {}))["content"][0]["text"] == "echo"
+
+
+async def test_a_flood_in_place_of_an_answer_is_read_slowly_too(crib, until):
+    with flooding("call", "small") as entry:
+        crib.entry("flooding", entry)
+        async with crib.open() as host:
+            await host.ready()
+            call = asyncio.ensure_future(host.call("flooding__echo", {}))
+            await until(host, lambda: host.servers.status("flooding").state is ServerState.DEGRADED)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)

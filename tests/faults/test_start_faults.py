@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from datetime import UTC, datetime, timedelta
 
@@ -10,6 +11,7 @@ import pytest
 
 from toolcrib.errors import ServerNotReady
 from toolcrib.schema.servers import ServerState
+from toolcrib.testing.clock import TurnedClock
 
 
 async def test_01_a_server_that_always_exits_is_soon_tried_only_now_and_then_and_harms_no_other(crib, until):
@@ -41,6 +43,29 @@ async def test_03_a_missing_command_fails_at_once_and_says_where_it_was_looked_f
         assert os.environ["PATH"] in status.reason
         assert "Install" in status.hint
         assert status.restarts == 0
+
+
+async def test_a_command_that_is_put_in_place_later_starts_without_being_asked(crib, until, tmp_path):
+    clock = TurnedClock()
+    program = tmp_path / "late-program"
+    crib.server("late")
+    entry = crib.document["mcpServers"]["late"]
+    line = shlex.join([entry["command"], *entry["args"]])
+    crib.entry("late", {**entry, "command": str(program), "args": []})
+    async with crib.open(clock=clock) as host:
+        await until(host, lambda: host.servers.status("late").state is ServerState.FAILED)
+        program.write_text(f"#!/bin/sh\nexec {line}\n")
+        program.chmod(stat.S_IRWXU)
+        clock.turn(100)
+        await until(host, lambda: host.servers.status("late").state is ServerState.READY)
+        assert (await host.call("late__echo", {"text": "here"}))["content"][0]["text"] == "here"
+
+
+async def test_a_server_that_never_was_ready_is_waited_for_in_full_only_the_first_time(crib, until):
+    crib.server("hanging", "hang", timeouts={"start": 1}, restart={"firstDelay": 0.01, "giveUpAfter": 99})
+    async with crib.open() as host:
+        await until(host, lambda: host.servers.status("hanging").restarts == 1)
+        assert host.servers["hanging"]._patience() == host.settings.call_wait
 
 
 async def test_04_a_file_that_cannot_be_executed_fails_at_once(crib, tmp_path):

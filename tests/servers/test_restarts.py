@@ -10,6 +10,7 @@ from toolcrib.errors import (
     ConfigError,
     ConnectionLost,
     MissingSecret,
+    NetworkRefused,
     PeerError,
     RemoteUnreachable,
     ResourceShortage,
@@ -34,7 +35,7 @@ def budget(**policy: float) -> RestartBudget:
     [
         (ConfigError("wrong"), ServerState.NEEDS_CONFIG),
         (MissingSecret("none"), ServerState.NEEDS_CONFIG),
-        (SpawnFailed("not found"), ServerState.FAILED),
+        (NetworkRefused("not there"), ServerState.FAILED),
         (AuthRequired("401"), ServerState.NEEDS_AUTH),
     ],
 )
@@ -57,13 +58,30 @@ def test_retries_stay_slow_until_the_server_was_ready_for_a_while():
     delays += [one.after(CRASH, now=1.0, ready_for=9).delay]
     delays += [one.after(CRASH, now=n * 1000.0, ready_for=5).delay for n in range(1, 3)]
     assert delays == [1, 60, 120, 240]
-    assert one.after(CRASH, now=9000, ready_for=10).delay == 1
+    assert one.after(CRASH, now=9000, ready_for=10).delay == 0
     assert one.after(CRASH, now=9001, ready_for=0).delay == 1
 
 
-def test_a_server_that_crashes_after_some_good_work_is_restarted_soon_every_time():
+@pytest.mark.parametrize("seconds", [10, 11, 70, 100_000])
+def test_a_server_that_crashes_after_some_good_work_is_restarted_at_once_every_time(seconds: float):
     one = budget(first_delay=1, give_up_after=5)
-    assert {one.after(CRASH, now=n * 70.0, ready_for=70).delay for n in range(100)} == {1}
+    assert {one.after(CRASH, now=n * seconds, ready_for=seconds).delay for n in range(100)} == {0}
+
+
+def test_a_server_that_works_for_nine_seconds_at_a_time_is_never_given_up():
+    one = budget(first_delay=1, give_up_after=5)
+    verdicts = [one.after(CRASH, now=n * 9.0, ready_for=9) for n in range(100)]
+    assert {verdict.state for verdict in verdicts} == {ServerState.BACKOFF}
+    assert verdicts[-1].delay == 300
+
+
+def test_a_command_that_cannot_be_run_counts_as_failed_and_is_tried_now_and_then():
+    one = budget()
+    verdicts = [one.after(SpawnFailed("not found"), now=n * 300.0, ready_for=0) for n in range(5)]
+    assert {verdict.state for verdict in verdicts} == {ServerState.FAILED}
+    assert [verdict.delay for verdict in verdicts] == [60, 120, 240, 300, 300]
+    never = RestartBudget(RestartPolicy(enabled=False))
+    assert never.after(SpawnFailed("not found"), now=0, ready_for=0) == RestartDecision(ServerState.FAILED)
 
 
 def test_without_restarts_a_crash_is_the_end():
@@ -91,7 +109,8 @@ def test_a_good_while_of_being_ready_wipes_the_slate():
     one = budget(give_up_after=3, first_delay=1, good_after=60)
     one.after(CRASH, now=0, ready_for=0)
     one.after(CRASH, now=1, ready_for=0)
-    assert one.after(CRASH, now=70, ready_for=60) == RestartDecision(ServerState.BACKOFF, 1)
+    assert one.after(CRASH, now=70, ready_for=60) == RestartDecision(ServerState.BACKOFF, 0)
+    assert one.after(CRASH, now=71, ready_for=0) == RestartDecision(ServerState.BACKOFF, 1)
 
 
 def test_a_person_who_asks_for_a_fresh_start_gets_one():
@@ -110,9 +129,15 @@ def test_an_outage_is_retried_slowly_for_ever():
 
 def test_an_outage_after_having_been_there_is_retried_soon_and_then_slowly():
     one = budget()
-    assert one.after(OUTAGE, now=0, ready_for=5).delay == 1
+    assert one.after(OUTAGE, now=0, ready_for=60).delay == 0
     assert one.after(OUTAGE, now=1, ready_for=0).delay == 30
-    assert one.after(OUTAGE, now=40, ready_for=5).delay == 1
+    assert one.after(OUTAGE, now=40, ready_for=60).delay == 0
+
+
+def test_a_remote_host_that_is_there_for_moments_only_is_not_asked_every_second():
+    one = budget()
+    delays = [one.after(OUTAGE, now=float(n), ready_for=1).delay for n in range(6)]
+    assert delays == [1, 60, 120, 240, 300, 300]
 
 
 def test_outages_use_up_nothing_of_the_crash_budget():

@@ -26,7 +26,7 @@ class Offers:
         self.complaints: list[str | None] = []
         self._news = asyncio.Event()
 
-    def offer(self, definitions: list[Any]) -> None:
+    async def offer(self, definitions: list[Any]) -> None:
         self.lists.append(definitions)
         self._news.set()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.tools.definitions import MAX_DEFINITION_BYTES, canonical_json, read_definitions
+from toolcrib.tools.definitions import MAX_DEFINITION_BYTES, MAX_VALUES, canonical_json, read_definitions
 
 
 def test_a_malformed_definition_loses_only_itself() -> None:
@@ -30,7 +30,7 @@ def test_a_malformed_definition_loses_only_itself() -> None:
         ("#4", "the definition has no name"),
         ("odd", "its inputSchema is not an object"),
         ("deep", "the definition is nested too deeply"),
-        ("huge", "the definition is larger than 1024 KiB"),
+        ("huge", "the definition is larger than 256 KiB"),
         ("python", "the definition is not JSON"),
     ]
 
@@ -70,3 +70,12 @@ def test_any_text_can_be_hashed(text: str) -> None:
     assert problems == []
     assert one.hash
     assert text in canonical_json(one.definition.raw)
+
+
+def test_a_definition_of_very_many_values_is_refused() -> None:
+    schema = {"enum": [[] for _ in range(MAX_VALUES)]}
+
+    read, problems = read_definitions([{"name": "good"}, {"name": "wide", "inputSchema": schema}])
+
+    assert [one.definition.name for one in read] == ["good"]
+    assert problems[0].reason == f"the definition has more than {MAX_VALUES:,} values"

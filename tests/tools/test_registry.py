@@ -245,3 +245,24 @@ def test_a_thousand_tools_are_registered_and_one_server_changes_alone() -> None:
     assert after.by_server["s49"] == before.by_server["s49"]
     assert all(after.tools[name] is before.tools[name] for name in after.tools if "s50__" not in name)
     assert registry.snapshot is after
+
+
+def test_an_unfinished_list_does_not_undo_a_later_change() -> None:
+    registry = Registry()
+    older = registry.put_in_steps("shop", "mcp", listed(*(f"old_{number}" for number in range(2000))))
+    assert next(older, "finished") is None
+    registry.put("shop", "mcp", listed("new"))
+
+    list(older)
+
+    assert list(registry.snapshot.tools) == ["shop__new"]
+
+
+def test_a_list_of_an_unfinished_change_is_replaced_as_a_whole() -> None:
+    registry = Registry()
+    registry.put("shop", "mcp", listed("before"))
+    steps = registry.put_in_steps("shop", "mcp", listed(*(f"tool_{number}" for number in range(2000))))
+    seen = {tuple(registry.snapshot.tools) for _ in steps}
+
+    assert seen == {("shop__before",)}
+    assert len(registry.snapshot.tools) == 2000

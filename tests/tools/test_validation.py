@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -314,3 +315,12 @@ def test_a_reference_into_an_alternative_still_names_the_argument() -> None:
     }
 
     assert '"y"' in complaint({"y": 1}, schema).message
+
+
+@pytest.mark.parametrize("pattern", [r"(?=(a+))\1b", r"^(a+)+(?!c)$", r"(a*)\1*b", r"(?<=a)a*a*a*b"])
+def test_patterns_that_backtrack_are_left_to_the_server_for_long_texts(pattern: str) -> None:
+    schema = {"properties": {"words": {"items": {"type": "string", "pattern": pattern}}}}
+    began = time.thread_time()
+    ArgumentChecker().check(tool_with(schema), {"words": ["a" * 2000] * 200})
+    assert time.thread_time() - began < 0.05
+    complaint({"words": ["!"]}, {"properties": {"words": {"items": {"pattern": r"(?=(a+))\1b"}}}})

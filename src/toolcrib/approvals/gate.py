@@ -9,34 +9,53 @@ from __future__ import annotations
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, cast
 
 from toolcrib import plugins
-from toolcrib.approvals.facts import Facts, PastCall, shell_argument_named
+from toolcrib.approvals import grants
+from toolcrib.approvals.facts import Facts, PastCall
+from toolcrib.approvals.judging import Case, RuleModule, judge, judge_beside_loop, remember_commands
 from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
 from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion
 from toolcrib.approvals.reach import brings_outside, brings_private, source_of
-from toolcrib.approvals.rule_match import speaks_of
+from toolcrib.approvals.rule_results import in_scope
 from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import SessionState, SessionStates
-from toolcrib.approvals.verdict import conclude
 from toolcrib.config.settings import ApprovalSettings
-from toolcrib.schema.approvals import LIFTS, SCOPES, Effect, Judgement, Lift, Mode, RuleResult, Scope
+from toolcrib.schema.approvals import (
+    LIFTS,
+    SCOPES,
+    CallScope,
+    Effect,
+    Judgement,
+    Lift,
+    Mode,
+    Scope,
+)
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
-
-if TYPE_CHECKING:
-    from toolcrib.approvals.rule import Rule
 
 RULES = "toolcrib.approvals.rules"
 _ALLOWED = Decision(allowed=True)
 
 DEFAULT_MODES: Mapping[str, Mode] = {"cli": "off", "python": "off", "gateway": "on_rule"}
 """Users who call a tool themselves have already decided; clients behind the gateway ask their own user."""
+
+
+Preview = Callable[[ToolCall], Awaitable[Mapping[str, Any] | None]]
+"""Describes a call for the user: a mail, an event or a message as it will look; None if nothing is known."""
+
+
+FindScope = Callable[[ToolCall], Awaitable[CallScope | None]]
+"""What a call acts on, if its tool says so."""
+
+
+async def _nothing(call: ToolCall) -> None:
+    return None
 
 
 class AllowAll:
@@ -46,19 +65,13 @@ class AllowAll:
         return _ALLOWED
 
 
-class RuleModule(Protocol):
-    """A module of `rules/`."""
-
-    def check(self, call: ToolCall, facts: Facts) -> RuleResult | None:
-        """Its result for this call, if it applies."""
-
-
 class ApprovalGate:
     """The gate that all surfaces share.
 
     `ours` recognises tools that ship with Toolcrib. `modes` are by the first part of the principal's name,
     `mode` is the default. `asker` is used by sessions without their own; without any, calls that need
-    approval are denied. `folders` are the user's working folders besides a session's project.
+    approval are denied. `folders` are the user's working folders besides a session's project. `preview`
+    shows what one of our tools would do, and `scope_of` finds what it acts on.
     """
 
     def __init__(
@@ -71,7 +84,10 @@ class ApprovalGate:
         asker: Asker | None = None,
         protected: Sequence[Path] = (),
         folders: Sequence[str] = (),
+        default_project: str = "",
         disk: Disk | None = None,
+        preview: Preview = _nothing,
+        scope_of: FindScope = _nothing,
     ) -> None:
         self.mode = mode
         self.modes = modes
@@ -83,10 +99,13 @@ class ApprovalGate:
         self._ours = ours
         self._protected = tuple(protected)
         self._folders = tuple(folders)
+        self._default_project = default_project  # where commands of sessions without a project run
         self._disk = disk or LocalDisk()
+        self._preview = preview
+        self._scope_of = scope_of
         self._plain = Facts(ours=False, protected=self._protected)
         modules = [(name, plugins.find(RULES, name)) for name in plugins.names(RULES)]
-        self._own = [(name, cast("RuleModule", module)) for name, module in modules]
+        self._modules = [cast("RuleModule", module) for _, module in modules]
         self._has_foreign_rules = any(module.__package__ != RULES for _, module in modules)
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
 
@@ -102,7 +121,7 @@ class ApprovalGate:
         session.asker, session.project, session.mode = asker, project, mode
         return session
 
-    def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
+    async def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
         """Add what a session did before this process; earlier grants no longer apply.
 
         A tool that no longer exists counts as untrusted.
@@ -110,12 +129,20 @@ class ApprovalGate:
         session = self.sessions.of(principal)
         if session.recalled:
             return
+        await self.add_results(principal, calls)
         session.recalled = True
+
+    async def add_results(self, principal: Principal, calls: Iterable[PastCall]) -> None:
+        """The results of calls that were made elsewhere are part of the session from now on."""
+        session, known = self.sessions.of(principal), list[ToolCall]()
         for past in calls:
             if past.tool is None:
                 session.saw(past.name, untrusted=True, private_from=past.name)
             else:
-                self._saw(session, ToolCall("", past.tool, past.arguments, principal))
+                known.append(ToolCall("", past.tool, past.arguments, principal))
+        await remember_commands((call, self._ours(call.tool)) for call in known)
+        for call in known:
+            self._saw(session, call)
 
     def end_turn(self, principal: Principal) -> None:
         """A turn has ended, and with it everything granted for it."""
@@ -136,9 +163,13 @@ class ApprovalGate:
             return "session"
         return session.mode or self.modes.get(principal.name.partition(":")[0], self.mode)
 
-    def explain(self, tool: Tool, arguments: Mapping[str, Any], principal: Principal) -> Judgement:
+    def explain_tool(self, tool: Tool, principal: Principal) -> Judgement:
+        """The verdict about a call without arguments."""
+        return judge(self._case(ToolCall("", tool, {}, principal)))
+
+    async def explain(self, tool: Tool, arguments: Mapping[str, Any], principal: Principal) -> Judgement:
         """The verdict about a call; nothing runs and no one is asked."""
-        return self._judge(ToolCall("", tool, arguments, principal))
+        return await self._judge(ToolCall("", tool, arguments, principal))
 
     async def check(self, call: ToolCall) -> Decision:
         # The common case, kept cheap: no user's or other package's rules, and no built-in rule applies.
@@ -150,7 +181,7 @@ class ApprovalGate:
                     self._saw(session, call)
                 return _ALLOWED
         began = time.perf_counter()
-        judgement = self._judge(call)
+        judgement = await self._judge(call)
         noted = {**self._noted(call, judgement), "judged_ms": _milliseconds(began)}
         if judgement.decision == "ask":
             return await self._ask(call, noted)
@@ -160,32 +191,24 @@ class ApprovalGate:
         """Whether no built-in rule applies; those for commands and code are for our own tools."""
         return not self._ours(call.tool) and protected_files.check(call, self._plain) is None
 
-    def _judge(self, call: ToolCall) -> Judgement:
+    async def _judge(self, call: ToolCall) -> Judgement:
+        return await judge_beside_loop(self._case(call))
+
+    def _case(self, call: ToolCall) -> Case:
         session = self.sessions.of(call.principal)
-        mode = self._mode_in(session, call.principal)
-        theirs = self._findings_of_person(call, session)
         facts = Facts(
             ours=self._ours(call.tool),
             untrusted=session.untrusted,
             private=session.private,
             private_from=session.private_from,
             lifted=session.is_lifted(call.tool),
-            vouched=any(one.effect == "allow" for one in theirs),
             protected=self._protected,
-            project=session.project,
+            project=session.project or self._default_project,
             disk=self._disk,
         )
-        own = [found for _, rule in self._own if (found := rule.check(call, facts)) is not None]
-        return conclude(own, theirs, mode, declared_reading=call.tool.definition.read_only)
-
-    def _findings_of_person(self, call: ToolCall, session: SessionState) -> list[RuleResult]:
-        ours, ground = self._ours(call.tool), self._ground(call.tool, session)
-        return [
-            _finding(rule)
-            for rule in self.rules.active
-            if _in_scope(rule, call.principal, session)
-            and speaks_of(rule, call.tool, call.arguments, ours=ours, ground=ground)
-        ]
+        mode, ground = self._mode_in(session, call.principal), self._ground(call.tool, session)
+        rules = [rule for rule in self.rules.active if in_scope(rule, call.principal, session)]
+        return Case(call, facts, mode, rules, ground, self._modules)
 
     def _ground(self, tool: Tool, session: SessionState) -> PathContext:
         """Our own tools resolve paths in the project; for others the folder is unknown."""
@@ -197,14 +220,21 @@ class ApprovalGate:
         asker = session.asker or self.asker
         before = digest(dict(call.arguments))
         async with session.asking:
-            judgement = self._judge(call)  # The answer to the previous question may apply to this call too.
+            # The answer to the previous question may apply to this call too.
+            judgement = await self._judge(call)
             noted = {**noted, **self._noted(call, judgement)}
             if judgement.decision != "ask":
                 return self._decided(call, judgement, noted)
+            scope = await self._scope_of(call) if self._ours(call.tool) else None
+            if scope is not None and session.grants.cover(scope, judgement, self.mode_of(call.principal)):
+                return self._granted(call, scope, noted)
+            if scope is not None and scope.refusal:
+                return Decision(allowed=False, reason=scope.refusal, noted=noted)
             if asker is None:
                 reason = f"{judgement.reasons[0]} Nobody is there to be asked"
                 return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
-            question = self._question(call, judgement, session)
+            preview = await self._preview(call) if self._ours(call.tool) else None
+            question = self._question(call, judgement, session, preview, scope)
             self.asking[call.id] = question
             began = time.perf_counter()
             try:
@@ -212,9 +242,10 @@ class ApprovalGate:
             finally:
                 self.asking.pop(call.id, None)
             waited = _milliseconds(began)
+            await remember_commands([(call, self._ours(call.tool))])
             if digest(dict(call.arguments)) != before:
                 return Decision(allowed=False, reason="its arguments changed while the user was asked")
-            noted = {**noted, **_answer_noted(judgement, answer, waited)}
+            noted = {**noted, **_answer_noted(question, answer, waited)}
             return self._answered(call, judgement, question, answer, noted)
 
     def _noted(self, call: ToolCall, judgement: Judgement) -> dict[str, Any]:
@@ -233,6 +264,10 @@ class ApprovalGate:
             self._remember(question, answer, effect="deny")
             return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
         session = self.sessions.of(call.principal)
+        if question.grant is not None and answer.scope == "chat":
+            # What such a tool shows of its own target is part of what the user allows.
+            untrusted = judgement.flow or brings_outside(call, ours=self._ours(call.tool))
+            session.grants.add(question.grant, untrusted=untrusted)
         session.lift(answer.lift, call.tool)
         if answer.whole_turn:
             session.granted = "granted with an answer"
@@ -242,9 +277,14 @@ class ApprovalGate:
         return Decision(allowed=True, reason=reason, rule="asked", noted=noted)
 
     def _remember(self, question: CallQuestion, answer: ApprovalAnswer, *, effect: Effect) -> None:
-        if answer.scope != "once" and answer.scope in question.scopes:
+        if question.grant is None and answer.scope != "once" and answer.scope in question.scopes:
             whole = question.tool_rule if answer.any_arguments else None
             self.rules.add(question.rule_for(answer.scope, effect, answer.rule or whole))
+
+    def _granted(self, call: ToolCall, scope: CallScope, noted: Mapping[str, Any]) -> Decision:
+        self._note(call)
+        reason = f"The user allowed this in this chat: {scope.label}"
+        return Decision(allowed=True, reason=reason, rule=grants.RULE, noted={**noted, "decision": "allow"})
 
     def _decided(self, call: ToolCall, judgement: Judgement, noted: Mapping[str, Any]) -> Decision:
         allowed = judgement.decision == "allow"
@@ -268,9 +308,18 @@ class ApprovalGate:
         private_from = source_of(call.tool, ours=ours) if brings_private(call, ours=ours) else ""
         session.saw(call.tool.name, untrusted=brings_outside(call, ours=ours), private_from=private_from)
 
-    def _question(self, call: ToolCall, judgement: Judgement, session: SessionState) -> CallQuestion:
+    def _question(
+        self,
+        call: ToolCall,
+        judgement: Judgement,
+        session: SessionState,
+        preview: Mapping[str, Any] | None,
+        scope: CallScope | None,
+    ) -> CallQuestion:
         wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
+        if scope is not None:
+            scopes = ("once", "chat") if scope.key else ("once",)
         if not session.project:
             scopes = [scope for scope in scopes if scope != "project"]
         from toolcrib.approvals.proposal import proposed_rule, tool_rule  # few calls need it
@@ -284,18 +333,20 @@ class ApprovalGate:
             tool=call.tool.name,
             server=call.tool.server,
             arguments=call.arguments,
-            reasons=judgement.reasons,
+            reasons=(*judgement.reasons, *filter(None, [scope.reason if scope else ""])),
             rule=proposed_rule(
                 call,
                 ours=self._ours(call.tool),
                 ground=self._ground(call.tool, session),
                 folders=(session.project, *self._folders),
             ),
-            tool_rule=tool_rule(call, ours=self._ours(call.tool)) if lasting else None,
+            tool_rule=tool_rule(call, ours=self._ours(call.tool)) if lasting and not scope else None,
             scopes=tuple(scopes),
             flow=judgement.flow,
-            lifts=_lifts(call.principal) if judgement.flow else (),
+            lifts=_lifts(call.principal) if judgement.flow and not scope else (),
             session_mode=wanted,
+            preview=preview,
+            grant=scope if scope is not None and scope.key else None,
             digest=digest(
                 [
                     call.principal.name,
@@ -317,10 +368,12 @@ def _milliseconds(began: float) -> float:
     return round((time.perf_counter() - began) * 1000, 1)
 
 
-def _answer_noted(judgement: Judgement, answer: ApprovalAnswer, waited: float) -> dict[str, Any]:
+def _answer_noted(question: CallQuestion, answer: ApprovalAnswer, waited: float) -> dict[str, Any]:
     """The question and its answer, for the record."""
     return {
-        "asked": list(judgement.reasons),
+        "asked": list(question.reasons),
+        **({"preview": dict(question.preview)} if question.preview else {}),
+        **({"grant": question.grant.label} if question.grant and answer.scope == "chat" else {}),
         "allowed": answer.allow,
         "scope": answer.scope,
         **({"any_arguments": True} if answer.any_arguments else {}),
@@ -328,26 +381,3 @@ def _answer_noted(judgement: Judgement, answer: ApprovalAnswer, waited: float) -
         "message": answer.message,
         "waited_ms": waited,
     }
-
-
-def _finding(rule: Rule) -> RuleResult:
-    told = rule.why or f"one of your rules says {rule.effect}"
-    # A rule for a whole tool does not answer what a command does; a rule for the command does.
-    # A rule for a folder does not answer for special files in it.
-    firm = rule.effect != "allow" or ((bool(rule.arguments) or rule.closed) and not _roams(rule))
-    return RuleResult(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", firm=firm)
-
-
-def _roams(rule: Rule) -> bool:
-    """Whether the rule is for folders and not for a command."""
-    if shell_argument_named(rule.server, rule.tool) in rule.arguments:
-        return False
-    return any(pattern.under is not None for pattern in rule.arguments.values())
-
-
-def _in_scope(rule: Rule, principal: Principal, session: SessionState) -> bool:
-    if rule.scope == "chat":
-        return rule.within == (principal.session or principal.name)
-    if rule.scope == "project":
-        return bool(session.project) and rule.within == session.project
-    return True

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from toolcrib.serverkit.confined.protected import protected_part
+from toolcrib.serverkit.own_places import is_linked, own_identities
 
 _OF_EACH_PROCESS = ("/proc", "/dev")
 """Their content depends on the process."""
@@ -26,6 +27,12 @@ class Disk(Protocol):
         """The path with all links followed, as far as it exists; None if it depends on the process."""
 
     def is_folder(self, path: str) -> bool: ...
+
+    def matching(self, pattern: str) -> list[str] | None:
+        """The paths that a pattern of a shell stands for; None if there are too many to look at."""
+
+    def any_linked(self, paths: Sequence[str], folders: Sequence[Path]) -> bool:
+        """Whether one of the paths is a hard link to a file of Toolcrib in these folders."""
 
 
 class LocalDisk:
@@ -57,6 +64,23 @@ class LocalDisk:
     def is_folder(self, path: str) -> bool:
         return Path(path).is_dir()
 
+    def matching(self, pattern: str) -> list[str] | None:
+        from toolcrib.approvals.patterns import matching
+
+        return matching(pattern)
+
+    def any_linked(self, paths: Sequence[str], folders: Sequence[Path]) -> bool:
+        linked = {identity for path in paths if (identity := _linked(path))}
+        return bool(linked) and not linked.isdisjoint(own_identities(folders))
+
+
+def _linked(path: str) -> tuple[int, int] | None:
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if is_linked(status) else None
+
 
 class NoDisk:
     """No links are followed; for the examples of rules, which name no real files."""
@@ -65,6 +89,12 @@ class NoDisk:
         return os.path.normpath(path)
 
     def is_folder(self, path: str) -> bool:
+        return False
+
+    def matching(self, pattern: str) -> list[str] | None:
+        return []
+
+    def any_linked(self, paths: Sequence[str], folders: Sequence[Path]) -> bool:
         return False
 
 

@@ -7,14 +7,17 @@ the question stays, and a later answer applies to the next identical call.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolcrib.approvals.preview_text import preview_text
 from toolcrib.approvals.rule_text import revealed, rule_text, rule_words
-from toolcrib.schema.approvals import LIFTS, Effect, Lift, Scope
+from toolcrib.errors import DatabaseUnavailable
+from toolcrib.schema.approvals import LIFTS, CallScope, Effect, Lift, Scope
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
@@ -49,13 +52,18 @@ class CallQuestion:
     """How far that can be turned off, narrowest first."""
     session_mode: bool = False
     """Asks for a whole turn without questions, not for one call."""
+    preview: Mapping[str, Any] | None = None
+    """What the call would send or change, as the tool's server describes it."""
+    grant: CallScope | None = None
+    """What an answer for the chat allows instead of storing a rule: every call of the same scope."""
     digest: str = ""
     """Identifies the same call of the same session."""
 
     @property
     def call_text(self) -> str:
-        """The call as text, with hidden characters escaped."""
-        return f"{self.tool} {revealed(json.dumps(dict(self.arguments), ensure_ascii=False, indent=2))}"
+        """The call as text, with hidden characters escaped, and its preview below."""
+        call = f"{self.tool} {revealed(json.dumps(dict(self.arguments), ensure_ascii=False, indent=2))}"
+        return call if self.preview is None else f"{call}\n{preview_text(self.preview)}"
 
     @property
     def rule_text(self) -> str:
@@ -69,6 +77,8 @@ class CallQuestion:
 
     def rule_texts(self, rule: Rule | None = None) -> dict[str, dict[str, str]]:
         """The rules that could be stored, as text, by scope and effect."""
+        if self.grant is not None:
+            return {}
         lasting = [scope for scope in self.scopes if scope != "once"]
         effects: tuple[Effect, ...] = ("allow", "deny")
         return {
@@ -98,6 +108,8 @@ class CallQuestion:
             "flow": self.flow,
             "lifts": list(self.lifts),
             "session_mode": self.session_mode,
+            **({} if self.preview is None else {"preview": dict(self.preview)}),
+            **({} if self.grant is None else {"grant": self.grant.label}),
         }
 
 
@@ -147,6 +159,9 @@ class RequestStore(Protocol):
     async def waiting(self) -> list[WaitingQuestion]:
         """All unanswered questions, oldest first."""
 
+    async def withdraw(self, question_id: str) -> None:
+        """Remove an unanswered question."""
+
 
 class DurableAsker:
     """An `Asker` for sessions without a user; `timeout` in seconds, None to wait forever."""
@@ -160,8 +175,12 @@ class DurableAsker:
 
     async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         """Wait for the answer; denies after the timeout."""
+        return await self.ask_within(question, self._timeout)
+
+    async def ask_within(self, question: CallQuestion, timeout: float | None) -> ApprovalAnswer:
+        """The same with another timeout."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(timeout):
                 return await self._wait(question)
         except TimeoutError:
             return ApprovalAnswer(allow=False, message="no one answered in time")
@@ -169,10 +188,19 @@ class DurableAsker:
     async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
         """Answer a waiting question; False if the id is unknown."""
         known = await self.requests.answer(question_id, answer)
+        self.look_again()
+        return known
+
+    def look_again(self) -> None:
+        """Questions or answers were stored, by this process or another."""
         self._news.set()
         self._news = asyncio.Event()
         self.on_change()
-        return known
+
+    async def withdraw(self, question_id: str) -> None:
+        """Remove a question whose call will not be made any more."""
+        await self.requests.withdraw(question_id)
+        self.on_change()
 
     async def _wait(self, question: CallQuestion) -> ApprovalAnswer:
         answer = await self.requests.take(question.digest)
@@ -182,7 +210,9 @@ class DurableAsker:
         self.on_change()
         while True:
             news = self._news
-            answer = await self.requests.take(question.digest)
+            # A question outlasts a shared database that is away for a while.
+            with contextlib.suppress(DatabaseUnavailable):
+                answer = await self.requests.take(question.digest)
             if answer is not None:
                 return answer
             try:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from toolcrib.approvals.facts import code_argument, shell_argument
 from toolcrib.schema.tools import Tool, ToolCall
+from toolcrib.serverkit.data_flow import data_flow
 
 Reach = Literal["here", "server", "anybody"]
 """Whom a read-only call could send data to: no one, its own server, or anyone."""
@@ -23,7 +24,8 @@ def brings_outside(call: ToolCall, *, ours: bool) -> bool:
     if command is not None:
         return not _stays_local(command)
     if ours:
-        return _open_world(call.tool) is True
+        flow = data_flow(call.tool.definition.raw)
+        return flow.outside if flow is not None else _open_world(call.tool) is True
     return call.tool.origin == "mcp" or _open_world(call.tool) is not False
 
 
@@ -34,6 +36,9 @@ def brings_private(call: ToolCall, *, ours: bool) -> bool:
         return True
     if shell_argument(tool, ours=ours) or code_argument(tool, ours=ours):
         return True
+    flow = data_flow(tool.definition.raw) if ours else None
+    if flow is not None:
+        return flow.private
     if ours and not tool.definition.read_only:
         return False
     return _open_world(tool) is not True
@@ -52,6 +57,9 @@ def reach_of(call: ToolCall, *, ours: bool) -> Reach:
     if command is not None:
         return "here" if _stays_local(command) else "anybody"
     open_world = _open_world(call.tool)
+    flow = data_flow(call.tool.definition.raw) if ours else None
+    if flow is not None and flow.reach is not None:
+        return "anybody" if flow.reach == "anybody" else "here"
     if ours:
         return "anybody" if open_world else "here"
     if open_world is False and call.tool.origin != "mcp":

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from toolcrib.approvals.facts import shell_argument, shell_argument_named
 from toolcrib.approvals.paths import NO_DISK, PathContext, is_inside
@@ -46,12 +47,15 @@ def fits(rule: Rule, arguments: Mapping[str, Any], shell: str | None, ground: Pa
         if any(counts_null or arguments[name] is not None for name in further):
             return False
     cwd = "" if "cwd" in rule.arguments else str(arguments.get("cwd") or "")
+    enough = any if wide else all
     return all(
-        _fits_command(pattern.like, value, cwd, ground, wide=wide)
-        if name == shell and pattern.like is not None and isinstance(value, str)
-        else _fits(pattern, value, ground, wide=wide)
+        enough(
+            _fits_command(pattern.like, value, cwd, ground, wide=wide)
+            if name == shell and pattern.like is not None and isinstance(value, str)
+            else _fits(pattern, value, ground, wide=wide)
+            for value in _values(arguments, name)
+        )
         for name, pattern in rule.arguments.items()
-        for value in [_value(arguments, name)]
     )
 
 
@@ -85,13 +89,22 @@ def _fits(pattern: Pattern, value: Any, ground: PathContext, *, wide: bool) -> b
 
 
 def _is_same(value: Any, wanted: Any, *, wide: bool) -> bool:
-    """Whether both are the same JSON, in which `1`, `1.0` and `true` differ; if `wide`, they are equal."""
-    if wide and value == wanted:
+    """Whether both are the same JSON, in which `1`, `1.0` and `true` differ.
+
+    If `wide`, they are equal, and so are texts that only compose their characters differently.
+    """
+    if wide and (value == wanted or _is_same_text(value, wanted)):
         return True
     try:
         return canonical_json(value) == canonical_json(wanted)
     except (TypeError, ValueError, RecursionError):
         return False  # not JSON, so it was never shown
+
+
+def _is_same_text(value: Any, wanted: Any) -> bool:
+    if not isinstance(value, str) or not isinstance(wanted, str) or (value.isascii() and wanted.isascii()):
+        return False
+    return normalize("NFC", value) == normalize("NFC", wanted)
 
 
 def _fits_command(like: str, command: str, cwd: str, ground: PathContext, *, wide: bool) -> bool:
@@ -116,16 +129,20 @@ def _fits_words(wanted: Sequence[str], words: Sequence[str]) -> bool:
     return len(wanted) == len(words) and all(map(fnmatchcase, words, wanted))
 
 
-def _value(arguments: Mapping[str, Any], name: str) -> Any:
-    value: Any = arguments.get(name, _MISSING)
-    if value is not _MISSING or "." not in name:
-        return value
-    value = arguments
-    for part in name.split("."):
+def _values(arguments: Mapping[str, Any], name: str) -> list[Any]:
+    """The argument of this name; `a.b` is also `b` in `a`, and a call may have both."""
+    found = [arguments[name]] if name in arguments else []
+    if "." in name:
+        found += _nested(arguments, name.split("."))
+    return found or [_MISSING]
+
+
+def _nested(value: Any, parts: Sequence[str]) -> list[Any]:
+    for part in parts:
         if not isinstance(value, Mapping) or part not in value:
-            return _MISSING
+            return []
         value = value[part]
-    return value
+    return [value]
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from toolcrib.approvals.grants import Grants
 from toolcrib.approvals.question import Asker
 from toolcrib.schema.approvals import Lift, Mode
 from toolcrib.schema.tools import Principal, Tool
@@ -31,6 +32,8 @@ class SessionState:
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     private_from: frozenset[str] = frozenset()
+    grants: Grants = field(default_factory=Grants)
+    """Scopes that were allowed until the session ends."""
     recalled: bool = False
     """Whether the calls before this process were added."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -30,7 +30,7 @@ from toolcrib.config.sections import (
     texts,
 )
 from toolcrib.errors import ConfigError
-from toolcrib.schema.servers import Era, Isolation, RestartPolicy, ServerEntry
+from toolcrib.schema.servers import Era, Isolation, RestartPolicy, SandboxPolicy, ServerEntry
 
 MAX_NAME = 100
 LONGEST_TIMEOUT = 86_400.0
@@ -73,6 +73,33 @@ class _Memory(Section):
     limit: float = number(ServerEntry.memory_limit)
 
 
+class _Sandbox(Section):
+    """`sandbox` of an entry; see docs/sandbox.md."""
+
+    readable: tuple[str, ...] = texts()
+    writable: tuple[str, ...] = texts()
+    arguments: bool = flag(True)
+    network: bool | tuple[str, ...] | None = either(bool, flag(True), texts())
+    unix_sockets: bool = flag(False)
+    memory: float = number(SandboxPolicy.memory)
+    processes: float = number(SandboxPolicy.processes, least=1)
+    cpu: float = number(SandboxPolicy.cpu, most=6400)
+
+    def policy(self) -> SandboxPolicy:
+        hosts = self.network if isinstance(self.network, tuple) else ()
+        return SandboxPolicy(
+            readable=_once(self.readable),
+            writable=_once(self.writable),
+            arguments=self.arguments,
+            network=self.network is not False and self.network != (),
+            hosts=_once(hosts),
+            unix_sockets=self.unix_sockets,
+            memory=int(self.memory),
+            processes=int(self.processes),
+            cpu=int(self.cpu),
+        )
+
+
 class _Restart(Section):
     first_delay: float = number(RestartPolicy.first_delay, most=LONGEST_TIMEOUT)
     longest_delay: float = number(RestartPolicy.longest_delay, most=LONGEST_TIMEOUT)
@@ -112,6 +139,7 @@ class _Options(Section):
     watch: bool | tuple[str, ...] | None = either(bool, flag(False), texts())
     restart: bool | _Restart | None = either(bool, flag(True), part(_Restart))
     memory: _Memory = part(_Memory)
+    sandbox: bool | _Sandbox | None = either(bool, flag(False), part(_Sandbox))
 
     def entry_fields(self) -> dict[str, Any]:
         """The fields of a `ServerEntry`."""
@@ -132,7 +160,13 @@ class _Options(Section):
             "restart": restart.policy() if isinstance(restart, _Restart) else _restart(restart),
             "memory_warning": int(self.memory.warning),
             "memory_limit": int(self.memory.limit),
+            "sandbox": self._sandbox(),
         }
+
+    def _sandbox(self) -> SandboxPolicy | None:
+        if isinstance(self.sandbox, _Sandbox):
+            return self.sandbox.policy()
+        return SandboxPolicy() if self.sandbox else None
 
     def _call_timeout(self) -> float:
         if self.timeout is None:

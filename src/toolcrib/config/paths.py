@@ -9,17 +9,30 @@ from __future__ import annotations
 import logging
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.errors import ConfigError
+from toolcrib.config.permissions import (
+    HOME_VARIABLE,
+    check_above,
+    check_private,
+    close_to_others,
+    make_private,
+)
+
+__all__ = [
+    "CONFIG_NAME",
+    "HOME_VARIABLE",
+    "MAX_SOCKET_BYTES",
+    "Paths",
+    "close_to_others",
+    "find_paths",
+    "make_private",
+]
 
 logger = logging.getLogger(__name__)
 
-HOME_VARIABLE = "TOOLCRIB_HOME"
 MAX_SOCKET_BYTES = 100
 """A Unix socket's address holds 104 bytes on macOS and 108 on Linux, its closing zero included."""
 CONFIG_NAME = "mcp.json"
@@ -46,28 +59,66 @@ class Paths:
     socket: Path
 
     @property
+    def accounts_file(self) -> Path:
+        """The accounts with other services, without their secrets."""
+        return self.secrets_file.with_name("accounts.json")
+
+    @property
+    def workflows(self) -> Path:
+        """The files of the workflows, one each."""
+        return (self.home or self.data) / "workflows"
+
+    @property
+    def runs(self) -> Path:
+        """The runs of workflows: their database, unless the settings name another, and their files."""
+        return self.data / "runs"
+
+    @property
     def token_file(self) -> Path:
         """Holds what a client of the socket has to know."""
         return self.runtime / "host.token"
 
+    @property
+    def backups(self) -> Path:
+        """Backups that are made automatically: before a restore, and before the database is migrated."""
+        return self.database.parent / "backups"
+
+    @property
+    def restore_journal(self) -> Path:
+        """Exists while a restore replaces files, and after one was interrupted."""
+        return self.state / "restore.json"
+
     def ensure(self) -> Paths:
         """Make the folders, for this user alone, and take from others what they could do with older ones.
 
-        A folder or file that others could change, and whose permissions cannot be repaired, is refused.
+        A folder or file that others could change or replace, and whose permissions cannot be repaired, is
+        refused.
         """
-        ordinary = (self.config_file.parent, self.data, self.state, self.cache, self.logs)
-        for folder in dict.fromkeys([*ordinary, self.secrets_file.parent]):
+        shown = dict.fromkeys([self.config_file.parent, self.secrets_file.parent])
+        closed = dict.fromkeys([self.data, self.state, self.cache, self.logs])
+        for folder in (*shown, *(folder for folder in closed if folder not in shown)):
+            check_above(folder)
             make_private(folder)
-            close_to_others(folder)
+            close_to_others(folder, closed=folder in closed)
         for folder in {self.runtime, self.lock_file.parent, self.socket.parent}:
             make_private(folder)
-            _check_private(folder)
-        for file in self._private_files():
-            close_to_others(file)
+            check_private(folder)
+        for place in (*self._private_files(), self.workflows):
+            close_to_others(place, closed=True)
+        if self.restore_journal.exists():
+            self._undo_restore()
         return self
 
+    def _undo_restore(self) -> None:
+        """Put the old files back if a restore was interrupted; wait for one that is just running."""
+        from toolcrib.config.file_swap import recovered
+        from toolcrib.config.safe_files import PATIENCE
+
+        with recovered(self.restore_journal, PATIENCE):
+            logger.info("checked for an interrupted restore")
+
     def _private_files(self) -> Iterator[Path]:
-        for file in (self.config_file, self.secrets_file):
+        for file in (self.config_file, self.secrets_file, self.accounts_file):
             yield file
             yield from file.parent.glob(f"{file.name}.*")
         yield from (self.database, self.state / "host.log", *self.logs.glob("*.log*"))
@@ -94,52 +145,6 @@ def find_paths(home: Path | None = None, environ: Mapping[str, str] = os.environ
     if named:
         return _below(Path(named).expanduser().resolve())
     return _of_platform()
-
-
-def make_private(folder: Path) -> None:
-    """Make a folder and its missing parents with mode 0700; one that is there already is left as it is."""
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    try:
-        for parent in reversed(missing):
-            parent.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"The folder {folder} cannot be created: {error.strerror}.",
-            hint=f"Set {HOME_VARIABLE} to a folder that you may write to.",
-        ) from error
-    if not folder.is_dir():
-        raise ConfigError(
-            f"{folder} is not a folder, but a folder is needed there.", hint="Move it elsewhere."
-        )
-
-
-def close_to_others(path: Path) -> None:
-    """Take all permissions from other users: of a file that they can read, of a folder that they can change.
-
-    Raises `ConfigError` if they can still change it. A file that belongs to another user, such as a
-    config file that a system manages, may be readable.
-    """
-    try:
-        found = path.stat()
-    except OSError:
-        return
-    mode = stat.S_IMODE(found.st_mode)
-    if not mode & (0o022 if stat.S_ISDIR(found.st_mode) else 0o077):
-        return
-    if found.st_uid == os.getuid() and not mode & stat.S_ISVTX:
-        with suppress(OSError):
-            path.chmod(mode & 0o700)
-            logger.warning("other users had access; permissions repaired", extra=_told(path, mode))
-            return
-    if mode & 0o022:
-        raise ConfigError(
-            f"Other users can change {path}, and so run commands as you.",
-            hint=f"Make it yours and private: chown $USER {path} && chmod go= {path}",
-        )
-
-
-def _told(path: Path, mode: int) -> dict[str, str]:
-    return {"path": str(path), "mode": f"{mode:o}"}
 
 
 def _below(home: Path) -> Paths:
@@ -189,23 +194,6 @@ def _socket(runtime: Path) -> Path:
         return usual
     # Not `tempfile.gettempdir()`: TMPDIR differs between sessions and may itself be too long.
     return Path("/tmp") / f"toolcrib-{os.getuid()}-{_digest(str(runtime))[:16]}" / "host.sock"  # noqa: S108
-
-
-def _check_private(folder: Path) -> None:
-    """Refuse a folder in which another user could put or read a socket."""
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise ConfigError(
-            f"{folder} belongs to another user.", hint=f"Remove it, or set {HOME_VARIABLE} to another folder."
-        )
-    if not found.st_mode & 0o077:
-        return
-    folder.chmod(0o700)
-    if folder.lstat().st_mode & 0o077:
-        raise ConfigError(
-            f"Other users can enter {folder}, and its permissions cannot be changed.",
-            hint=f"Set {HOME_VARIABLE} to a folder on a file system that keeps permissions.",
-        )
 
 
 def _digest(text: str) -> str:

@@ -123,6 +123,8 @@ def launch_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     allowed = entry.get("envAllow") or entry.get("env_allow")
     if isinstance(allowed, list) and allowed:
         launch["envAllow"] = sorted(str(name) for name in allowed)
+    if entry.get("sandbox"):  # turning it off or changing it needs approval as well
+        launch["sandbox"] = entry["sandbox"]
     return launch
 
 

@@ -46,10 +46,14 @@ _PARTS = (
     r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?"
 )
 """Patterns are compiled on first use: most homes have no server with an address."""
-_PAIR = r"(?P<key>[^=&;]*)=(?P<value>[^&;]*)"
+_PAIR = r"(?:(?P<key>[^=&;]*)=)?(?P<value>[^&;]+)"
+"""A value may stand alone: `?KEY`."""
 _SEGMENT = r"[^/]+"
-_SHORT_KEYS = frozenset({"auth", "code", "k", "key", "pat", "sig"})
+_SHORT_KEYS = frozenset({"auth", "code", "hmac", "k", "key", "pat", "session", "sid", "sig", "ticket"})
 """Names that hold a secret in an address, and are too common to say so elsewhere."""
+_BEFORE_SECRETS = frozenset({"apikey", "api-key", "api_key", "key", "secret", "token"})
+"""Parts of a path that name the next one."""
+_SHORTEST_NAMED = 8
 _RUN = r"[A-Za-z0-9]{16,}"
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -102,17 +106,20 @@ def _in_userinfo(parts: re.Match[str]) -> Iterator[AddressSecret]:
 
 
 def _in_path(parts: re.Match[str]) -> Iterator[AddressSecret]:
+    before = ""
     for segment in re.finditer(_SEGMENT, parts["path"]):
         text = unquote(segment.group())
-        if looks_secret("", text) or _is_random(text):
+        named = before.lower() in _BEFORE_SECRETS and len(text) >= _SHORTEST_NAMED
+        before = text
+        if named or looks_secret("", text) or _is_random(text):
             yield AddressSecret("path", segment.group(), parts.start("path") + segment.start())
 
 
 def _in_pairs(parts: re.Match[str], section: str) -> Iterator[AddressSecret]:
     for pair in re.finditer(_PAIR, parts[section] or ""):
-        key, value = unquote(pair["key"]), unquote(pair["value"])
+        key, value = unquote(pair["key"] or ""), unquote(pair["value"])
         if key.lower() in _SHORT_KEYS or looks_secret(key, value) or _is_random(value):
-            yield AddressSecret(key, pair["value"], parts.start(section) + pair.start("value"))
+            yield AddressSecret(key or section, pair["value"], parts.start(section) + pair.start("value"))
 
 
 def _is_random(text: str) -> bool:

@@ -109,6 +109,15 @@ class SecretStore:
             return "keyring"
         return "file" if name in content.secrets else None
 
+    def with_added(self, values: Mapping[str, str]) -> bytes:
+        """The content of the file with more secrets in it, for a restore that replaces it later."""
+        content = self._read()
+        for name, value in values.items():
+            _check(name, value)
+            content.forget(name)
+            content.secrets[name] = value
+        return _render(content)
+
     @property
     def _keyring_wanted(self) -> bool:
         return self._environ.get(KEYRING_VARIABLE, "").strip().lower() not in ("off", "0", "false", "no")
@@ -145,9 +154,8 @@ class SecretStore:
         with exclusive(self._file):
             content = self._read()
             change(content)
-            document = {"version": VERSION, "secrets": content.secrets, "keyring": sorted(content.keyring)}
             try:
-                write_atomic(self._file, json.dumps(document, indent=2, sort_keys=True).encode())
+                write_atomic(self._file, _render(content))
             except OSError as error:
                 raise ConfigError(
                     f"{self._file} cannot be written: {error.strerror}.",
@@ -163,6 +171,11 @@ class SecretStore:
             raise ConfigError(f"{self._file} cannot be read: {error.strerror}.") from error
         _tighten(self._file)
         return _parse(self._file, text)
+
+
+def _render(content: _Content) -> bytes:
+    document = {"version": VERSION, "secrets": content.secrets, "keyring": sorted(content.keyring)}
+    return json.dumps(document, indent=2, sort_keys=True).encode()
 
 
 def _check(name: str, value: str) -> None:

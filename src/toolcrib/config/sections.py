@@ -166,6 +166,11 @@ def text(default: Any = MISSING, *, pattern: str = "", expected: str = "text") -
     return _field(_Plain(expected, fits), default)
 
 
+def checked_text(default: str, expected: str, fits: Callable[[str], bool]) -> Any:
+    """Text that passes the check."""
+    return _field(_Plain(expected, lambda value: isinstance(value, str) and fits(value)), default)
+
+
 def full_text(default: Any = MISSING) -> Any:
     """Text that is not empty."""
     return text(default, pattern=r".+", expected="text that is not empty")

@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args
 
+from toolcrib.config.database_url import is_database
 from toolcrib.config.document import Document
 from toolcrib.config.json_parser import KeyPath
 from toolcrib.config.sections import (
     InvalidValue,
     Section,
     address,
+    checked_text,
     choice,
     flag,
     named_choices,
@@ -25,6 +27,7 @@ from toolcrib.config.sections import (
 from toolcrib.schema.approvals import Mode
 
 MIB = 1024 * 1024
+_SET_IT = "set one with: toolcrib settings set database URL"
 
 
 def _start_concurrency() -> int:
@@ -187,11 +190,24 @@ class TerminalSettings(Section):
     """Further environment variables that commands may see."""
 
 
+class WorkflowSettings(Section):
+    """How long runs of workflows are kept."""
+
+    days: int = whole(30, least=1, most=3650)
+    """Finished runs are deleted after this many days, with their screenshots."""
+    megabytes: int = whole(2048, least=10)
+    """The oldest finished runs are deleted when all together take more space."""
+    at_once: int = whole(20, least=1, most=1000)
+    """Queued runs that a host works on at the same time."""
+
+
 class Settings(Section):
     """The host's settings."""
 
     global_enabled: bool = flag(True)
     """The master switch: when off, no server runs."""
+    database: str = checked_text("", f"a postgresql:// URL without a password ({_SET_IT})", is_database)
+    """A `postgresql://` URL that several hosts share; empty for the SQLite file of this home."""
     tool_prefix: Literal["", "mcp__"] = choice("", "mcp__")
     """Put before every tool's public name."""
     start_concurrency: int = whole(_start_concurrency, least=1, most=1000)
@@ -215,6 +231,7 @@ class Settings(Section):
     agent: AgentSettings = part(AgentSettings)
     approvals: ApprovalSettings = part(ApprovalSettings)
     terminal: TerminalSettings = part(TerminalSettings)
+    workflows: WorkflowSettings = part(WorkflowSettings)
 
 
 def read_settings(document: Document) -> Settings:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from contextlib import AbstractContextManager
+from copy import deepcopy
+from typing import Any, Protocol
 
 from toolcrib.config.sections import MappingKind, Section, SectionKind, camel_case, fields_of, kind_of
 from toolcrib.config.settings import Settings
@@ -136,6 +138,13 @@ def _paths(section: Mapping[str, Any], before: str = "") -> list[str]:
     return found
 
 
+class EditableDocument(Protocol):
+    """Where profiles are stored: the config file, or the shared database."""
+
+    def edit(self) -> AbstractContextManager[dict[str, Any]]:
+        """The document to change in place; written when the block is left, unless it raised."""
+
+
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TOKEN_HASH = "tokenHash"  # noqa: S105 - the name of a key
 TOKEN_TAIL = "tokenTail"  # noqa: S105 - the same
@@ -155,7 +164,9 @@ def unknown_profile(name: str, known: Iterable[str]) -> NotFound:
     return NotFound(f"There is no profile called {name!r}.", hint=hint)
 
 
-def put_profile(store: ConfigStore, name: str, view: Mapping[str, Any], *, replace: bool = False) -> None:
+def put_profile(
+    store: EditableDocument, name: str, view: Mapping[str, Any], *, replace: bool = False
+) -> None:
     """Write a profile; one that is replaced keeps its token. Raises `UsageError` when the name is taken."""
     check_profile_name(name)
     with store.edit() as document:
@@ -169,7 +180,7 @@ def put_profile(store: ConfigStore, name: str, view: Mapping[str, Any], *, repla
         profiles[name] = {**view, **kept}
 
 
-def remove_profile(store: ConfigStore, name: str) -> None:
+def remove_profile(store: EditableDocument, name: str) -> None:
     """Remove a profile and its token; raises `NotFound`."""
     with store.edit() as document:
         profiles = _section(_section(document, "toolcrib"), "profiles")
@@ -178,7 +189,7 @@ def remove_profile(store: ConfigStore, name: str) -> None:
         del profiles[name]
 
 
-def set_token_hash(store: ConfigStore, name: str, hashed: str, *, tail: str = "") -> None:
+def set_token_hash(store: EditableDocument, name: str, hashed: str, *, tail: str = "") -> None:
     """Require this token, or none if it is empty; no name means clients without a profile.
 
     `tail` is the end of the token, by which the user recognises it.
@@ -194,6 +205,18 @@ def set_token_hash(store: ConfigStore, name: str, hashed: str, *, tail: str = ""
             view[TOKEN_HASH] = hashed
         if hashed and tail:
             view[TOKEN_TAIL] = tail
+
+
+def take_profiles(document: dict[str, Any], *, remove: bool = True) -> dict[str, dict[str, Any]]:
+    """The profiles of a document by name, and under no name the token of clients without a profile."""
+    document = document if remove else deepcopy(document)
+    own = document.get(OWN)
+    if not isinstance(own, dict):
+        return {}
+    profiles: dict[str, dict[str, Any]] = own.pop("profiles", None) or {}
+    gateway = own.get("gateway")
+    token = _take_token(gateway) if isinstance(gateway, dict) else {}
+    return {**profiles, **({"": token} if token else {})}
 
 
 def _take_token(view: dict[str, Any]) -> dict[str, Any]:

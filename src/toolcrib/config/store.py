@@ -179,6 +179,7 @@ def new_document(files: Path) -> dict[str, Any]:
                 "module": "toolcrib.bundled.filesystem",
                 "args": [_escaped(str(files))],
             },
+            "websearch": {"type": "inprocess", "module": "toolcrib.bundled.websearch"},
         }
     }
 

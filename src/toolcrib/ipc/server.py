@@ -24,7 +24,8 @@ from toolcrib.errors import ConfigError, Denied, ServerUnavailable, ToolcribErro
 from toolcrib.ipc import wire
 from toolcrib.ipc.unix_socket import address_of, is_trusted, peer_pid
 from toolcrib.schema import failures
-from toolcrib.servers.processes.origin import runs_in_terminal
+from toolcrib.schema.system_failures import explained
+from toolcrib.servers.processes.origin import runs_in_sandbox
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +39,8 @@ MAX_OPERATIONS = 64
 """Per client, at the same time."""
 TOKEN_TIMEOUT = 30.0
 """Seconds a client has to send the token."""
-_NOT_FROM_TERMINAL = Denied(
-    "A command in a Toolcrib terminal cannot control the host that runs it.",
+_NOT_FROM_SANDBOX = Denied(
+    "A program in a sandbox of Toolcrib cannot control the host that runs it.",
     hint="Run it in your own terminal.",
 )
 _WRONG_TOKEN = Denied(
@@ -128,9 +129,9 @@ class _Client:
             connection = self._writer.get_extra_info("socket")
             if not is_trusted(connection):
                 return
-            if (pid := peer_pid(connection)) and runs_in_terminal(pid):
+            if (pid := peer_pid(connection)) and runs_in_sandbox(pid):
                 await self._knows_token()  # closing with an unread line would discard our answer
-                await self._refuse(None, _NOT_FROM_TERMINAL)
+                await self._refuse(None, _NOT_FROM_SANDBOX)
                 return
             await self._send(
                 {"hello": {"protocol": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}}
@@ -204,7 +205,14 @@ class _Client:
                 logger.exception("operation failed", extra={"operation": operation})
                 await self._refuse(number, unexpected(error))
             else:
-                await self._send({"id": number, "result": result})
+                await self._send_result(number, result)
+
+    async def _send_result(self, number: Any, result: Any) -> None:
+        try:
+            await self._send({"id": number, "result": result})
+        except ValueError as error:
+            text = f"The result cannot be written as JSON: {error}."
+            await self._refuse(number, ToolcribError(text, hint="Ask for a smaller part of it."))
 
     async def _refuse(self, number: Any, error: ToolcribError) -> None:
         await self._send({"id": number, "error": failures.to_json(error)})
@@ -218,7 +226,7 @@ class _Client:
 
 def unexpected(error: Exception) -> ToolcribError:
     """An unexpected exception as an error for the user."""
-    return ToolcribError(
+    return explained(error) or ToolcribError(
         f"Internal error: {type(error).__name__}: {error}",
         hint="This is a bug in Toolcrib. Please report it with the traceback from the host's log.",
     )

@@ -26,11 +26,15 @@ MAX_ANSWER = 512 * 1024 * 1024
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """Encode a message as one line."""
+    """Encode a message as one line; raises `ValueError` if it is no JSON at all."""
     try:
         return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     except UnicodeEncodeError:  # Lone surrogates, which servers can send.
         return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    except (ValueError, RecursionError):  # Numbers of many thousand digits, or deep nesting.
+        from toolcrib.serverkit.encoding import encode as encode_odd
+
+        return encode_odd(message) + b"\n"
 
 
 def decode(line: bytes) -> dict[str, Any]:

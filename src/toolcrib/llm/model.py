@@ -17,6 +17,8 @@ class ModelTraits:
     tools: bool = True
     images: bool = True
     """Whether it accepts pictures, also together with tools."""
+    structured: bool = False
+    """Whether it keeps to `answer_schema`, or at least to JSON; others ignore it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,8 @@ class CompletionRequest:
     max_tokens: int | None = None
     temperature: float | None = None
     stop: Sequence[str] = ()
+    answer_schema: Mapping[str, Any] | None = None
+    """The JSON Schema of the answer; None for text."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,10 @@ async def describe(address: str, model: str, wanted_context: int) -> ModelTraits
         value for key, value in table(info).items() if key.endswith(".context_length") and count(value)
     ]
     return ModelTraits(
-        context_tokens=min([wanted_context, *lengths]), tools="tools" in known, images="vision" in known
+        context_tokens=min([wanted_context, *lengths]),
+        tools="tools" in known,
+        images="vision" in known,
+        structured=True,
     )
 
 

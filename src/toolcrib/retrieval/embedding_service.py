@@ -11,14 +11,15 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 from toolcrib.errors import ToolcribError
 from toolcrib.retrieval import arithmetic
 from toolcrib.retrieval.embedder import Embedded, Embedder, QueryVectors
-from toolcrib.retrieval.vector_cache import VectorCache, key_of
+from toolcrib.retrieval.vector_cache import VectorCache
 from toolcrib.retrieval.word_cache import WordCache
 from toolcrib.tasks import cancel_and_wait
 
@@ -55,10 +56,11 @@ class EmbeddingService:
         """The vectors of a text, if known; see `key_of`."""
         return None if self.embedder is None else self._cache.get(key)
 
-    def want(self, passages: Iterable[str]) -> None:
+    def want(self, passages: Mapping[bytes, str]) -> None:
+        """Compute the vectors of these texts, given by their keys."""
         if self.embedder is None or asyncio.get_running_loop().time() < self._not_before:
             return
-        self._wanted |= {key_of(text): text for text in passages}
+        self._wanted |= passages
         if self._wanted and (self._making is None or self._making.done()):
             self._making = asyncio.create_task(self._make(self.embedder), name="embedding")
 
@@ -106,7 +108,7 @@ class EmbeddingService:
         loop = asyncio.get_running_loop()
         unwritten = 0
         while self._wanted:
-            portion = dict(list(self._wanted.items())[:AT_ONCE])
+            portion = dict(islice(self._wanted.items(), AT_ONCE))
             try:
                 made = await loop.run_in_executor(self._others, embedder.embed, list(portion.values()))
             except ToolcribError as error:
@@ -117,9 +119,9 @@ class EmbeddingService:
                 self._wanted.pop(key, None)
             unwritten += len(portion)
             if unwritten >= BETWEEN_WRITES:
-                self._flush()
+                await loop.run_in_executor(self._others, self._flush)
                 unwritten = 0
-        self._flush()
+        await loop.run_in_executor(self._others, self._flush)
         arithmetic.give_back()
 
     def _failed(self, error: ToolcribError) -> None:

@@ -6,10 +6,14 @@ selection's note says so.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
+from toolcrib.retrieval import arithmetic
 from toolcrib.retrieval.embedding_service import EmbeddingService
 from toolcrib.retrieval.evidence import (
     DENSE_ONLY,
@@ -64,6 +68,10 @@ Fit = tuple[float, float]
 """A tool's probability, and the share of it that is due to meaning."""
 _SAID = 240
 """Characters of each of the last two messages."""
+LOOKED_UP = 500
+"""Vectors looked up before other tasks get their turn."""
+FEW_MISSING = 500
+"""Vectors that are computed within about a second."""
 _FEW_WORDS = 2
 """A question with no more words counts as much as the messages before it."""
 
@@ -76,6 +84,7 @@ class Finder:
         self.index.rows_changed = self
         self._meaning = meaning
         self._vectors: Vectors | None = None
+        self._following = asyncio.Lock()
         self._missing: dict[int, bytes] = {}
         self._texts: dict[bytes, str] = {}
 
@@ -83,20 +92,29 @@ class Finder:
         return len(self.index)
 
     async def follow(self, tools: Callable[[], Iterable[Tool]]) -> None:
-        """Index what `tools` returns; request vectors for new tools."""
-        await follow(self.index, tools)
-        self._take()
+        """Index what `tools` returns, in short steps; request vectors for new tools."""
+        await arithmetic.prepare_beside_loop()
+        async with self._following:
+            await follow(self.index, tools)
+            await self._take_all()
         if self._meaning is None:
             return
         self._meaning.keep_words()
         if self._missing:
-            self._meaning.want(self._texts[key] for key in self._missing.values())
+            self._meaning.want({key: self._texts[key] for key in self._missing.values()})
 
     async def settle(self) -> None:
         """Wait for the vectors of all indexed tools, as far as available."""
         if self._meaning is not None and self._missing:
             await self._meaning.settle()
-            self._take()
+            await self._take_all()
+
+    async def settle_soon(self, seconds: float) -> None:
+        """Wait for so long if only few vectors are missing; searching by words need not wait for many."""
+        if 0 < len(self._missing) <= FEW_MISSING:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.settle()
 
     async def select(
         self,
@@ -190,18 +208,24 @@ class Finder:
         left, whole = len(self._missing), len(self.index)
         return f"Ranked by words alone: the vectors of {left} of {whole} tools are still being computed."
 
+    async def _take_all(self) -> None:
+        for _ in range(len(self._missing) // LOOKED_UP + 1):
+            self._take()
+            await asyncio.sleep(0)
+
     def _take(self) -> None:
-        """Take over newly computed vectors."""
+        """Take over newly computed vectors of some tools; the others come next time."""
         if self._meaning is None:
             return
-        for row, key in list(self._missing.items()):
+        for row, key in list(islice(self._missing.items(), LOOKED_UP)):
+            del self._missing[row]
             embedded = self._meaning.get(key)
             if embedded is None:
+                self._missing[row] = key  # now the last one
                 continue
             if self._vectors is None or self._vectors.dimension != len(embedded.vector):
                 self._vectors = Vectors(len(embedded.vector))
             self._vectors.put(row, embedded)
-            del self._missing[row]
             self._texts.pop(key, None)
 
     def put(self, row: int, tool: Tool) -> None:

@@ -7,8 +7,9 @@ the tools does not matter.
 from __future__ import annotations
 
 import asyncio
+import heapq
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.retrieval.documents import field_counts, saturated, term_weights
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 CONTEXT_SHARE = 0.3
 """How much the messages before a question can add, relative to the best match."""
 _MOST_GAPS = 1000
+AT_ONCE = 40
+"""Definitions read before other tasks get their turn: some ten milliseconds."""
+_USUAL_TOKENS = 150
 _TAKEN = 0.05
 """The cost of a cached tool, where reading one costs 1."""
 
@@ -58,25 +62,31 @@ class Index:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def update(self, tools: Iterable[Tool], *, at_most: int | None = None) -> bool:
-        """Index exactly these tools, without disabled ones.
+    def update(self, tools: Iterable[Tool]) -> None:
+        """Index exactly these tools, without disabled ones."""
+        for _ in self.update_in_steps(tools):
+            pass
 
-        Reads at most `at_most` definitions and returns False if some are left: call it again. Cached ones
-        cost little.
-        """
+    def update_in_steps(self, tools: Iterable[Tool]) -> Iterator[None]:
+        """Like `update`; yields after each portion. Cached definitions cost little."""
         wanted = {tool.name: tool for tool in tools if tool.enabled}
-        for name in [name for name in self._tools if name not in wanted]:
-            self._drop(name)
         held = self._tools
+        gone = [name for name in held if name not in wanted]
         # Mostly the same object, and this runs for every tool every time.
         unread = [t for name, t in wanted.items() if held.get(name) is not t and not self._is_read(t)]
-        spent, done = 0.0, 0
-        while done < len(unread) and (at_most is None or spent < at_most):
-            spent += self._put(unread[done])
-            done += 1
+        spent = 0.0
+        for name in gone:
+            self._drop(name)
+            if (spent := spent + _TAKEN) > AT_ONCE:
+                yield
+                spent = 0.0
+        for tool in unread:
+            spent += self._put(tool) * (1 + tool.tokens / _USUAL_TOKENS)
+            if spent > AT_ONCE:
+                yield
+                spent = 0.0
         if self.postings.size > 2 * len(self.postings) + _MOST_GAPS:
             self._renumber()
-        return done == len(unread)
 
     def select(
         self,
@@ -224,7 +234,8 @@ def first_rows(scores: Scores, k: int, names: Mapping[int, str]) -> list[int]:
         near = np.flatnonzero(scores >= least).tolist()
     else:
         near = list(range(len(scores)))
-    return sorted((row for row in near if row in names), key=lambda row: (-scores[row], names[row]))[:k]
+    known = (row for row in near if row in names)
+    return heapq.nsmallest(k, known, key=lambda row: (-scores[row], names[row]))
 
 
 def reasons(
@@ -254,13 +265,7 @@ def reasons(
     return sorted(found, key=lambda reason: (-reason.score, reason.field))
 
 
-AT_ONCE = 100
-"""Definitions read before other tasks get their turn: some fifteen milliseconds."""
-
-
 async def follow(index: Index, tools: Callable[[], Iterable[Tool]]) -> None:
-    """Index what `tools` returns, which is called again after each portion."""
-    while True:
-        if index.update(tools(), at_most=AT_ONCE):
-            return
+    """Index what `tools` returns, in short steps."""
+    for _ in index.update_in_steps(tools()):
         await asyncio.sleep(0)

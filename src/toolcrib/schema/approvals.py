@@ -17,6 +17,20 @@ LIFTS: tuple[Lift, ...] = ("tool", "turn", "session")
 
 
 @dataclass(frozen=True, kw_only=True)
+class CallScope:
+    """What a call acts on, as its tool says; one approval can cover all calls of a scope."""
+
+    key: str
+    """Equal keys are the same question; empty if each call needs its own."""
+    label: str
+    """What an approval allows: `Control the window “Notes” (gedit)`."""
+    reason: str = ""
+    """Why each call needs its own approval."""
+    refusal: str = ""
+    """Why the call would fail anyway, so that nobody needs to be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RuleResult:
     """One rule's result for a call."""
 

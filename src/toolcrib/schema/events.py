@@ -98,6 +98,21 @@ class Noticed:
     undo: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True)
+class WorkflowsChanged:
+    """A workflow was saved or removed."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class RunChanged:
+    """A run of a workflow, or one of its steps, changed."""
+
+    run: str
+    step: str | None = None
+
+
 Event = (
     ServerChanged
     | ServerRemoved
@@ -111,4 +126,6 @@ Event = (
     | WaitingChanged
     | TurnTold
     | Noticed
+    | WorkflowsChanged
+    | RunChanged
 )

@@ -48,6 +48,28 @@ class RestartPolicy:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SandboxPolicy:
+    """What a server in a sandbox may reach, besides the system's programs and its own folders."""
+
+    readable: tuple[str, ...] = ()
+    """Files and folders that it may read."""
+    writable: tuple[str, ...] = ()
+    """Files and folders that it may change."""
+    arguments: bool = True
+    """It may change the files and folders that its arguments name."""
+    network: bool = True
+    hosts: tuple[str, ...] = ()
+    """If any, it reaches only these, through a proxy: `api.example.com`, `*.example.com`, `HOST:PORT`."""
+    unix_sockets: bool = False
+    """It may open Unix sockets, such as the one of Docker; those in its folders are then reachable."""
+    memory: int = 0
+    """Megabytes for the data of each process; 0 for no limit."""
+    processes: int = 256
+    cpu: int = 0
+    """Percent of one processor for all its processes; 0 for no limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServerEntry:
     """One entry of `mcpServers`: the keys that all types share, and all keys as written."""
 
@@ -78,6 +100,8 @@ class ServerEntry:
     """Megabytes above which the server counts as degraded; 0 for never."""
     memory_limit: int = 4096
     """Megabytes above which it is restarted; 0 for never."""
+    sandbox: SandboxPolicy | None = None
+    """None if it may do everything that the user may."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,5 +143,7 @@ class ServerStatus:
     """Lines on stdout that were not protocol messages."""
     stale_tools: bool = False
     """The tool list is cached and not from this connection."""
+    unresponsive: bool = False
+    """It did not answer the last health check; its tools are not offered to models."""
     last_failure: str | None = None
     """When and why it last failed since the host started."""

@@ -73,12 +73,16 @@ class Tool:
     enabled: bool = True
     stale: bool = False
     """From a list that could not be refreshed."""
+    silent: bool = False
+    """Its server misses its health checks; it is not offered to models until the server answers."""
     held: bool = False
     """Its definition is not the approved one; it is disabled until the user approves it."""
     held_reason: str = ""
     """Why it is held, such as "its definition changed since it was approved"."""
     pinned: bool = False
     """Calls run only if its definition is still the approved one."""
+    launch: str = ""
+    """Hash of what its server runs or connects to; another server under the same name has another one."""
     history: DefinitionHistory | None = None
 
 

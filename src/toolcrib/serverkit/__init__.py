@@ -6,8 +6,8 @@
     def now() -> str: ...
 
 `functions` turns typed Python functions into tools, `server` and `session` speak both eras of MCP, `stdio`
-serves another process, `confined` limits file access to given folders. Nothing here imports the host or the
-MCP SDK. Public names are imported on first use.
+serves another process, `confined` limits file access to given folders, `network` fetches from public
+addresses only. Nothing here imports the host or the MCP SDK. Public names are imported on first use.
 """
 
 from __future__ import annotations

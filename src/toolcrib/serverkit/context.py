@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from toolcrib.errors import CallFailed
 
@@ -32,6 +32,8 @@ class ToolContext:
 
     on_progress: OnProgress = lambda done, total, message: None
     on_log: OnLog = lambda level, data: None
+    on_later_log: OnLog | None = None
+    """Logs that may come after the call was answered; None if the client's protocol version forbids them."""
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress; `done` must grow from one report to the next."""
@@ -46,7 +48,12 @@ class ToolContext:
         return ToolContext(
             on_progress=lambda *report: _hop(loop, self.on_progress, *report),
             on_log=lambda *report: _hop(loop, self.on_log, *report),
+            on_later_log=_hopping(loop, self.on_later_log),
         )
+
+
+def _hopping(loop: asyncio.AbstractEventLoop, log: OnLog | None) -> OnLog | None:
+    return None if log is None else lambda *report: _hop(loop, log, *report)
 
 
 def _hop(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
@@ -58,6 +65,8 @@ class ToolFailure(CallFailed):
     """The tool failed; the model reads the message and the hint and may try another way."""
 
     kind = "tool_failed"
+    reason: ClassVar[str] = ""
+    """A constant for programs, such as WINDOW_NOT_FOUND; if set, the result has it as structured data."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)

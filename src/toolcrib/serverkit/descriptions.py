@@ -19,10 +19,15 @@ from toolcrib.serverkit.server import ToolServer
 from toolcrib.suggestions import did_you_mean
 
 
-def describe(server: ToolServer, file: Path) -> ToolServer:
-    """Give the tools of a server the descriptions of a file; raises `UsageError` for what is not there."""
+def describe(server: ToolServer, file: Path, *, partial: bool = False) -> ToolServer:
+    """Give the tools of a server the descriptions of a file; raises `UsageError` for what is not there.
+
+    A `partial` server offers only some of the tools that the file describes.
+    """
     for name, about in _read(file).items():
         tool = server.tools.get(name)
+        if tool is None and partial:
+            continue
         if tool is None:
             raise _unknown(file, "tool", name, server.tools)
         if not isinstance(about, Mapping):

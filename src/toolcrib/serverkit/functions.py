@@ -20,6 +20,7 @@ from pydantic_core import ValidationError
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.arguments import Arguments, explain, read_arguments
 from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.data_flow import DATA_FLOW, SCOPED, Reach
 from toolcrib.serverkit.results import Result, failure_result, output_schema, to_result
 from toolcrib.serverkit.threads import NoThread, in_thread
 
@@ -46,6 +47,10 @@ class FunctionTool:
     function: Callable[..., Any]
     arguments: Arguments
     quick: bool = False
+    preview_function: Callable[..., Any] | None = None
+    """Describes a call for an approval question; changes nothing."""
+    scope_function: Callable[..., Any] | None = None
+    """Says what a call acts on, so that one approval can cover several; see `scope_by`."""
     _threads: threading.Semaphore = field(
         default_factory=lambda: threading.Semaphore(MAX_CALLS_AT_ONCE), init=False, repr=False
     )
@@ -63,11 +68,17 @@ class FunctionTool:
         idempotent: bool = False,
         open_world: bool | None = None,
         quick: bool = False,
+        outside: bool = False,
+        private: bool = False,
+        reach: Reach | None = None,
+        preview: Callable[..., Any] | None = None,
     ) -> FunctionTool:
         """Make a tool; its description is the docstring, its schema comes from the signature.
 
         A parameter is described by `Annotated[str, "…"]` or `Annotated[str, Field(description="…")]`.
-        `quick` promises that a blocking function returns at once, so that it needs no thread.
+        `quick` promises that a blocking function returns at once, so that it needs no thread. `outside`,
+        `private` and `reach` are those of `DataFlow`. `preview` has the same parameters and returns what an
+        approval question shows.
         """
         arguments = read_arguments(function)
         chosen: str = name or function.__name__
@@ -80,7 +91,10 @@ class FunctionTool:
         if shape is not None:
             definition["outputSchema"] = shape
         definition["annotations"] = _annotations(title, read_only, destructive, idempotent, open_world)
-        return cls(chosen, definition, function, arguments, quick)
+        if outside or private or reach is not None:
+            flow = {"outside": outside, "private": private, **({"reach": reach} if reach else {})}
+            definition["_meta"] = {DATA_FLOW: flow}
+        return cls(chosen, definition, function, arguments, quick, preview)
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> Result:
         """Run it; a failure is a result with `isError`, only cancellation is raised."""
@@ -90,11 +104,45 @@ class FunctionTool:
             return failure_result(*explain(self.name, error, self.arguments.schema))
         try:
             return to_result(await self._run(named, context or ToolContext()))
+        except ToolFailure as error:
+            return failure_result(error.message, error.hint, error.reason)
         except ToolcribError as error:
             return failure_result(error.message, error.hint)
         except Exception as error:
             logger.exception("%s failed", self.name)
             return failure_result(f"{self.name} failed: {type(error).__name__}: {error}")
+
+    async def preview(self, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What an approval question shows of a call; None if its arguments say it all."""
+        return await self._describe(self.preview_function, arguments)
+
+    async def scope(self, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a call acts on; None if the tool does not say."""
+        return await self._describe(self.scope_function, arguments)
+
+    def scope_by(self, function: Callable[..., Any]) -> None:
+        """Have calls approved by what they act on.
+
+        The function has the same parameters as the tool and returns `key`, `label` and `reason`: calls with
+        the same key are one question, an empty key asks each time.
+        """
+        self.scope_function = function
+        self.definition["_meta"] = {**self.definition.get("_meta", {}), SCOPED: True}
+
+    async def _describe(
+        self, function: Callable[..., Any] | None, arguments: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        if function is None:
+            return None
+        try:
+            named = self.arguments.check(arguments)
+        except ValidationError:
+            return None
+        if inspect.iscoroutinefunction(function):
+            shown = await function(**named)
+        else:
+            shown = await in_thread(function, **named)
+        return shown if isinstance(shown, dict) else None
 
     async def _run(self, named: dict[str, Any], context: ToolContext) -> Any:
         if inspect.iscoroutinefunction(self.function):

@@ -21,8 +21,10 @@ PLACES_VARIABLE = "TOOLCRIB_PROTECT"
 """Set by a host for the bundled servers that it runs as processes: paths, separated as in `PATH`."""
 FOLDERS = ("cache", "data", "logs", "run", "state")
 """Directly in a home folder, beside the config and secrets files."""
-FILES = ("mcp.json", "secrets.json")
+FILES = ("mcp.json", "secrets.json", "accounts.json")
 """Their backups, locks and temporary files begin with the same names."""
+KEPT = (*FOLDERS, "backups", "runs", "workflows", "data/backups", "data/runs")
+"""Folders in our places whose files are recognised under other names too."""
 LENT = "files"
 """The folder in a home that its filesystem server may use."""
 DATABASE = "toolcrib.db"
@@ -115,19 +117,25 @@ def within(path: Path, folder: Path) -> bool:
 
 def is_own_file(status: os.stat_result) -> bool:
     """Whether an open file is one of ours under another name: a hard link."""
-    if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
-        return False
-    return (status.st_dev, status.st_ino) in set(_identities())
+    return is_linked(status) and (status.st_dev, status.st_ino) in set(own_identities())
+
+
+def is_linked(status: os.stat_result) -> bool:
+    """Whether a file has further names."""
+    return status.st_nlink > 1 and stat.S_ISREG(status.st_mode)
 
 
 def _same_name(one: str, other: str) -> bool:
     return one == other or folded(one) == folded(other)
 
 
-def _identities() -> Iterator[tuple[int, int]]:
-    """Of the files in our places, and in the folders there; deeper lie only installed servers."""
-    folders = [folder for place in own_places() for folder in (place, *(place / name for name in FOLDERS))]
-    for folder in folders:
+def own_identities(places: Iterable[Path] | None = None) -> Iterator[tuple[int, int]]:
+    """Of the files in these places, by default ours, and in the folders there.
+
+    Deeper lie only installed servers.
+    """
+    known = own_places() if places is None else places
+    for folder in (folder for place in known for folder in (place, *(place / name for name in KEPT))):
         try:
             entries = list(os.scandir(folder))
         except OSError:

@@ -49,9 +49,13 @@ def text_result(text: str) -> Result:
     return {"content": [{"type": "text", "text": text}], "isError": False}
 
 
-def failure_result(message: str, hint: str = "") -> Result:
-    """A result that tells the model what went wrong and what to do next."""
-    return {**text_result(f"{message}\n{hint}" if hint else message), "isError": True}
+def failure_result(message: str, hint: str = "", reason: str = "") -> Result:
+    """A result that tells the model what went wrong and what to do next; with a reason also as data."""
+    result = {**text_result(f"{message}\n{hint}" if hint else message), "isError": True}
+    if reason:
+        error = {"reason": reason, "message": message, "hint": hint}
+        result["structuredContent"] = {"error": error}
+    return result
 
 
 def to_result(value: Any) -> Result:

@@ -35,18 +35,26 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 NAMES = _listed("""
-    .env .env.* .envrc .netrc _netrc .pgpass .my.cnf .mylogin.cnf .npmrc .pypirc .git-credentials .htpasswd
+    .env* *.env .dev.vars .netrc _netrc .pgpass .my.cnf .mylogin.cnf .npmrc .pypirc .git-credentials .htpasswd
     .vault-token .dockercfg .boto .s3cfg .lesshst .credentials .credentials.json .databrickscfg .kaggle .fly
     .ssh .gnupg .aws .azure .gcloud .kube .oci .snowflake .terraform.d .password-store .secrets .toolcrib
-    .codex .claude* .gemini .mozilla .thunderbird .railway .supabase .subversion
+    .codex .claude* .gemini .mozilla .thunderbird .railway .supabase .subversion .mcp-auth .aider* .continue
+    .qwen .copilot .pulumi .modal.toml .sentryclirc .rclone.conf rclone.conf .ngrok2 .minikube .pki .vnc
+    .yarnrc.yml .bunfig.toml .condarc .curlrc .wgetrc .msmtprc .mbsyncrc .authinfo* .xauthority .iceauthority
+    .rhosts .smbcredentials .viminfo .zhistory .histfile .terraformrc .vault_pass* .mycli.cnf
     *_history keyrings kwalletd authorized_keys
     *.pem *.key *.p12 *.pfx *.pkcs12 *.jks *.keystore *.ppk *.kdb *.kdbx *.ovpn *.keychain *.keychain-db
     secret.json secrets.json secrets.yaml secrets.yml secrets.toml secrets.env
     .mcp.json mcp.json claude_desktop_config.json credentials.json credentials.toml credentials.db
-    service-account.json application_default_credentials.json
+    service-account.json application_default_credentials.json auth.json oauth_creds.json token.json
+    *.tfstate *.tfstate.backup *.tfvars *.tfvars.json kubeconfig *.kubeconfig local.settings.json
+    wp-config.php logins.json key3.db key4.db wallet.dat *.p8 *.agekey ssh_host_*_key pgpass.conf
     """)
 """Names of files and folders that are private wherever they are; a folder includes all that is in it."""
-BEGINNINGS = ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "client_secret")
+BEGINNINGS = (
+    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "client_secret", "vault_pass", "krb5cc_"),
+    *("cookies.sqlite", "login data", "toolcrib.db"),
+)
 """Private whatever follows: `id_rsa_work`, `id_ed25519.old`."""
 SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 """Files that show which settings there are, without their values."""
@@ -168,22 +176,26 @@ def _is_secret_name(one: Part, hidden: bool) -> bool:
     )
 
 
+_SOLID = 3
+"""Characters of a beginning that a pattern must have, unless it matches the beginning itself."""
+
+
 def _begins(one: Part, beginning: Part) -> bool:
-    """Whether a name that fits begins so, and not only because a `*` stands for all of the beginning."""
-    left, seen = [(0, 0, False)], set[tuple[int, int, bool]]()
+    """Whether a name that fits begins so, and not only because a `*` stands for nearly all of it."""
+    left, seen = [(0, 0, 0)], set[tuple[int, int, int]]()
     while left:
         state = i, j, solid = left.pop()
         if state in seen:
             continue
         seen.add(state)
         if j == len(beginning):
-            if solid:
+            if solid >= _SOLID:
                 return True
         elif i < len(one) and one[i] is Wild.MANY:
             left += [(i + 1, j, solid), (i, j + 1, solid)]
         elif i < len(one) and one[i] in (Wild.ONE, beginning[j]):
-            left.append((i + 1, j + 1, True))
-    return False
+            left.append((i + 1, j + 1, min(solid + 1, _SOLID)))
+    return could_match(one, beginning)
 
 
 @lru_cache(maxsize=1024)

@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.data_flow import Reach
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.serverkit.protocol import Message
-from toolcrib.serverkit.session import Notify, ServedTool, ServerSession
+from toolcrib.serverkit.session import HostMethod, Notify, ServedTool, ServerSession
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,6 +22,8 @@ class ToolServer:
         self.name = name
         self.instructions = instructions
         self.info = {"name": name, "version": version}
+        self.host_methods: dict[str, HostMethod] = {}
+        """Methods for Toolcrib itself, which are not part of MCP, by name."""
         self._tools: dict[str, ServedTool] = {}
         self._at_close: list[Callable[[], None]] = []
         self._own_session: ServerSession | None = None
@@ -41,6 +44,10 @@ class ToolServer:
         idempotent: bool = False,
         open_world: bool | None = None,
         quick: bool = False,
+        outside: bool = False,
+        private: bool = False,
+        reach: Reach | None = None,
+        preview: Callable[..., Any] | None = None,
     ) -> Callable[[F], F]:
         """Decorate a function to offer it; the arguments are those of `FunctionTool.from_function`."""
 
@@ -56,6 +63,10 @@ class ToolServer:
                     idempotent=idempotent,
                     open_world=open_world,
                     quick=quick,
+                    outside=outside,
+                    private=private,
+                    reach=reach,
+                    preview=preview,
                 )
             )
             return function

@@ -11,7 +11,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from toolcrib.serverkit.context import LOG_LEVELS, LogLevel, ToolContext
+from toolcrib.errors import ToolcribError
+from toolcrib.serverkit.context import LOG_LEVELS, LogLevel, OnLog, ToolContext
+from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.serverkit.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -34,6 +36,10 @@ from toolcrib.serverkit.protocol import (
 )
 from toolcrib.serverkit.results import Result
 
+PREVIEW = "toolcrib/preview"
+SCOPE = "toolcrib/scope"
+HostMethod = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""Takes the parameters of a request, returns its result."""
 Outcome = TypeVar("Outcome")
 RequestId = int | str
 
@@ -55,6 +61,7 @@ class ToolProvider(Protocol):
     name: str
     instructions: str
     info: dict[str, str]
+    host_methods: dict[str, HostMethod]
 
     @property
     def tools(self) -> Mapping[str, ServedTool]: ...
@@ -156,6 +163,9 @@ class ServerSession:
     async def _answer(self, request: Request, notify: Notify) -> Answer:
         methods = _MODERN if request.modern else _LEGACY
         handler = methods.get(request.method)
+        own = self._server.host_methods.get(request.method)
+        if handler is None and own is not None:
+            return await self._answer_host(own, request)
         if handler is None:
             raise Refusal(METHOD_NOT_FOUND, f"There is no method {request.method!r} here.")
         result = await handler(self, request, notify)
@@ -163,6 +173,12 @@ class ServerSession:
             return result
         meta = {**result.get("_meta", {}), SERVER_INFO: self._server.info}
         return {"resultType": "complete", **result, "_meta": meta}
+
+    async def _answer_host(self, method: HostMethod, request: Request) -> Answer:
+        try:
+            return await method(request.params)
+        except ToolcribError as error:
+            raise Refusal(INTERNAL_ERROR, f"{error.message} {error.hint}".strip()) from None
 
     async def _initialize(self, request: Request, notify: Notify) -> Answer:
         asked = request.params.get("protocolVersion")
@@ -209,13 +225,42 @@ class ServerSession:
             raise Refusal(INVALID_PARAMS, f"The arguments of {name} must be an object.")
         reports = _Reports(request, notify, self._logs_from(request), self._server.name)
         try:
-            return await tool.call(arguments or {}, ToolContext(reports.progress, reports.log))
+            later = None if request.modern else self._later_log(notify)
+            return await tool.call(arguments or {}, ToolContext(reports.progress, reports.log, later))
         finally:
             reports.over = True
+
+    async def _preview_call(self, request: Request, notify: Notify) -> Answer:
+        """Not part of MCP: what an approval question shows of a call. Nothing is changed."""
+        return await self._describe_call(request, "preview", FunctionTool.preview)
+
+    async def _scope_call(self, request: Request, notify: Notify) -> Answer:
+        """Not part of MCP: what a call acts on. Nothing is changed."""
+        return await self._describe_call(request, "scope", FunctionTool.scope)
+
+    async def _describe_call(self, request: Request, key: str, describe: _Describe) -> Answer:
+        name, arguments = request.params.get("name"), request.params.get("arguments")
+        tool = self._server.tools.get(name) if isinstance(name, str) else None
+        if not isinstance(tool, FunctionTool) or not isinstance(arguments, dict):
+            return {key: None}
+        try:
+            return {key: await describe(tool, arguments)}
+        except ToolcribError as error:
+            return {key: None, "problem": error.message}
 
     def _logs_from(self, request: Request) -> LogLevel | None:
         """Modern clients ask for logs call by call; the others get them from a level on."""
         return request.meta.get(LOG_LEVEL) if request.modern else self._log_level
+
+    def _later_log(self, notify: Notify) -> OnLog:
+        """Logs between calls, which modern versions forbid: there each belongs to a request."""
+
+        def log(level: LogLevel, data: object) -> None:
+            if not self._ended.is_set() and LOG_LEVELS.index(level) >= LOG_LEVELS.index(self._log_level):
+                params = {"level": level, "logger": self._server.name, "data": data}
+                notify(notification("notifications/message", params))
+
+        return log
 
     async def _listen(self, request: Request, notify: Notify) -> Answer:
         """Nothing here changes, so the stream stays silent after its acknowledgement."""
@@ -267,10 +312,13 @@ def _is_response(message: Message) -> bool:
 
 _INVALID = Refusal(INVALID_REQUEST, "Not a JSON-RPC request with a method and an unused id.")
 
+_Describe = Callable[[FunctionTool, Mapping[str, Any]], Awaitable[dict[str, Any] | None]]
 _Handler = Callable[[ServerSession, Request, Notify], Awaitable[Answer]]
 _BOTH: Mapping[str, _Handler] = {
     "tools/list": ServerSession._list_tools,
     "tools/call": ServerSession._call_tool,
+    PREVIEW: ServerSession._preview_call,
+    SCOPE: ServerSession._scope_call,
     "shutdown": ServerSession._shut_down,
 }
 _LEGACY: Mapping[str, _Handler] = {

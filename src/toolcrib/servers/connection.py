@@ -26,17 +26,20 @@ logger = logging.getLogger(__name__)
 class ConnectionListener(Protocol):
     """The supervisor, as its connection sees it."""
 
-    def began(self, session: Session, definitions: list[Any]) -> None:
+    async def began(self, session: Session, definitions: list[Any]) -> None:
         """The server is ready and has these tools."""
 
     def ending(self, error: ToolcribError) -> None:
         """The connection is lost; the server is being cleaned up."""
 
-    def relisted(self, definitions: list[Any]) -> None:
+    async def relisted(self, definitions: list[Any]) -> None:
         """The server's tools changed."""
 
-    def report_health(self, complaint: str | None) -> None:
-        """The result of a health check; None if healthy."""
+    def report_health(self, complaint: str | None, *, unresponsive: bool = False) -> None:
+        """The result of a health check; None if healthy, `unresponsive` if there was no answer."""
+
+    def flooded(self, flooding: bool) -> None:
+        """The server begins or stops to send more than is read."""
 
     def counted_junk(self, count: int) -> None:
         """The number of stdout lines that were not messages."""
@@ -70,7 +73,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 session, definitions = await self._started(stack, era)
-                self._listener.began(session, definitions)
+                await self._listener.began(session, definitions)
                 error = await self._until_over(session)
                 self._listener.ending(error)
                 return error
@@ -128,7 +131,11 @@ class Connection:
 
     def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
         return self._connector(
-            era=era, on_notice=self._noticed, on_junk=self._counted_junk, on_spawn=self._spawned
+            era=era,
+            on_notice=self._noticed,
+            on_junk=self._counted_junk,
+            on_flood=self._flooded,
+            on_spawn=self._spawned,
         )
 
     def kill(self) -> None:
@@ -145,6 +152,9 @@ class Connection:
         if self._slot is not None:
             self._slot.wrote_junk()
         self._listener.counted_junk(count)
+
+    def _flooded(self, flooding: bool) -> None:
+        self._listener.flooded(flooding)
 
     def _noticed(self, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/tools/list_changed":

@@ -16,7 +16,7 @@ from toolcrib.config.expansion import Expanded, expand
 from toolcrib.config.sections import InvalidValue, Section
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.serverkit.own_places import PLACES_VARIABLE, own_places
+from toolcrib.serverkit.own_places import HOME_VARIABLE, PLACES_VARIABLE, own_places
 from toolcrib.servers.ports import OpenSession
 from toolcrib.servers.processes.guard import ProcessGuard
 from toolcrib.servers.sessions.handlers import Handlers
@@ -35,6 +35,8 @@ class Connector:
     secret: Callable[[str], str | None]
     log_path: Callable[[str], Path]
     installs: Path
+    home: Path | None = None
+    """The home that the user chose, if any."""
     max_message_bytes: int = MAX_MESSAGE_BYTES
     learn_secrets: Callable[[frozenset[str]], None] = lambda values: None
     """Called with the secret values an entry uses, so that logs can mask them."""
@@ -53,10 +55,11 @@ class Connector:
         era: Era | None = None,
         on_notice: OnNotice = lambda method, params: None,
         on_junk: Callable[[int], None] = lambda count: None,
+        on_flood: Callable[[bool], None] = lambda flooding: None,
         on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> AsyncIterator[Session]:
         """A session with the server while the block runs."""
-        open_link = await self.resolve(entry, on_junk=on_junk, on_spawn=on_spawn)
+        open_link = await self.resolve(entry, on_junk=on_junk, on_flood=on_flood, on_spawn=on_spawn)
         async with connect(
             entry.name,
             open_link,
@@ -72,6 +75,7 @@ class Connector:
         entry: ServerEntry,
         *,
         on_junk: Callable[[int], None] = lambda count: None,
+        on_flood: Callable[[bool], None] = lambda flooding: None,
         on_spawn: Callable[[int], None] = lambda pid: None,
     ) -> OpenLink:
         """A function that opens the server's link; raises `ConfigError` for an unusable entry."""
@@ -82,7 +86,14 @@ class Connector:
             self.guard.spawned(pid)
             on_spawn(pid)
 
-        context = replace(self._context(entry), masked=secrets, on_junk=on_junk, on_spawn=spawned, auth=auth)
+        context = replace(
+            self._context(entry),
+            masked=secrets,
+            on_junk=on_junk,
+            on_flood=on_flood,
+            on_spawn=spawned,
+            auth=auth,
+        )
         return partial(_open_link, transport, spec, context)
 
     def _prepare(self, entry: ServerEntry) -> tuple[Transport, Section, frozenset[str], Any]:
@@ -99,19 +110,22 @@ class Connector:
             server=entry.name,
             log_path=self.log_path(entry.name),
             installs=self.installs,
-            environment=entry_environment(entry, self.environ) | _own_places(entry),
+            home=self.home,
+            environment=entry_environment(entry, self.environ) | _own_variables(entry, self.home),
             marker=self.guard.new_marker(),
             on_exit=self.guard.exited,
             max_message_bytes=self.max_message_bytes,
+            sandbox=entry.sandbox,
         )
 
 
-def _own_places(entry: ServerEntry) -> dict[str, str]:
-    """For a bundled server in its own process: the host's files, which it must not touch."""
+def _own_variables(entry: ServerEntry, home: Path | None) -> dict[str, str]:
+    """For a bundled server in its own process: the host's files, which it must not touch, and its home."""
     words = (entry.raw.get("module"), *(entry.raw.get("args") or ()))
     if not any(str(word).startswith("toolcrib.bundled") for word in words):
         return {}
-    return {PLACES_VARIABLE: os.pathsep.join(map(str, own_places()))}
+    places = {PLACES_VARIABLE: os.pathsep.join(map(str, own_places()))}
+    return places if home is None else {**places, HOME_VARIABLE: str(home)}
 
 
 def find_transport(entry: ServerEntry) -> Transport:

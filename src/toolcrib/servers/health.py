@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from toolcrib.clock import Clock
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ToolcribError
@@ -16,6 +17,14 @@ from toolcrib.servers.sessions.session import Session
 CHECK_TIMEOUT = 10.0
 RECHECK_INTERVAL = 5.0
 MISSES_ALLOWED = 3
+BUSY_CHECKS = 3
+"""A busy server is checked too once the same request is in progress at so many checks in a row."""
+_BUSY = "It is busy and does not answer health checks."
+
+
+class HealthReport(Protocol):
+    def __call__(self, complaint: str | None, *, unresponsive: bool = False) -> None:
+        """Called with what is wrong; `unresponsive` if the server does not answer."""
 
 
 async def watch_health(
@@ -23,20 +32,28 @@ async def watch_health(
     entry: ServerEntry,
     clock: Clock,
     interval: float,
-    report: Callable[[str | None], None],
+    report: HealthReport,
 ) -> ToolcribError:
-    """Check at intervals; returns the reason once the server must be ended."""
-    misses = 0
+    """Check at intervals; returns the reason once the server must be ended.
+
+    A server that handles one request at a time answers no check meanwhile: it is reported, and not ended.
+    """
+    misses = same = 0
+    oldest: Any = None
     while True:
         await clock.sleep(interval if misses == 0 else min(RECHECK_INTERVAL, interval))
         complaint = await _memory_complaint(session, entry)
         if isinstance(complaint, ToolcribError):
             return complaint
-        trouble = None if session.busy else await _trouble(session)
-        misses = misses + 1 if trouble is not None else 0
+        before, oldest = oldest, session.oldest_request
+        busy = oldest is not None
+        same = same + 1 if busy and oldest == before else 0
+        trouble = None if busy and same < BUSY_CHECKS else await _trouble(session)
+        misses = misses + 1 if trouble is not None and not busy else 0
         if trouble is not None and misses >= MISSES_ALLOWED:
             return _failure(entry.name, trouble)
-        report(complaint or _missed(misses))
+        missed = _BUSY if busy and trouble is not None else _missed(misses)
+        report(missed or complaint, unresponsive=trouble is not None)
 
 
 def _missed(checks: int) -> str | None:
@@ -117,3 +134,21 @@ class ResponseTimes:
         if self._slow_expected or len(self._long) < KEPT or slow < MANY:
             return None
         return f"{slow} of the last {KEPT} answers took over {LONG:g} s."
+
+
+FLOODS = "Sends more messages than it may, and is read slowly."
+
+
+class Health:
+    """What is known to be wrong with one connection."""
+
+    def __init__(self, entry: ServerEntry) -> None:
+        self.times = ResponseTimes(entry)
+        self.complaint: str | None = None
+        """Of the last health check."""
+        self.floods = False
+
+    @property
+    def text(self) -> str | None:
+        """The most important complaint; None if healthy."""
+        return self.complaint or (FLOODS if self.floods else None) or self.times.complaint

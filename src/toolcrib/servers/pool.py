@@ -20,6 +20,8 @@ from toolcrib.servers.transport import traits_of
 from toolcrib.suggestions import did_you_mean
 
 TWIN = "older era"
+_TERMINALS = frozenset({"toolcrib.bundled.terminal", "toolcrib.bundled.project"})
+"""Run as processes of their own, these start commands for a model."""
 """The session key of the connection shared by all clients of the older protocol era."""
 
 
@@ -163,6 +165,13 @@ class Pool:
         mine = [key for key in self._isolated if key[1] == session]
         await asyncio.gather(*(self._isolated.pop(key).close() for key in mine))
 
+    def sandboxed(self) -> frozenset[int]:
+        """The processes of the servers that run in a sandbox, or that run commands in one."""
+        running = (*self._supervisors.values(), *self._isolated.values())
+        return frozenset(
+            one.status.pid for one in running if one.status.pid is not None and _is_sandboxed(one.entry)
+        )
+
     def starting(self) -> list[str]:
         """Servers that are starting and offer no tools yet."""
         return [
@@ -282,3 +291,9 @@ def _broken_status(name: str, error: ConfigError) -> ServerStatus:
         reason=error.message,
         hint=error.hint,
     )
+
+
+def _is_sandboxed(entry: ServerEntry) -> bool:
+    arguments = entry.raw.get("args")
+    terminal = isinstance(arguments, list | tuple) and not _TERMINALS.isdisjoint(map(str, arguments))
+    return entry.sandbox is not None or terminal

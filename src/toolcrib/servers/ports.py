@@ -23,6 +23,7 @@ class OpenSession(Protocol):
         era: Era | None,
         on_notice: OnNotice,
         on_junk: Callable[[int], None],
+        on_flood: Callable[[bool], None],
         on_spawn: Callable[[int], None],
     ) -> AbstractAsyncContextManager[Session]:
         """A session while the block runs."""
@@ -35,7 +36,13 @@ class ServerListener(Protocol):
         """The status changed."""
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
-        """A tool list arrived (stale: from an earlier run); returns the number of valid tools."""
+        """A tool list arrived (stale: from an earlier run); returns the number of valid tools.
+
+        The end of a very long list is registered later.
+        """
+
+    async def list_gradually(self, server: str, definitions: list[Any]) -> int:
+        """Like `listed`, but waits until the whole list is registered; other tasks run in between."""
 
     def staled(self, server: str) -> None:
         """The tools are still offered, but the server is down."""
@@ -80,6 +87,9 @@ class _NullListener:
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
         return len(definitions)
+
+    async def list_gradually(self, server: str, definitions: list[Any]) -> int:
+        return self.listed(server, definitions, stale=False)
 
     def staled(self, server: str) -> None: ...
 

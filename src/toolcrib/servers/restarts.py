@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolcrib.errors import ConfigError, ServerNotReady, ToolcribError
+from toolcrib.errors import ConfigError, ServerNotReady, SpawnFailed, ToolcribError
 from toolcrib.schema.servers import RestartPolicy, ServerState, ServerStatus
 
 SLOW_FIRST_DELAY = 30.0
@@ -49,6 +49,9 @@ class RestartBudget:
         """The decision for a server that ended with `error` after `ready_for` seconds in `ready`."""
         if ready_for >= self._policy.good_after:
             self.reset()
+        if isinstance(error, SpawnFailed) and self._policy.enabled:
+            # Its command may be installed or repaired at any time.
+            return RestartDecision(ServerState.FAILED, self._slow_delay())
         if error.recovery == "configure":
             state = ServerState.NEEDS_CONFIG if isinstance(error, ConfigError) else ServerState.FAILED
             return RestartDecision(state)
@@ -60,8 +63,11 @@ class RestartBudget:
 
     def _after_outage(self, ready_for: float) -> RestartDecision:
         """An unreachable remote host is not a crash: it is retried forever."""
-        self._outages = 0 if ready_for > 0 else self._outages + 1
-        if self._outages == 0:
+        if ready_for >= STEADY:
+            self._outages = 0
+            return RestartDecision(ServerState.BACKOFF, 0.0)
+        self._outages += 1
+        if self._outages == 1 and ready_for > 0:
             return RestartDecision(ServerState.BACKOFF, self._jittered(1.0))
         delay = min(SLOW_FIRST_DELAY * 2 ** min(self._outages - 1, 16), SLOW_LONGEST_DELAY)
         return RestartDecision(ServerState.BACKOFF, self._jittered(delay))
@@ -71,7 +77,7 @@ class RestartBudget:
             return RestartDecision(ServerState.FAILED)
         if ready_for >= STEADY:
             self._slow = 0
-            return RestartDecision(ServerState.BACKOFF, self._jittered(self._policy.first_delay))
+            return RestartDecision(ServerState.BACKOFF, 0.0)
         self._crashes.append(now)
         while self._crashes and self._crashes[0] < now - self._policy.window:
             self._crashes.popleft()
@@ -82,9 +88,12 @@ class RestartBudget:
 
     def _slowly(self) -> RestartDecision:
         """Repeated failures: retry rarely, until the server has been ready for a while."""
+        return RestartDecision(ServerState.BACKOFF, self._slow_delay())
+
+    def _slow_delay(self) -> float:
         self._slow += 1
         delay = min(2 * SLOW_FIRST_DELAY * 2 ** min(self._slow - 1, 16), SLOW_LONGEST_DELAY)
-        return RestartDecision(ServerState.BACKOFF, self._jittered(delay))
+        return self._jittered(delay)
 
     def _jittered(self, delay: float) -> float:
         return delay * (1 + self._policy.jitter * (2 * self._jitter() - 1))

@@ -22,7 +22,7 @@ from toolcrib.errors import (
 )
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.connection import Connection
-from toolcrib.servers.health import ResponseTimes, SilenceTimer
+from toolcrib.servers.health import Health, SilenceTimer
 from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.restarts import HOPELESS as HOPELESS
 from toolcrib.servers.restarts import RestartBudget, not_ready
@@ -80,13 +80,12 @@ class Supervisor:
         self._abandoned = asyncio.Event()
         self._last_start = float("-inf")
         self._ready_since: float | None = None
-        self._was_ready = False
-        self._health: str | None = None
-        self._times = ResponseTimes(entry)
+        self._lost_at: float | None = None
+        self._first_start_over = False
+        self._health = Health(entry)
 
     @property
     def session(self) -> Session | None:
-        """The live session, if any."""
         session = self._session
         return None if session is None or session.lost.done() else session
 
@@ -102,7 +101,7 @@ class Supervisor:
             return
         self._owner = asyncio.create_task(self._supervise(), name=f"server {self.entry.name}")
         if asleep and self.cached is not None:
-            self._offer(list(self.cached.definitions), stale=True)
+            self._offer_stale(self.cached)
             self._set(
                 ServerState.READY,
                 reason="Asleep: starts with the first call.",
@@ -122,7 +121,6 @@ class Supervisor:
         self._set(ServerState.DISABLED, hint=hint)
 
     async def close(self) -> None:
-        """End the server and stop supervising it."""
         if self._owner is not None:
             await end_within(self._owner, OWNER_DEADLINE)
 
@@ -180,7 +178,7 @@ class Supervisor:
         try:
             answer = await session.ask(CALL, params, timeout=timeout, on_progress=reported, check=check)
         except CallTimeout:
-            if self._times.took(monotonic() - began if watch is None else watch.seconds):
+            if self._health.times.took(monotonic() - began if watch is None else watch.seconds):
                 self._update_health()
             raise
         except AuthRequired as error:
@@ -190,7 +188,7 @@ class Supervisor:
             if not repeatable and not isinstance(error, NotDelivered):
                 raise
         else:
-            if self._times.took(monotonic() - began if watch is None else watch.seconds):
+            if self._health.times.took(monotonic() - began if watch is None else watch.seconds):
                 self._update_health()
             return answer
         session = await self.ready(after=session)
@@ -215,7 +213,8 @@ class Supervisor:
 
     def _patience(self) -> float:
         """A first start gets its full timeout plus `call_wait`; a restart only `call_wait`."""
-        starts_first = not self._was_ready and self.status.state in (ServerState.STARTING, ServerState.READY)
+        waits = self.status.state in (ServerState.STARTING, ServerState.READY)
+        starts_first = waits and not self._first_start_over
         return self._with.call_wait + (self.entry.start_timeout if starts_first else 0)
 
     def _shorten(self, deadline: asyncio.Timeout) -> None:
@@ -247,10 +246,11 @@ class Supervisor:
     async def _connect_once(self) -> ToolcribError | None:
         """Connect once; returns why it ended, or None if that was requested."""
         self._last_start = self._with.clock.monotonic()
-        self._ready_since = None
-        if self.status.state is not ServerState.STARTING:  # usually set by the caller already
+        self._ready_since = self._lost_at = None
+        if self.status.state not in (ServerState.STARTING, ServerState.FAILED):
             self._set(ServerState.STARTING)
         self.listed = ToolList()
+        self._health = Health(self.entry)
         self._connection = Connection(self.entry, self._connector, self._with, self, self.listed.refresher)
         self._connecting = asyncio.create_task(
             self._connection.run(self._era), name=f"connection to {self.entry.name}"
@@ -274,29 +274,27 @@ class Supervisor:
         return None if not connecting.done() or connecting.cancelled() else connecting.result()
 
     async def _after(self, error: ToolcribError) -> None:
-        now = self._with.clock.monotonic()
-        ready_for = now - self._ready_since if self._ready_since is not None else 0.0
+        now, self._first_start_over = self._with.clock.monotonic(), True
+        lost_at = now if self._lost_at is None else self._lost_at
+        ready_for = lost_at - self._ready_since if self._ready_since is not None else 0.0
         decision = self._budget.after(error, now=now, ready_for=ready_for)
         self.error = error
         moment = self._with.clock.now().isoformat(timespec="seconds")
         self.status = replace(self.status, last_failure=f"{moment} {error.message}")
         logger.info("server ended", extra={"server": self.entry.name, "reason": error.message})
+        details: dict[str, Any] = {"reason": error.message, "hint": error.hint}
+        if decision.state is not ServerState.BACKOFF:
+            self._withdraw()
+        elif decision.delay is not None:
+            retry_at = self._with.clock.now() + timedelta(seconds=decision.delay)
+            details |= {"retry_at": retry_at.isoformat(timespec="milliseconds"), "stale_tools": self._offered}
+            details["restarts"] = self.status.restarts + 1
+        self._set(decision.state, **details)
         if decision.delay is None:
             self._wanted.clear()
-            self._withdraw()
-            self._set(decision.state, reason=error.message, hint=error.hint)
             return
         self._hurry.clear()
         pause = asyncio.ensure_future(self._with.clock.sleep(decision.delay))
-        retry_at = self._with.clock.now() + timedelta(seconds=decision.delay)
-        self._set(
-            ServerState.BACKOFF,
-            reason=error.message,
-            hint=error.hint,
-            retry_at=retry_at.isoformat(timespec="milliseconds"),
-            restarts=self.status.restarts + 1,
-            stale_tools=self._offered,
-        )
         await first_of(pause, asyncio.ensure_future(self._hurry.wait()))
 
     async def _disconnect(self) -> None:
@@ -312,59 +310,64 @@ class Supervisor:
         logger.error("server did not end and was abandoned", extra={"server": self.entry.name})
         self._abandoned.set()
 
-    # Events of the connection.
-
-    def began(self, session: Session, definitions: list[Any]) -> None:
+    async def began(self, session: Session, definitions: list[Any]) -> None:
         agreement = session.agreement
-        version = agreement.server_info.get("version")
+        told = agreement.server_info.get("version")
+        version = told if isinstance(told, str) else None
+        self.status = replace(self.status, era=agreement.version, version=version, unresponsive=False)
+        await self._offer_list(definitions)
         self._session = session
         self._era = agreement.era
         self.error = None
         self._ready_since = self._with.clock.monotonic()
-        self._was_ready = True
-        self._health, self._times = None, ResponseTimes(self.entry)
-        self.status = replace(
-            self.status, era=agreement.version, version=version if isinstance(version, str) else None
-        )
-        self._offer(definitions)
+        self._first_start_over = True
         self._set(
             ServerState.READY,
             pid=session.pid,
             last_connected=self._with.clock.now().isoformat(timespec="seconds"),
             stale_tools=False,
         )
+        self._update_health()
 
     def ending(self, error: ToolcribError) -> None:
         """The connection is lost; new calls wait while the server is cleaned up."""
         self._session = None
+        self._lost_at = self._with.clock.monotonic()  # cleaning up may take long
         self._with.listener.staled(self.entry.name)
         self._set(ServerState.BACKOFF, reason=error.message, hint=error.hint, stale_tools=self._offered)
 
-    def relisted(self, definitions: list[Any]) -> None:
-        self._offer(definitions)
+    async def relisted(self, definitions: list[Any]) -> None:
+        await self._offer_list(definitions)
         self._with.listener.changed(self.status)
 
-    def report_health(self, complaint: str | None) -> None:
-        self._health = complaint
+    def report_health(self, complaint: str | None, *, unresponsive: bool = False) -> None:
+        self._health.complaint = complaint
+        self.status = replace(self.status, unresponsive=unresponsive)
         self._update_health()
 
     def _update_health(self) -> None:
-        complaint = self._health or self._times.complaint
+        complaint = self._health.text
         if self._session is None or self.status.reason == (complaint or ""):
             return
         state = ServerState.READY if complaint is None else ServerState.DEGRADED
         self._set(state, reason=complaint or "", pid=self.status.pid)
 
+    def flooded(self, flooding: bool) -> None:
+        self._health.floods = flooding
+        self._update_health()
+
     def counted_junk(self, count: int) -> None:
         self.status = replace(self.status, junk_lines=count)
 
-    # Status and tools.
-
-    def _offer(self, definitions: list[Any], *, stale: bool = False) -> None:
+    async def _offer_list(self, definitions: list[Any]) -> None:
         self._offered = True
-        if not stale:
-            self.listed.take(definitions)
-        count = self._with.listener.listed(self.entry.name, definitions, stale=stale)
+        self.listed.take(definitions)
+        count = await self._with.listener.list_gradually(self.entry.name, definitions)
+        self.status = replace(self.status, tools=count)
+
+    def _offer_stale(self, cached: CachedTools) -> None:
+        self._offered = True
+        count = self._with.listener.listed(self.entry.name, list(cached.definitions), stale=True)
         self.status = replace(self.status, tools=count)
 
     def _offer_cached(self) -> None:
@@ -372,7 +375,7 @@ class Supervisor:
         ended = self._owner is None or self._owner.done()
         if self.cached is None or ended or self._offered or self.status.state is not ServerState.STARTING:
             return
-        self._offer(list(self.cached.definitions), stale=True)
+        self._offer_stale(self.cached)
         self._set(ServerState.STARTING, stale_tools=True)
 
     def _withdraw(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolcrib.errors import ToolcribError
@@ -47,7 +47,10 @@ class ListRefresher:
             done.cancel()
 
     async def run(
-        self, session: Session, offer: Callable[[list[Any]], None], report: Callable[[str | None], None]
+        self,
+        session: Session,
+        offer: Callable[[list[Any]], Awaitable[None]],
+        report: Callable[[str | None], None],
     ) -> ToolcribError:
         """Refetch on change until cancelled; if a fetch fails, the last list stays."""
         failed = False
@@ -63,7 +66,7 @@ class ListRefresher:
                 if not session.lost.done():  # a lost connection is reported elsewhere
                     report(f"The tool list could not be refreshed: {error}")
             else:
-                offer(definitions)
+                await offer(definitions)
                 if failed:
                     report(None)
                 failed = False

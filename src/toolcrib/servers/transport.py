@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.errors import NotFound, ToolcribError
+from toolcrib.schema.servers import SandboxPolicy
+from toolcrib.serverkit.network.policy import Resolver, system_resolver
 
 if TYPE_CHECKING:
     from toolcrib.config.sections import Section
@@ -131,12 +133,16 @@ class LinkContext:
     """The log file for a process's stderr (rotated)."""
     installs: Path | None = None
     """The folder of installed servers."""
+    home: Path | None = None
+    """The home that the user chose for this host; None for the platform's folders."""
     environment: dict[str, str] = field(default_factory=dict)
     """Variables for a process, besides those of its entry."""
     on_log: Callable[[str], None] = lambda line: None
     """Called with a diagnostic line of a remote or in-process transport."""
     on_junk: Callable[[int], None] = lambda count: None
     """Called with the number of lines so far that were not messages."""
+    on_flood: Callable[[bool], None] = lambda flooding: None
+    """Called when the server begins to send more than is read, and when it has calmed down."""
     masked: frozenset[str] = frozenset()
     """Secret values to mask in logs."""
     marker: str = field(default_factory=lambda: secrets.token_hex(12))
@@ -147,4 +153,8 @@ class LinkContext:
     """Called when the process group has ended."""
     auth: Any = None
     """An `httpx2.Auth` for a remote server that needs a sign-in."""
+    resolve: Resolver = system_resolver
+    """Looks up the names of hosts that a remote server points to."""
     max_message_bytes: int = MAX_MESSAGE_BYTES
+    sandbox: SandboxPolicy | None = None
+    """What a process may reach; None for everything that the user may."""

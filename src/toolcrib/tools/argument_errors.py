@@ -182,9 +182,13 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+_UNFIT = "the arguments do not fit the schema"
 _MAX_COMPLAINTS = 5
 _MANY_VALUES = 500
 """Above this many values only the first error is computed: the validator creates all of them at once."""
+_TOO_MANY_NAMES = 5_000
+"""In one object: even the first error takes long, since it may list them all."""
+_MANY_REQUIRED = 200
 _DEEP = 6
 """Deepest arguments for which the errors of a recursive schema are listed."""
 _ALTERNATIVES = ("anyOf", "oneOf")
@@ -208,17 +212,28 @@ class Explainer:
         self._schema = schema
         self._compile = compile
         self._recursive = recursive
+        required = schema.get("required")
+        many = isinstance(required, list) and len(required) > _MANY_REQUIRED
+        self._most_values = 0 if many else _MANY_VALUES
         wrapped = (*_ALTERNATIVES, *_REPEATS) if recursive else _ALTERNATIVES
         self._validator = _compiled(compile, _with_alternatives_hidden(dict(schema), wrapped))
 
     def complaints(self, arguments: Mapping[str, Any]) -> list[Complaint]:
         """What is wrong; empty if nothing is the arguments' fault."""
-        values, depth = _extent(arguments)
+        values, depth, names = _extent(arguments)
+        if names > _TOO_MANY_NAMES:
+            return [self._unknown_name(arguments)]
         if self._validator is None or (self._recursive and depth > _DEEP):
             return self._wrong_arguments(arguments)
-        errors = self._errors(self._validator, arguments, only_first=values > _MANY_VALUES)
+        errors = self._errors(self._validator, arguments, only_first=values > self._most_values)
         counting = [error for error in errors if not isinstance(error.kind, _NEVER_COUNTS)]
         return [describe(error, self._schema) for error in counting[:_MAX_COMPLAINTS]]
+
+    def _unknown_name(self, arguments: Mapping[str, Any]) -> Complaint:
+        """Only the first unknown names of very many."""
+        known = _properties(self._schema) if self._schema.get("additionalProperties") is False else arguments
+        unknown = list(islice((name for name in arguments if name not in known), _MAX_LISTED))
+        return _unknown(unknown, [], self._schema) if unknown else Complaint(_UNFIT)
 
     def _errors(
         self, validator: jsonschema_rs.Validator, arguments: Mapping[str, Any], *, only_first: bool
@@ -237,7 +252,7 @@ class Explainer:
         each = _compiled(self._compile, {key: self._schema[key] for key in kept if key in self._schema})
         wrong = [name for name in arguments if each and not each.is_valid({name: arguments[name]})]
         named = [Complaint(f'"{name[:100]}" does not fit the schema') for name in wrong[:_MAX_COMPLAINTS]]
-        return named or [Complaint("the arguments do not fit the schema")]
+        return named or [Complaint(_UNFIT)]
 
 
 def _compiled(compile_: Compile, schema: dict[str, Any]) -> jsonschema_rs.Validator | None:
@@ -270,16 +285,17 @@ def _inside(key: str, value: Any, wrapped: tuple[str, ...]) -> Any:
     return _with_alternatives_hidden(value, wrapped)
 
 
-def _extent(value: Any) -> tuple[int, int]:
-    """Number of values and depth, counted only as far as needed."""
-    level, values, depth = [value], 1, 0
+def _extent(value: Any) -> tuple[int, int, int]:
+    """Number of values, depth, and names in the largest object, counted only as far as needed."""
+    level, values, depth, names = [value], 1, 0, 0
     while level and values <= _MANY_VALUES:
         depth += 1
         parents = [parent for parent in level if isinstance(parent, Mapping | list | tuple)]
         values += sum(map(len, parents))
+        names = max(names, *(len(parent) for parent in parents if isinstance(parent, Mapping)), 0)
         if values <= _MANY_VALUES:
             level = [child for parent in parents for child in _children(parent)]
-    return values, depth
+    return values, depth, names
 
 
 def _children(value: Mapping[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterable[Any]:

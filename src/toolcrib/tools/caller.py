@@ -79,6 +79,7 @@ class Caller:
         masker: Masker | None = None,
         telemetry: CallTelemetry | None = None,
         arrive: Callable[[str], Awaitable[bool]] = _never,
+        settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.settings = settings
         self.counts = Counts()
@@ -92,6 +93,8 @@ class Caller:
         self._telemetry = telemetry
         self.arrive = arrive
         """Waits for the server of an unknown tool if it is starting; False if none is."""
+        self._settle = settle
+        """Waits until the record of a call is stored; None to answer before."""
         self._checker = ArgumentChecker()
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
         self._under_way: dict[str, _CallState] = {}
@@ -157,6 +160,8 @@ class Caller:
             raise
         except ToolcribError as error:
             self._record(state, outcome_of(error), error)
+            if self._settle is not None:
+                await self._settle()
             raise
         except Exception as error:
             # A source must not raise other errors; if it does, the call is still recorded.
@@ -165,13 +170,16 @@ class Caller:
             self._record(state, "failed", failure)
             raise failure from error
         self._record(state, outcome)
+        if self._settle is not None:
+            await self._settle()
         return result
 
-    def refuse(self, name: str, arguments: Any, principal: Principal, error: ToolcribError) -> None:
-        """Record a call that a surface rejected before it reached `call`."""
+    def refuse(self, name: str, arguments: Any, principal: Principal, error: ToolcribError | None) -> None:
+        """Record a call that a surface rejected before it reached `call`; without an error, one that the
+        client cancelled."""
         state = _CallState(next(self._ids), name, arguments, principal)
         self._under_way[state.id] = state
-        self._record(state, outcome_of(error), error)
+        self._record(state, "cancelled" if error is None else outcome_of(error), error)
 
     def _record(self, state: _CallState, outcome: Outcome, error: ToolcribError | None = None) -> None:
         tool = state.tool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,6 +60,36 @@ class _Unfolding:
             self._sizes[reference] = self.size(follow(self._root, reference), depth + 1)
             self._open.discard(reference)
         return self._sizes[reference]
+
+
+_BACKTRACKS = re.compile(r"\(\?(?:[=!>]|<[=!])|\\[1-9k]|[*+?}]\+")
+"""Lookarounds, references to groups, and atomic groups: what the linear regex engine cannot do."""
+
+
+def backtracking_patterns(node: Any) -> int:
+    """The number of patterns in a reasonable schema that may take long to match."""
+    if isinstance(node, list):
+        return sum(map(backtracking_patterns, node))
+    if not isinstance(node, Mapping):
+        return 0
+    named = node.get("patternProperties")
+    patterns = [node.get("pattern"), *(named if isinstance(named, Mapping) else ())]
+    found = sum(isinstance(one, str) and _BACKTRACKS.search(one) is not None for one in patterns)
+    return found + sum(map(backtracking_patterns, node.values()))
+
+
+def has_longer_text(value: Any, most: int) -> bool:
+    """Whether all texts and names of a value have more than so many characters; a value counts as one."""
+    left, pending = most, [value]
+    while pending and left >= 0:
+        one = pending.pop()
+        left -= len(one) if isinstance(one, str) else 1
+        if isinstance(one, Mapping | list | tuple):
+            left -= len(one)
+            if left < 0:
+                break
+            pending += [*one, *one.values()] if isinstance(one, Mapping) else one
+    return left < 0
 
 
 def follow(root: Mapping[str, Any], reference: str) -> Any:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from toolcrib.schema.tools import ToolDefinition
+
+Result = TypeVar("Result")
 
 _PROSE_CHARACTERS_PER_TOKEN = 4.6
 _SCHEMA_CHARACTERS_PER_TOKEN = 4.15
@@ -41,8 +43,14 @@ def _weigh(text: str, characters_per_token: float) -> float:
     return tokens + (len(text.encode("utf-8", "surrogatepass")) - len(text)) * _TOKENS_PER_EXTRA_BYTE
 
 
-MAX_DEFINITION_BYTES = 1024 * 1024
+MAX_DEFINITION_BYTES = 256 * 1024
 """Larger definitions are rejected; the largest known ones have about 60 kB."""
+MAX_VALUES = 20_000
+"""In one definition."""
+PORTION = 32 * 1024
+"""Characters of definitions handled in one step: some ten milliseconds."""
+_OVERHEAD = 500
+"""What each definition costs besides its characters, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,25 +69,65 @@ class ReadDefinition:
     definition: ToolDefinition
     hash: str
     schema_json: str
+    size: int
+    """Characters of the definition as JSON."""
 
 
-def read_definitions(listed: Iterable[Any]) -> tuple[list[ReadDefinition], list[Problem]]:
+Reading = tuple[list[ReadDefinition], list[Problem]]
+
+
+def read_definitions(listed: Iterable[Any]) -> Reading:
     """The usable definitions sorted by name, and the problems of the others; of duplicates the first is
     used."""
+    return finish(read_in_steps(listed))
+
+
+def read_in_steps(listed: Iterable[Any]) -> Generator[None, None, Reading]:
+    """Like `read_definitions`; yields after each portion."""
     read: dict[str, ReadDefinition] = {}
     problems: list[Problem] = []
+    left = PORTION
     for index, raw in enumerate(listed):
+        if left < 0:
+            yield
+            left = PORTION
+        left -= _OVERHEAD
         label = _label(raw, index)
         try:
             one = _read(raw)
         except ValueError as error:
             problems.append(Problem(tool=label, reason=str(error)))
+            left -= _OVERHEAD * 10
             continue
+        left -= one.size
         if one.definition.name in read:
             problems.append(Problem(tool=label, reason="listed twice; the first one is used"))
             continue
         read[one.definition.name] = one
     return [read[name] for name in sorted(read)], problems
+
+
+def finish(steps: Generator[None, None, Result]) -> Result:
+    """Take all steps at once; returns the result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("Result", end.value)
+
+
+def portions(read: Iterable[ReadDefinition]) -> Iterator[list[ReadDefinition]]:
+    """The definitions, as many at a time as are handled in one step."""
+    portion: list[ReadDefinition] = []
+    left = PORTION
+    for one in read:
+        portion.append(one)
+        left -= one.size + _OVERHEAD
+        if left < 0:
+            yield portion
+            portion, left = [], PORTION
+    if portion:
+        yield portion
 
 
 def canonical_json(value: Any) -> str:
@@ -105,10 +153,12 @@ def _read(raw: Any) -> ReadDefinition:
         definition=ToolDefinition(name=name, raw=raw),
         hash=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         schema_json=json.dumps(schema or {}, separators=(",", ":"), ensure_ascii=False),
+        size=len(text),
     )
 
 
 def _as_text(raw: Mapping[str, Any]) -> str:
+    _check_size(raw)
     try:
         text = canonical_json(raw)
     except RecursionError:
@@ -116,8 +166,30 @@ def _as_text(raw: Mapping[str, Any]) -> str:
     except TypeError as error:
         raise ValueError(f"the definition is not JSON: {error}") from None
     if len(text) > MAX_DEFINITION_BYTES:
-        raise ValueError(f"the definition is larger than {MAX_DEFINITION_BYTES // 1024} KiB")
+        raise ValueError(_TOO_LARGE)
     return text
+
+
+_TOO_LARGE = f"the definition is larger than {MAX_DEFINITION_BYTES // 1024} KiB"
+
+
+def _check_size(raw: Mapping[str, Any]) -> None:
+    """Rejects what would take long to write as JSON; stops counting at the limit."""
+    values, characters = MAX_VALUES, MAX_DEFINITION_BYTES
+    pending: list[Any] = [raw]
+    while pending:
+        one = pending.pop()
+        if type(one) is str:
+            characters -= len(one)
+        elif type(one) is dict or isinstance(one, list | tuple | Mapping):
+            values -= len(one)
+            if values < 0:
+                raise ValueError(f"the definition has more than {MAX_VALUES:,} values")
+            pending += one
+            if type(one) is dict or isinstance(one, Mapping):
+                pending += one.values()
+        if characters < 0:
+            raise ValueError(_TOO_LARGE)
 
 
 def _label(raw: Any, index: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any, Protocol, TypedDict
 
 from toolcrib.errors import CallTimeout
 from toolcrib.schema.tools import ToolCall, ToolResult
 from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.tools.ports import OnProgress
 
 _SILENT = ToolContext()
@@ -28,7 +28,17 @@ class FunctionOptions(TypedDict, total=False):
     quick: bool
 
 
-async def run_function(function: FunctionTool, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
+class CallableTool(Protocol):
+    """What an inline tool offers: usually a `FunctionTool`."""
+
+    name: str
+    definition: dict[str, Any]
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> ToolResult:
+        """Run it; a failure is a result with `isError`, only cancellation is raised."""
+
+
+async def run_function(function: CallableTool, call: ToolCall, on_progress: OnProgress | None) -> ToolResult:
     """The function's result; raises `CallTimeout` when it takes too long."""
     context = _SILENT if on_progress is None else ToolContext(on_progress=on_progress)
     if call.principal.session is not None:
@@ -40,7 +50,7 @@ async def run_function(function: FunctionTool, call: ToolCall, on_progress: OnPr
     return await _run(function, call, context)
 
 
-async def _run(function: FunctionTool, call: ToolCall, context: ToolContext) -> ToolResult:
+async def _run(function: CallableTool, call: ToolCall, context: ToolContext) -> ToolResult:
     if call.timeout is None:
         return await function.call(call.arguments, context)
     try:

@@ -107,15 +107,27 @@ class HistoryStore(Protocol):
         """The stored histories of a server's tools, by name."""
 
 
+class Screen(Protocol):
+    """Checks definitions that were never approved."""
+
+    def __call__(self, server: str, new: Sequence[tuple[ToolDefinition, str]]) -> Mapping[str, str]:
+        """The tools that the user has to review first, each with the reason."""
+
+
 class PinStore(Protocol):
     """Stores which definitions the user approved."""
 
     def held(
-        self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
+        self,
+        server: str,
+        seen: Iterable[tuple[ToolDefinition, str]],
+        *,
+        approve_new: bool,
+        screen: Screen | None = None,
     ) -> Mapping[str, str]:
         """The tools that may not be called, each with the reason, such as "its definition changed since …".
 
-        `approve_new` approves tools that were never approved.
+        `approve_new` approves tools that were never approved, except those that `screen` holds.
         """
 
 

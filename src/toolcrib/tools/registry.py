@@ -6,7 +6,7 @@ Uses no process, socket or disk: sources put their tools in, the history is an a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -16,9 +16,17 @@ from toolcrib.errors import ConfigError, UsageError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ToolsChanged
 from toolcrib.schema.tools import DefinitionHistory, Origin, Tool
-from toolcrib.tools.definitions import Problem, ReadDefinition, digest, estimate_tokens, read_definitions
+from toolcrib.tools.definitions import (
+    Problem,
+    ReadDefinition,
+    digest,
+    estimate_tokens,
+    finish,
+    portions,
+    read_in_steps,
+)
 from toolcrib.tools.names import DIGEST_LENGTH, MAX_DIGEST_LENGTH, PREFIX, is_native_name, public_name
-from toolcrib.tools.ports import HistoryStore, PinStore
+from toolcrib.tools.ports import HistoryStore, PinStore, Screen
 from toolcrib.tools.snapshot import Snapshot, changed_meanwhile, explain_unknown
 
 
@@ -41,6 +49,7 @@ class Registry:
         pins: PinStore | None = None,
         *,
         prefix: str = "",
+        screen: Screen | None = None,
     ) -> None:
         if prefix not in ("", PREFIX):
             raise UsageError(f"The prefix of tool names must be {PREFIX!r} or empty, not {prefix!r}.")
@@ -48,8 +57,12 @@ class Registry:
         self._history = history
         self._pins = pins
         self._prefix = prefix
+        self.screen = screen
+        """Holds new tools that need a review."""
         self._groups: dict[str | None, _Group] = {}
         self._absent: dict[str, frozenset[str]] = {}
+        self._latest: dict[str | None, object] = {}
+        """Identifies each server's last change, so that an unfinished one does not undo it."""
         self.snapshot = Snapshot()
         """The current tools; immutable."""
 
@@ -67,7 +80,7 @@ class Registry:
     def check_unchanged(self, tool: Tool) -> None:
         """Raise an error if the tool is no longer the one that a call was decided on."""
         now = self.resolve(tool.name)
-        if now.hash != tool.hash or now.origin != tool.origin or now.server != tool.server:
+        if _identity(now) != _identity(tool):
             raise changed_meanwhile(tool)
 
     def check_listed(self, tool: Tool, listed: Any) -> None:
@@ -89,39 +102,77 @@ class Registry:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         pinned: bool = False,
+        launch: str = "",
     ) -> list[Problem]:
         """Replace a server's tools; returns the problems of unusable ones.
 
         `include` and `exclude` are globs over original names; excluded tools are known but disabled. `pinned`
-        holds tools that are not as approved.
+        holds tools that are not as approved. `launch` identifies what the server runs.
+        """
+        return finish(
+            self.put_in_steps(
+                server,
+                origin,
+                definitions,
+                stale=stale,
+                include=include,
+                exclude=exclude,
+                pinned=pinned,
+                launch=launch,
+            )
+        )
+
+    def put_in_steps(
+        self,
+        server: str | None,
+        origin: Origin,
+        definitions: Iterable[Any],
+        *,
+        stale: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        pinned: bool = False,
+        launch: str = "",
+    ) -> Generator[None, None, list[Problem]]:
+        """Like `put`; yields after each portion, and replaces the tools at the end.
+
+        Does not replace them if the server's tools were changed in another way meanwhile.
         """
         self._refuse_other_origin(server, origin)
-        read, problems = read_definitions(definitions)
-        histories = self._histories(server, read, stale)
-        held = self._held(server, read, stale) if pinned else {}
+        latest = self._latest[server] = object()
+        read, problems = yield from read_in_steps(definitions)
         group = _Group(origin=origin, tools={})
-        for one in read:
-            name = self._name(server, one.definition.name, group.tools)
-            if name is None:
-                problems.append(Problem(tool=one.definition.name, reason="it has no valid public name"))
-                continue
-            group.tools[name] = Tool(
-                name=name,
-                server=server,
-                origin=origin,
-                definition=one.definition,
-                hash=one.hash,
-                tokens=estimate_tokens(name, one.definition.description, one.schema_json),
-                enabled=one.definition.name not in held
-                and _is_included(one.definition.name, include, exclude),
-                stale=stale,
-                held=one.definition.name in held,
-                held_reason=held.get(one.definition.name, ""),
-                pinned=pinned,
-                history=histories.get(one.definition.name),
-            )
-            self._note_alias(server, one.definition.name, name, group.aliases)
-        self._replace(server, group)
+        # A cached list may be older than the history: it must not look like a change back.
+        recalled = self._history.recall(server) if stale and self._history is not None else {}
+        for number, portion in enumerate(portions(read)):
+            if number:
+                yield
+            histories = recalled if stale else self._histories(server, portion)
+            held = self._held(server, portion, stale) if pinned else {}
+            for one in portion:
+                name = self._name(server, one.definition.name, group.tools)
+                if name is None:
+                    problems.append(Problem(tool=one.definition.name, reason="it has no valid public name"))
+                    continue
+                group.tools[name] = Tool(
+                    name=name,
+                    server=server,
+                    origin=origin,
+                    definition=one.definition,
+                    hash=one.hash,
+                    tokens=estimate_tokens(name, one.definition.description, one.schema_json),
+                    enabled=one.definition.name not in held
+                    and _is_included(one.definition.name, include, exclude),
+                    stale=stale,
+                    held=one.definition.name in held,
+                    held_reason=held.get(one.definition.name, ""),
+                    pinned=pinned,
+                    launch=launch,
+                    history=histories.get(one.definition.name),
+                )
+                self._note_alias(server, one.definition.name, name, group.aliases)
+        if self._latest.get(server) is latest:
+            self._replace(server, group)
         return problems
 
     def withdraw(self, server: str | None) -> None:
@@ -138,6 +189,14 @@ class Registry:
         tools = {name: dataclasses.replace(tool, stale=True) for name, tool in group.tools.items()}
         self._replace(server, dataclasses.replace(group, tools=tools))
 
+    def mark_silent(self, server: str | None, silent: bool) -> None:
+        """Mark whether a server misses its health checks."""
+        group = self._groups.get(server)
+        if group is None or all(tool.silent is silent for tool in group.tools.values()):
+            return
+        tools = {name: dataclasses.replace(tool, silent=silent) for name, tool in group.tools.items()}
+        self._replace(server, dataclasses.replace(group, tools=tools))
+
     def expect(self, server: str) -> None:
         """Announce a server before it has tools, so that calls get a better error."""
         if server not in self._groups:
@@ -148,6 +207,7 @@ class Registry:
         self.withdraw(server)
         self._groups.pop(server, None)
         self._absent.pop(server, None)
+        self._latest.pop(server, None)
 
     def _refuse_other_origin(self, server: str | None, origin: Origin) -> None:
         group = self._groups.get(server)
@@ -158,20 +218,17 @@ class Registry:
             )
 
     def _histories(
-        self, server: str | None, read: Sequence[ReadDefinition], stale: bool
+        self, server: str | None, read: Sequence[ReadDefinition]
     ) -> Mapping[str, DefinitionHistory]:
         if self._history is None:
             return {}
-        if stale:
-            # A cached list may be older than the history: it must not look like a change back.
-            return self._history.recall(server)
         return self._history.observe(server, ((one.definition, one.hash) for one in read))
 
     def _held(self, server: str | None, read: Sequence[ReadDefinition], stale: bool) -> Mapping[str, str]:
         if self._pins is None or server is None:
             return {}
         seen = ((one.definition, one.hash) for one in read)
-        return self._pins.held(server, seen, approve_new=not stale)
+        return self._pins.held(server, seen, approve_new=not stale, screen=self.screen)
 
     def _name(self, server: str | None, tool: str, own: Mapping[str, Tool]) -> str | None:
         if server is None:
@@ -191,6 +248,7 @@ class Registry:
             aliases[plain] = name
 
     def _replace(self, server: str | None, group: _Group) -> None:
+        self._latest.pop(server, None)
         before = self._groups.get(server)
         old = before.tools if before is not None else {}
         self._groups[server] = group
@@ -241,11 +299,14 @@ def _is_included(name: str, include: Sequence[str], exclude: Sequence[str]) -> b
 
 
 def _differs(tool: Tool, other: Tool) -> bool:
-    return (tool.hash, tool.enabled, tool.stale, tool.held_reason, tool.pinned, tool.origin) != (
-        other.hash,
-        other.enabled,
-        other.stale,
-        other.held_reason,
-        other.pinned,
-        other.origin,
-    )
+    return _marks(tool) != _marks(other)
+
+
+def _marks(tool: Tool) -> tuple[object, ...]:
+    marks = (tool.enabled, tool.stale, tool.silent, tool.held_reason, tool.pinned)
+    return (tool.hash, tool.origin, tool.launch, *marks)
+
+
+def _identity(tool: Tool) -> tuple[object, ...]:
+    """What a decision about a call depends on."""
+    return tool.hash, tool.origin, tool.server, tool.launch

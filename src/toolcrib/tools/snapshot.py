@@ -75,7 +75,7 @@ def explain_held(tool: Tool) -> ToolChanged:
     reason = tool.held_reason or "its definition changed since it was approved"
     return ToolChanged(
         f"The tool {tool.name} is held: {reason}.",
-        hint=f"`toolcrib trust {tool.server}` shows the changes and approves them.",
+        hint=f"`toolcrib trust {tool.server}` shows the reason and approves it.",
     )
 
 

@@ -14,13 +14,15 @@ import jsonschema_rs
 
 from toolcrib.errors import InvalidArguments
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.complexity import is_reasonable, is_recursive
+from toolcrib.tools.complexity import backtracking_patterns, has_longer_text, is_reasonable, is_recursive
 from toolcrib.tools.plain_schema import in_newest_draft
 
 if TYPE_CHECKING:
     from toolcrib.tools.argument_errors import Compile, Explainer
 
 _MAX_CACHED = 4096
+_MAX_BACKTRACKED = 2000
+"""Characters of arguments times patterns that may backtrack; longer arguments are left to the server."""
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
     backtrack_limit=10_000, size_limit=1 << 20, dfa_size_limit=1 << 21
 )
@@ -33,6 +35,8 @@ class _Checker:
     validator: jsonschema_rs.Validator | None
     reason: str = ""
     compile: Compile | None = None
+    backtracking: int = 0
+    """Patterns that may take long to match."""
 
 
 class ArgumentChecker:
@@ -47,6 +51,8 @@ class ArgumentChecker:
         checker = self._cache.get(tool.hash) or self._compile(tool)
         validator = checker.validator
         if validator is None:
+            return
+        if checker.backtracking and has_longer_text(arguments, _MAX_BACKTRACKED // checker.backtracking):
             return
         try:
             if not validator.is_valid(arguments):
@@ -94,7 +100,7 @@ def _compile(schema: Mapping[str, Any]) -> _Checker:
     reason = ""
     for attempt in _ATTEMPTS:
         try:
-            return _Checker(attempt(dict(schema)), compile=attempt)
+            return _Checker(attempt(dict(schema)), "", attempt, backtracking_patterns(schema))
         except ValueError as error:
             reason = reason or str(error).splitlines()[0]
     return _Checker(None, reason)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from toolcrib.bundled.terminal.sandbox import Sandbox, missing
+from toolcrib.bundled.terminal.sandbox import Kind, Sandbox, missing
 from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 
-KINDS = [kind for kind in ("bubblewrap", "landlock", "none") if not missing(kind)]
-"""The sandboxes that this machine can make."""
+ON_LINUX: tuple[Kind, ...] = ("bubblewrap", "landlock", "none")
+KINDS: tuple[Kind, ...] = ON_LINUX if sys.platform == "linux" else ("none",)
+"""The sandboxes of this system, the preferred one first."""
+
+
+def available(kind: Kind) -> Kind:
+    """This kind, where this machine can make it; else the test fails with the reason."""
+    reason = missing(kind)
+    assert not reason, f"This test needs {kind}, which `make needs` installs where it can: {reason}"
+    return kind
 
 
 @pytest.fixture
@@ -37,10 +46,10 @@ def workplace(folder: Path) -> Callable[..., Workplace]:
 
 @pytest.fixture(params=KINDS)
 def confined(workplace: Callable[..., Workplace], request: pytest.FixtureRequest) -> Callable[..., Workplace]:
-    """The same, once with each sandbox that can be had here."""
+    """The same, once with each sandbox of this system."""
 
     def make(**sandbox: Any) -> Workplace:
-        return workplace(sandbox={"wanted": request.param, **sandbox})
+        return workplace(sandbox={"wanted": available(request.param), **sandbox})
 
     return make
 
@@ -53,7 +62,7 @@ def held(workplace: Callable[..., Workplace], request: pytest.FixtureRequest) ->
     """The same, only with sandboxes that hold something."""
 
     def make(**sandbox: Any) -> Workplace:
-        return workplace(sandbox={"wanted": request.param, **sandbox})
+        return workplace(sandbox={"wanted": available(request.param), **sandbox})
 
     return make
 
@@ -63,7 +72,7 @@ def mounted(workplace: Callable[..., Workplace], request: pytest.FixtureRequest)
     """The same, only with the sandbox that shows other folders in the place of the real ones."""
 
     def make(**sandbox: Any) -> Workplace:
-        return workplace(sandbox={"wanted": request.param, **sandbox})
+        return workplace(sandbox={"wanted": available(request.param), **sandbox})
 
     return make
 

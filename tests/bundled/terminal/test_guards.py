@@ -57,6 +57,31 @@ async def test_a_search_through_the_project_leaves_private_files_out(
     assert SECRET not in shown
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.py' -print0 | xargs -0 cat",
+        "find src -name '*.py' -print0 | xargs -0 grep -n open",
+        "diff -rN src empty",
+    ],
+)
+async def test_a_search_does_not_follow_links_out_of_the_project(
+    command: str, private: Path, workplace: Callable[..., Workplace], tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "data").write_text(f"open {SECRET}\n")
+    (private / "empty").mkdir()
+    (private / "src" / "link.py").symlink_to(tmp_path / "elsewhere" / "data")
+    (private / "src" / "folder").symlink_to(tmp_path / "elsewhere")
+    assert judge(command, "", str(private)).kind == "harmless"
+
+    place = workplace(sandbox={"wanted": "none"})
+    shown = text(await TerminalTools(place).run_command(command))
+
+    assert "open" in shown
+    assert SECRET not in shown
+
+
 async def test_a_search_beside_a_command_with_a_rule_is_guarded_too(
     private: Path, workplace: Callable[..., Workplace]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.bundled.terminal.conftest import KINDS
 from tests.bundled.terminal.processes import DEADLINE, carrying, until
 from tests.bundled.terminal.test_running import ESCAPES, mark, text
-from toolcrib.bundled.terminal.keeper import landlock_version
+from toolcrib.bundled.terminal.kernel_rules import landlock_version
 from toolcrib.bundled.terminal.sandbox import Kind, Sandbox, missing
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
@@ -23,13 +23,13 @@ from toolcrib.serverkit.context import ToolFailure
 def test_each_kind_holds_or_says_why_not(kind: Kind) -> None:
     sandbox = Sandbox(wanted=kind)
 
-    assert sandbox.kind == (kind if kind in KINDS else "none")
+    assert sandbox.kind == ("none" if missing(kind) else kind)
     assert sandbox.describe().startswith(sandbox.kind)
     assert missing(kind) in sandbox.describe()
 
 
 def test_the_strongest_that_works_is_taken() -> None:
-    assert Sandbox().kind == KINDS[0]
+    assert Sandbox().kind == next(kind for kind in KINDS if not missing(kind))
     assert "no network" in Sandbox(network=False).describe() or Sandbox().kind == "none"
 
 
@@ -42,7 +42,7 @@ def test_a_bubblewrap_that_is_not_allowed_to_work_is_not_believed_in(
     refusing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n")
     refusing.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(sandbox, "_bubblewrap", sandbox._bubblewrap.__wrapped__)
+    monkeypatch.setattr(sandbox, "find_bubblewrap", sandbox.find_bubblewrap.__wrapped__)
 
     assert Sandbox(wanted="bubblewrap").kind == "none"
     assert "No permissions to create new namespace" in Sandbox(wanted="bubblewrap").describe()

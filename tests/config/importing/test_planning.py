@@ -59,14 +59,14 @@ def test_what_looks_like_a_secret_is_put_away(knowledge: Any) -> None:
         "command": "run",
         "args": [
             *("--api-key", "${secret:a.api-key}", "--token=${secret:a.token}"),
-            *("--db", "${secret:a.db}", "plain"),
+            *("--db", "postgres://me:${secret:a.password}@host/db", "plain"),
         ],
         "env": {"API_KEY": "${secret:a.API_KEY}", "LOG": "info", "GIVEN": "${X}"},
     }
     assert local.secrets == {
         "a.api-key": "hunter22",
         "a.token": KEY,
-        "a.db": "postgres://me:pw@host/db",
+        "a.password": "pw",
         "a.API_KEY": KEY,
     }
     assert remote.entry["url"] == "https://x.example.com/mcp?api_key=${secret:r.api_key}&page=1"

@@ -16,7 +16,8 @@ import pytest
 
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import bundle, manifest, wheel
-from toolcrib.errors import InstallFailed, UsageError
+from tests.servers.remote.scripted import Call, Reply, scripted
+from toolcrib.errors import InstallFailed, NetworkRefused, UsageError
 from toolcrib.servers.installers.engine.installations import Installations
 from toolcrib.servers.installers.engine.plan import fill
 
@@ -230,6 +231,43 @@ async def test_a_bundle_of_the_registry_must_have_the_promised_hash(
     for name, word in (("wrong", "does not match"), ("none", "no hash")):
         with pytest.raises(InstallFailed, match=word):
             await installations.plan(f"{address}/{name}.json", "hello")
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    ["https://10.0.0.1/hello.mcpb", "https://169.254.169.254/x", "http://127.0.0.1:9/hello.mcpb"],
+)
+async def test_a_description_cannot_name_a_bundle_in_a_private_network(
+    installations: Installations, tmp_path: Path, site: tuple[Path, str], identifier: str
+) -> None:
+    folder, address = site
+    described = server_json(registryType="mcpb", identifier=identifier, fileSha256="0" * 64)
+    (folder / "server.json").write_text(described)
+    (tmp_path / "local.json").write_text(described)
+
+    for reference in (f"{address}/server.json", str(tmp_path / "local.json")):
+        with pytest.raises(NetworkRefused, match="is not allowed"):
+            await installations.plan(reference, "hello")
+
+
+async def test_a_download_is_not_redirected_into_a_private_network(installations: Installations) -> None:
+    async def redirect(call: Call, reply: Reply) -> None:
+        await reply.send(302, location="https://10.0.0.1/server.json")
+
+    async with scripted(redirect) as server:
+        with pytest.raises(NetworkRefused, match="leads to a private network"):
+            await installations.plan(f"http://127.0.0.1:{server.port}/server.json", "hello")
+
+
+async def test_a_download_that_fails_says_why(installations: Installations) -> None:
+    async def refuse(call: Call, reply: Reply) -> None:
+        await reply.send(404)
+
+    async with scripted(refuse) as server:
+        with pytest.raises(InstallFailed, match="HTTP 404"):
+            await installations.plan(f"http://127.0.0.1:{server.port}/server.json", "hello")
+    with pytest.raises(InstallFailed, match="could not be fetched"):
+        await installations.plan(f"http://127.0.0.1:{server.port}/server.json", "hello")
 
 
 async def test_an_address_in_the_clear_is_refused(installations: Installations) -> None:

@@ -16,6 +16,8 @@ from toolcrib.servers.installers.engine.plan import Options
 from toolcrib.servers.installers.engine.runner import Runner
 from toolcrib.servers.installers.engine.uv import PythonRange, find_python, ranges_in
 
+pytestmark = pytest.mark.acceptance
+
 NEXT = f"3.{sys.version_info[1] + 1}"
 REFUSALS = [
     ("Because a==1.0 requires Python >=3.13 and only a==1.0 is available", (">=3.13",)),

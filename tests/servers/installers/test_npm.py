@@ -22,6 +22,8 @@ from toolcrib.servers.installers.engine.installations import Installations
 from toolcrib.servers.installers.engine.plan import Options
 from toolcrib.servers.installers.engine.runner import Runner
 
+pytestmark = pytest.mark.acceptance
+
 NOBODY = "http://127.0.0.1:9/"
 
 

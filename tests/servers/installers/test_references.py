@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.extras.index_settings import index_settings
 from toolcrib.servers.installers import npm, python
 from toolcrib.servers.installers.engine.node import least_major
 from toolcrib.servers.installers.engine.package_names import freshness, looks_like, propose_name
-from toolcrib.servers.installers.engine.uv import index_settings
 
 
 @pytest.mark.parametrize(

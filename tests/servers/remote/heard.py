@@ -56,7 +56,8 @@ class Heard:
         return sse.open(sse.Spec.read(spec), self, context)
 
     def _set_up(self, url: str, options: dict[str, Any]) -> tuple[dict[str, Any], LinkContext]:
-        about_context = {key: options.pop(key) for key in ("auth", "max_message_bytes") if key in options}
+        names = ("auth", "max_message_bytes", "resolve")
+        about_context = {key: options.pop(key) for key in names if key in options}
         context = LinkContext(server="remote", on_log=self.log.append, **about_context)
         return {"url": url, **options}, context
 

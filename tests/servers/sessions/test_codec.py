@@ -315,7 +315,7 @@ def _rows(row: str, count: int) -> bytes:
     "row", ["1", "[]", '"a, b"', '{"a":1,"b":"x"}', '{"a":{"b":[1,{"c":"},{"}]},"d":[]}']
 )
 def test_a_large_list_is_read_whole(row: str):
-    line = _rows(row, 200_000)
+    line = _rows(row, 100_000)
     assert is_large(line)
     assert decode_large(line) == [json.loads(line)]
 

@@ -13,8 +13,8 @@ from tests.servers.signin.issuer import Scene, listening_socket, running, signed
 from toolcrib.cli.host_connection import reach
 from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.schema.servers import ServerState
+from toolcrib.serverkit.redirect_listener import listen
 from toolcrib.servers.remote.client import RemoteSpec
-from toolcrib.servers.signin.callback import listen
 from toolcrib.servers.signin.login import sign_in
 
 
@@ -149,6 +149,8 @@ async def test_tokens_go_to_no_other_address_than_the_one_they_are_for(crib):
     ("overrides", "why"),
     [
         ({"authorization_endpoint": "javascript:alert(1)"}, "failed|unsafe address"),
+        ({"authorization_endpoint": "data:text/html,<script>alert(1)</script>"}, "failed|unsafe address"),
+        ({"authorization_endpoint": "file:///etc/passwd"}, "failed|unsafe address"),
         ({"authorization_endpoint": "https://user:pw@127.0.0.1/authorize"}, "unsafe address"),
         ({"authorization_endpoint": "http://10.0.0.1/authorize"}, "unsafe address"),
         ({"registration_endpoint": "http://169.254.169.254/register"}, "unsafe address"),

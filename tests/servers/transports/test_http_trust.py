@@ -220,11 +220,28 @@ async def test_a_server_that_is_down_is_not_mistaken_for_a_failed_sign_in(unused
         {"url": "http://"},
         {"url": "http://h/", "headers": {"X": "a\r\nEvil: 1"}},
         {"url": "http://h/", "headers": {"no name": "x"}},
+        {"url": "http://10.0.0.5/mcp", "headers": {"Authorization": "Bearer secret"}},
+        {"url": "http://mcp.example/mcp", "headers": {"X-Api-Key": "secret"}},
     ],
 )
 def test_a_senseless_entry_is_refused_before_anything_is_sent(entry: dict[str, object]):
     with pytest.raises(InvalidValue):
         http.Spec.read(entry)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"url": "https://mcp.example/mcp", "headers": SECRET},
+        {"url": "http://127.0.0.1:8000/mcp", "headers": SECRET},
+        {"url": "http://[::1]/mcp", "headers": SECRET},
+        {"url": "http://mcp.localhost/mcp", "headers": SECRET},
+        {"url": "http://10.0.0.5/mcp", "headers": SECRET, "allowHttp": True},
+        {"url": "http://10.0.0.5/mcp", "headers": {"Accept-Language": "de"}},
+    ],
+)
+def test_credentials_are_sent_unencrypted_only_on_this_machine_or_on_request(entry: dict[str, object]):
+    assert http.Spec.read(entry).url == entry["url"]
 
 
 def test_the_remote_transports_need_no_sdk():

@@ -9,8 +9,8 @@ import pytest
 
 from tests.servers.children import eventually, linked, misbehaving
 from tests.servers.conftest import LoopClock
+from toolcrib.servers.processes.exit_errors import exit_error, telling_lines
 from toolcrib.servers.transports import stdio
-from toolcrib.servers.transports.stdio import exit_error, telling_lines
 
 NODE = """node:internal/modules/cjs/loader:1210
   throw err;

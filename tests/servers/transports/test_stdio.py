@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.children import Ear, alive, linked, misbehaving, open_descriptors
+from tests.servers.children import Ear, alive, eventually, linked, misbehaving, open_descriptors
 from toolcrib.errors import ConnectionLost
 from toolcrib.servers.processes.log import MASK
 from toolcrib.servers.processes.orphans import MARKER, marked
@@ -113,7 +113,7 @@ async def test_the_loss_is_told_once_even_when_the_end_has_many_signs():
         error = await ear.loss()
         with pytest.raises(ConnectionLost):
             await link.send(NOTE)
-        await asyncio.sleep(2 * stdio.EXIT_GRACE)
+        await asyncio.sleep(2 * stdio.EXIT_GRACE)  # every timer of the link has run by then
     assert ear.losses == [error]
     assert "told to end" in error.message
 
@@ -204,8 +204,7 @@ async def test_ten_children_come_and_go_without_a_trace():
     for _ in range(10):
         async with linked(misbehaving("mute")) as (_, ear):
             await ear.said()
-    await asyncio.sleep(0.05)
-    assert open_descriptors() <= before
+    await eventually(lambda: open_descriptors() <= before)
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
@@ -236,7 +235,7 @@ async def test_cancelled_again_while_ending_it_still_ends(brisk):
         await ready.wait()
     for _ in range(5):
         holding.cancel()
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0)
     assert not holding.done()
     with pytest.raises(asyncio.CancelledError):
         await holding

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from glob import escape, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.approvals.facts import Facts, shell_argument
+from toolcrib.approvals.own_files import own_file_in
 from toolcrib.approvals.paths import at_home, lies_in
+from toolcrib.approvals.patterns import MOST_ENTRIES
 from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from toolcrib.serverkit.shell import Verdict
 
 
+MOST_PATHS = 500
+MOST_PATTERNS = 20
+"""Paths and patterns of a command that are looked up on the disk; with more, the user is asked."""
 _NO_FILES = ("/dev/", "/proc/")
 """Links are not followed there; the verdict knows which of these paths are harmless."""
 
@@ -27,34 +33,94 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
         return None
     from toolcrib.serverkit.shell import judge
 
-    cwd = str(call.arguments.get("cwd") or "")
-    verdict = judge(str(call.arguments.get(argument, "")), cwd, facts.project)
+    command = str(call.arguments.get(argument, ""))
+    cwd = _real_folder(str(call.arguments.get("cwd") or ""), facts)
+    verdict = judge(command, cwd, facts.project)
     if verdict.kind == "destructive":
         return RuleResult(effect="deny", rule="shell", reason=verdict.reason)
+    own = own_file_in(command, cwd, facts)
+    if own:
+        reason = f"{own} belongs to Toolcrib and may hold secrets."
+        return RuleResult(effect="ask", rule="shell", reason=reason, firm=True)
     if verdict.kind == "unknown":
         return RuleResult(effect="ask", rule="shell", reason=verdict.reason)
-    private = next(_private(verdict, facts), None)
-    if private is not None:
-        reason = f"{private} leads to a folder with secrets."
-        return RuleResult(effect="ask", rule="shell", reason=reason)
+    doubt = _doubt(verdict, facts)
+    if doubt:
+        return RuleResult(effect="ask", rule="shell", reason=doubt)
     return RuleResult(effect="allow", rule="shell", reason=verdict.reason, reads=True)
 
 
-def _private(verdict: Verdict, facts: Facts) -> Iterator[str]:
-    """Paths that lead through links to private files or to Toolcrib's own."""
+def _real_folder(cwd: str, facts: Facts) -> str:
+    """The folder with links followed: a command starts in that, so that `..` is the folder above it."""
+    if not cwd or facts.disk is None or not facts.project:
+        return cwd
+    real = facts.disk.real(os.path.join(facts.project, at_home(cwd)))  # noqa: PTH118
+    project = facts.disk.real(facts.project)
+    if real is None or project is None:
+        return cwd
+    return f"{facts.project}{real[len(project) :]}" if lies_in(real, project) else real
+
+
+def _doubt(verdict: Verdict, facts: Facts) -> str:
+    """Why the files of the command must be asked about: a path leads through links to private files or to
+    Toolcrib's own, or there are too many to look at. Empty if neither."""
+    routes = dict.fromkeys((*verdict.names, *verdict.paths, *verdict.trees))
+    if len(routes) > MOST_PATHS or sum(map(has_magic, routes)) > MOST_PATTERNS:
+        return "It names too many files to check before it runs."
+    private = next(_private(routes, verdict, facts), None)
+    return "" if private is None else f"{private} leads to a folder with secrets."
+
+
+def _private(routes: Iterable[str], verdict: Verdict, facts: Facts) -> Iterator[str]:
     if facts.disk is None:
         return
-    for path in (*verdict.paths, *verdict.trees):
-        place = os.path.normpath(Path(facts.project, at_home(path)))
-        if place.startswith("/") and not place.startswith(_NO_FILES):
-            real = facts.disk.real(place)
-            if real is None or _is_private(real, place, facts.protected, tree=path in verdict.trees):
-                yield path
+    left, names, trees = MOST_ENTRIES, frozenset(verdict.names), frozenset(verdict.trees)
+    for route in routes:
+        pattern = _absolute(route, facts.project)
+        if not pattern.startswith("/"):
+            continue
+        found, shown, tree = facts.disk.matching(pattern), route not in names, route in trees
+        left -= len(found or ())
+        if (
+            found is None
+            or left < 0
+            or (shown and facts.disk.any_linked(found, facts.protected))
+            or any(_is_private(path, facts, shown=shown, tree=tree) for path in found)
+        ):
+            yield route
 
 
-def _is_private(real: str, place: str, own: Sequence[Path], *, tree: bool) -> bool:
+def _absolute(route: str, project: str) -> str:
+    if route.startswith("~"):
+        return f"{escape(str(Path.home()))}{route[1:]}"
+    return f"{escape(project)}/{route}" if project and not route.startswith("/") else route
+
+
+def _is_private(path: str, facts: Facts, *, shown: bool, tree: bool) -> bool:
     from toolcrib.serverkit.secret_places import is_secret_path
 
-    if any(lies_in(real, str(folder)) or (tree and lies_in(str(folder), real)) for folder in own):
+    place = os.path.normpath(path)
+    if facts.disk is None or (place.startswith(_NO_FILES) and ".." not in path.split("/")):
+        return False
+    real, project = facts.disk.real(path), facts.disk.real(facts.project)
+    if real is None or any(_holds(str(folder), real, tree=tree) for folder in facts.protected):
+        return True
+    if shown and _is_closed(real, project or facts.project, tree=tree):
         return True
     return real != place and is_secret_path(real)
+
+
+def _holds(folder: str, real: str, *, tree: bool) -> bool:
+    return lies_in(real, folder) or (tree and lies_in(folder, real))
+
+
+def _is_closed(real: str, project: str, *, tree: bool) -> bool:
+    """Whether what is in a file may be private because of where it is, outside of the project."""
+    from toolcrib.serverkit.open_places import is_open_path
+
+    home = str(Path.home())
+    if tree and lies_in(home, real):
+        return True
+    if project not in ("", "/", home) and lies_in(real, project):
+        return False
+    return not is_open_path(real, home, project)

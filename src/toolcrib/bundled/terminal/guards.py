@@ -1,8 +1,8 @@
 """Guards for commands that run without approval, so that they do nothing but read.
 
 Each guard is a shell function in place of a program: git runs no program that a repository names, searches
-leave out private files, and programs that are asked for their version run outside of the project, whose files
-may choose another version. Patterns match no file whose name looks like an option.
+leave out private files and links to others, and programs that are asked for their version run outside of the
+project, whose files may choose another version. Patterns match no file whose name looks like an option.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ def guard(command: str, cwd: str = "", project: str = "") -> str:
     needed = guards_for(command, cwd, project)
     parts = [_PATTERNS] if needed.patterns and any(sign in command for sign in "*?[") else []
     replaced = needed.versions | (needed.programs & {"git", *_OPTIONS})
+    if {"find", "xargs"} <= needed.programs:
+        replaced |= {"find"}
     parts += [_function(name) for name in sorted(replaced)]
     return "; ".join([*parts, command])
 
@@ -33,11 +35,19 @@ def _function(name: str) -> str:
     if name == "git":
         program = shlex.join([sys.executable, "-I", "-S", safe_git.__file__])
         return f'git() {{ {program} "$@"; }}'
+    if name == "find":
+        return f"find() {{ {_FIND_NO_LINKS} }}"
     if name in _OPTIONS:
-        return f'{name}() {{ command {name} "$@" {_excluding(name)}; }}'
+        more = f"{_excluding(name)} {_NO_LINKS.get(name, '')}".strip()
+        return f'{name}() {{ command {name} "$@" {more}; }}'
     return f'{name}() {{ ( cd / && command {name} "$@" ); }}'
 
 
+_FIND_NO_LINKS = (
+    'case " $* " in *" -print0 "*) command find "$@" | while IFS= read -r -d "" found; '
+    'do [ -L "$found" ] || printf "%s\\0" "$found"; done;; *) command find "$@";; esac;'
+)
+"""Without links in what xargs reads: a link with the name of a source file can lead to any file."""
 _OPTIONS = {
     "diff": "--exclude={}",
     "egrep": "--exclude={0} --exclude-dir={0}",
@@ -45,7 +55,9 @@ _OPTIONS = {
     "grep": "--exclude={0} --exclude-dir={0}",
     "rg": "--iglob=!{}",
 }
-"""How a search is told to leave something out."""
+"""The option that leaves something out of a search."""
+_NO_LINKS = {"diff": "--no-dereference"}
+"""The option that keeps a program from following links in folders."""
 
 
 @cache

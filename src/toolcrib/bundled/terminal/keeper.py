@@ -17,7 +17,6 @@ import json
 import os
 import select
 import signal
-import struct
 import sys
 import time
 
@@ -37,17 +36,11 @@ CHECK_EVERY = 0.25
 LOOK_EVERY = 0.02
 MANY_FORKS = 64
 """So many new processes on the whole machine between two looks are worth a check at once."""
-_SUBREAPER, _DEATH_SIGNAL, _NO_NEW_PRIVILEGES = 36, 1, 38
+_SUBREAPER, _DEATH_SIGNAL = 36, 1
 LEAD = "lead"
 WALL = b"(bwrap)"
 """What stands around a command rather than belonging to it; when it goes, so does all inside."""
 _LINUX = sys.platform.startswith("linux")
-
-_CREATE, _ADD, _RESTRICT = 444, 445, 446
-_READ, _LIST = 1 | 4 | 8, 8
-_SCOPES_SINCE = 6
-_SECCOMP, _FILTER_MODE, _FILTER_LINE = 22, 2, 8
-_FILE_RIGHTS = 1 | 2 | 4 | 16384 | 32768
 
 
 def main() -> None:
@@ -146,16 +139,31 @@ def _become(spec: Spec) -> None:
     if _LINUX:
         _libc().prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     os.chdir(spec["cwd"])
-    if spec.get("landlock"):
-        restrict(**spec["landlock"])
     filtered = bytes.fromhex(spec.get("filter", ""))
     if spec.get("within"):
         if spec.get("abstract"):
-            isolate()
-    elif filtered:
-        _load_filter(filtered)
+            _kernel_rules().isolate()
+    elif spec.get("landlock"):
+        _enter(spec, filtered)
     argv = [*_before(spec, filtered), *spec["argv"]]
     os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - the shell is the command
+
+
+def _enter(spec: Spec, filtered: bytes) -> None:
+    """Give up what the sandbox withholds; of all terminals only the command's own stays within reach."""
+    rules, granted = _kernel_rules(), dict(spec["landlock"])
+    if spec.get("pty"):
+        granted["write"] = [*granted["write"], os.ttyname(0)]
+    rules.drop_capabilities()
+    rules.restrict(**granted)
+    if filtered:
+        rules.load_filter(filtered)
+
+
+def _kernel_rules() -> Any:
+    """The module beside this one, which most commands do not need."""
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    return __import__("kernel_rules")
 
 
 def _before(spec: Spec, filtered: bytes) -> list[str]:
@@ -187,75 +195,6 @@ def _lead(argv: list[str]) -> None:
     os.tcsetpgrp(0, os.getpgrp())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
     os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - the shell is the command
-
-
-def restrict(read: list[str], write: list[str], names: list[str], tcp: bool) -> None:
-    """Give up for good all but reading `read`, changing `write`, listing `names`, and maybe the network."""
-    libc = _libc()
-    version = landlock_version()
-    rights = (1 << (13 + (version >= 2) + (version >= 3) + (version >= 5))) - 1
-    network = 0 if tcp or version < 4 else 3
-    scopes = 3 if version >= _SCOPES_SINCE else 0
-    attributes = struct.pack("QQQ", rights, network, scopes)[
-        : 24 if version >= 6 else 16 if version >= 4 else 8
-    ]
-    rules = libc.syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint(0))
-    if rules < 0:
-        raise OSError(ctypes.get_errno(), "the sandbox cannot be made")
-    for paths, granted in ((names, _LIST), (read, _READ), (write, rights)):
-        for path in paths:
-            _grant(libc, rules, path, granted & rights)
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    if libc.syscall(_RESTRICT, rules, ctypes.c_uint(0)):
-        raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
-    os.close(rules)
-
-
-def isolate() -> None:
-    """Give up the abstract Unix sockets of others and signals to them, and nothing else."""
-    if landlock_version() < _SCOPES_SINCE:
-        return
-    libc = _libc()
-    attributes = struct.pack("QQQ", 0, 0, 3)
-    rules = libc.syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint(0))
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    if rules < 0 or libc.syscall(_RESTRICT, rules, ctypes.c_uint(0)):
-        raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
-    os.close(rules)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("lines", ctypes.c_char_p))
-
-
-def _load_filter(code: bytes) -> None:
-    """Have the kernel refuse calls from now on, for this process and all that come of it."""
-    libc = _libc()
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    program = _Program(len(code) // _FILTER_LINE, code)
-    if libc.prctl(_SECCOMP, _FILTER_MODE, ctypes.byref(program), 0, 0):
-        raise OSError(ctypes.get_errno(), "the sandbox cannot be entered")
-
-
-def landlock_version() -> int:
-    """What the kernel offers; below 1 when nothing."""
-    if not _LINUX:
-        return 0
-    version: int = _libc().syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
-    return version
-
-
-def _grant(libc: ctypes.CDLL, rules: int, path: str, granted: int) -> None:
-    try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return  # gone since, or never there
-    try:
-        wanted = granted if os.path.isdir(path) else granted & _FILE_RIGHTS  # noqa: PTH112
-        if libc.syscall(_ADD, rules, 1, struct.pack("=Qi", wanted, place), ctypes.c_uint(0)):
-            raise OSError(ctypes.get_errno(), "the sandbox cannot be made", path)
-    finally:
-        os.close(place)
 
 
 def _broken_limit(spec: Spec) -> str:

@@ -45,6 +45,8 @@ class RunningCommand:
 
     def __init__(self, mark: str, screen: Screen | None) -> None:
         self.output = Output()
+        self.errors: Output | None = None
+        """What it printed to stderr, if that is kept apart."""
         self.screen = screen
         self.done = asyncio.Event()
         """Set once the command and all that came of it are gone."""
@@ -66,11 +68,21 @@ class RunningCommand:
 
     @classmethod
     def start(
-        cls, order: Mapping[str, Any], env: Mapping[str, str], *, pty: bool = False, feed: bool = False
+        cls,
+        order: Mapping[str, Any],
+        env: Mapping[str, str],
+        *,
+        pty: bool = False,
+        feed: bool = False,
+        errors: bool = False,
     ) -> RunningCommand:
-        """Start what the order says; `feed` keeps its input open. Raises `ToolFailure` when it cannot be."""
+        """Start what the order says; `feed` keeps its input open, `errors` keeps stderr apart.
+
+        Raises `ToolFailure` when it cannot be started.
+        """
         mark = secrets.token_hex(12)
         running = cls(mark, Screen() if pty else None)
+        running.errors = Output() if errors else None
         try:
             running._spawn({**order, "pty": pty}, {**env, MARK: mark}, pty=pty, feed=feed)
         except OSError as error:
@@ -139,12 +151,14 @@ class RunningCommand:
             given, taken, ours = _streams(pty=pty, feed=feed)
             self._input = ours[0]
             theirs += {given, taken}
+            errors, failing = os.pipe() if self.errors is not None else (-1, taken)
+            theirs += {failing} - {taken}
             command = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(control), str(telling)]
             self._keeper = subprocess.Popen(
                 command,
                 stdin=given,
                 stdout=taken,
-                stderr=taken,
+                stderr=failing,
                 pass_fds=(control, telling),
                 start_new_session=True,
                 env=dict(env),
@@ -157,6 +171,8 @@ class RunningCommand:
         os.write(self._control, json.dumps(order).encode() + b"\n")
         self._read(status, self._report, self._last_word)
         self._read(ours[1], self._printed, lambda: None)
+        if self.errors is not None:
+            self._read(errors, self._printed_error, lambda: None)
 
     def _read(self, descriptor: int, take: Callable[[bytes], None], closed: Callable[[], None]) -> None:
         os.set_blocking(descriptor, False)
@@ -186,11 +202,19 @@ class RunningCommand:
 
         self._loop.add_reader(descriptor, ready)
 
+    def _printed_error(self, data: bytes) -> None:
+        if self.errors is not None:
+            self.errors.take(data)
+            self._check_amount(self.errors)
+
     def _printed(self, data: bytes) -> None:
         self.output.take(data)
         if self.screen is not None:
             self.screen.take(data)
-        if self.output.total > MOST_PRINTED and not self.why:
+        self._check_amount(self.output)
+
+    def _check_amount(self, output: Output) -> None:
+        if output.total > MOST_PRINTED and not self.why:
             self.why = f"it printed more than {MOST_PRINTED // 2**20} MiB"
             self._close_control()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import weakref
@@ -20,21 +19,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.bundled.terminal.keeper import landlock_version
-from toolcrib.bundled.terminal.layout import (
-    HIDDEN,
-    STARTED,
-    FolderScan,
-    Layout,
-    State,
-    grants,
-    is_guarded,
-    look_into,
-    mounts,
-)
-from toolcrib.bundled.terminal.socket_filter import socket_filter
+from toolcrib.bundled.terminal.kernel_rules import landlock_version
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.own_places import own_places
+from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap, mounted, namespaces
+from toolcrib.serverkit.sandbox.guarding import guard, resolved
+from toolcrib.serverkit.sandbox.layout import HIDDEN, Layout, State, grants
+from toolcrib.serverkit.sandbox.socket_filter import socket_filter
 
 SCRATCH_NAMES = ("tmp", "var-tmp")
 
@@ -70,7 +60,9 @@ __all__ = ["HIDDEN", "Kind", "Sandbox", "Wanted", "missing"]
 Kind = Literal["bubblewrap", "landlock", "none"]
 Wanted = Literal["auto", "bubblewrap", "landlock", "none"]
 
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")  # noqa: S108
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm")  # noqa: S108
+_RANDOM = ("/dev/random", "/dev/urandom")
+"""Without these, Landlock would leave disks, cameras and the terminals of others readable."""
 _CACHES = ("~/.cache", "~/.npm")
 TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108
 """A command sees folders of its own there."""
@@ -134,7 +126,12 @@ class Sandbox:
                 "abstract": self.unix_sockets,
             }
         reading, writing = grants(self._layout(folder, replaced=False))
-        granted = {"names": ["/"], "read": reading, "write": [*writing, *_DEVICES], "tcp": self.network}
+        granted = {
+            "names": ["/"],
+            "read": [*reading, *_RANDOM],
+            "write": [*writing, *_DEVICES],
+            "tcp": self.network,
+        }
         return {**held, "landlock": granted}
 
     def _layout(self, folder: str, *, replaced: bool) -> Layout:
@@ -143,103 +140,48 @@ class Sandbox:
         self._replace(layout, folder, replaced=replaced)
         for path in self._writable([folder, *self.folders, *(_CACHES if self.caches else ())]):
             layout.allow(path)
-        looked = [look_into(path) for path in self._writable([folder, *self.folders])]
-        self._guard(layout, looked, replaced=replaced)
+        guard(layout, self._writable([folder, *self.folders]), hidden=self.hidden, nested=replaced)
         layout.pin()
         return layout
 
     def _replace(self, layout: Layout, folder: str, *, replaced: bool) -> None:
         """The folders for temporary files, and those of sockets."""
         scratch = self.scratch.of(folder)
+        session = os.environ.get("XDG_RUNTIME_DIR")
+        hidden = [*RUNTIME, *([session] if session else []), *([] if replaced else [*TEMPORARY, "/dev"])]
+        for name, place in zip(SCRATCH_NAMES, TEMPORARY, strict=True) if replaced else ():
+            layout.replace(Path(place), scratch / name)
+        for path in map(resolved, hidden):
+            if path != Path("/"):
+                layout.hide(path)
+        for needed in map(resolved, (*_NEEDED_AT_RUN, sys.prefix, sys.base_prefix, str(_PACKAGE))):
+            layout.show(needed)
         if not replaced:
             layout.states[self.scratch.folder] = State.HIDDEN
             layout.states[scratch / "tmp"] = State.WRITE
-            return
-        for name, place in zip(("tmp", "var-tmp"), TEMPORARY, strict=True):
-            layout.replace(Path(place), scratch / name)
-        session = os.environ.get("XDG_RUNTIME_DIR")
-        for path in map(_resolved, (*RUNTIME, *([session] if session else []))):
-            if path != Path("/"):
-                layout.hide(path)
-        for needed in map(_resolved, (*_NEEDED_AT_RUN, sys.prefix, sys.base_prefix, str(_PACKAGE))):
-            layout.show(needed)
 
     def _writable(self, folders: Sequence[str]) -> list[Path]:
         """Those that exist, the broader ones first: what is said of a folder inside one holds."""
-        found = dict.fromkeys(map(_resolved, folders))
+        found = dict.fromkeys(map(resolved, folders))
         return sorted((path for path in found if path.is_dir()), key=lambda path: len(path.parts))
 
-    def _guard(self, layout: Layout, looked: Sequence[FolderScan], *, replaced: bool) -> None:
-        for path in map(_resolved, STARTED):
-            layout.protect(path)
-        for path in map(_resolved, (*HIDDEN, *STARTED)):
-            layout.keep_missing(path)
-        if replaced:  # Landlock could only grant the rest of the folder piece by piece, and no new file in it
-            for path in (path for found in looked for path in found.unchangeable):
-                if is_guarded(layout.below_root(path)):
-                    layout.protect(path)
-        for place in (*own_places(), *(home for found in looked for home in found.homes)):
-            layout.hide_own(place)
-        for path in map(_resolved, self.hidden):
-            layout.hide(path)
-
     def _bubblewrapped(self, folder: str, cwd: str) -> list[str]:
-        """Without capabilities even for root, which bubblewrap would otherwise leave as they are."""
-        words = [_bubblewrap()[0], "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
-        words += ["--cap-drop", "ALL"]
-        words += ["--uid", "1000", "--gid", "1000"] if os.getuid() == 0 else []
-        words += [] if self.network else ["--unshare-net"]
         layout = self._layout(folder, replaced=True)
         if Path(cwd) not in layout.private and not layout.is_real(Path(cwd)):
             raise ToolFailure(
                 f"{cwd!r} is not available in the sandbox.", "Add it to the setting terminal.folders."
             )
-        for way, source, target in mounts(layout):
-            words += [way, str(target)] if way == "--tmpfs" else [way, str(source), str(target)]
-            words += ["--dev", "/dev", "--proc", "/proc"] if target == Path("/") else []
-        return [*words, "--chdir", cwd]
+        return [*namespaces(network=self.network), *mounted(layout), "--chdir", cwd]
 
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 
-def _resolved(path: str) -> Path:
-    return Path(path).expanduser().resolve()
-
-
 def missing(kind: Kind) -> str:
     """Why this kind of sandbox cannot be had here; empty when it can."""
     if kind == "bubblewrap":
-        return _bubblewrap()[1]
+        return find_bubblewrap()[1]
     return "" if kind == "none" or _landlock() else "this kernel does not offer it"
-
-
-@cache
-def _bubblewrap() -> tuple[str, str]:
-    """Where it is, and why it does not work here: containers and some systems forbid what it needs."""
-    found = shutil.which("bwrap")
-    if found is None:
-        return "", "it is not installed"
-    words = [
-        found,
-        "--unshare-user",
-        "--unshare-pid",
-        "--ro-bind",
-        "/",
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-    ]
-    try:
-        done = subprocess.run([*words, "true"], capture_output=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return found, f"it cannot be run ({type(error).__name__})"
-    if done.returncode == 0:
-        return found, ""
-    told = done.stderr.decode("utf-8", "replace").strip().removeprefix("bwrap: ")
-    return found, told or "it failed without a message"
 
 
 @cache

@@ -76,9 +76,15 @@ class Workplace:
         return self.start(argv, self.place(cwd), pty=pty, feed=feed)
 
     def start(
-        self, argv: Sequence[str], folder: str, *, pty: bool = False, feed: bool = False
+        self,
+        argv: Sequence[str],
+        folder: str,
+        *,
+        pty: bool = False,
+        feed: bool = False,
+        errors: bool = False,
     ) -> RunningCommand:
-        """Start a program, in the sandbox and under the limits."""
+        """Start a program, in the sandbox and under the limits; `errors` keeps its stderr apart."""
         own = str(self.folder())
         order = {
             **self.sandbox.confine(argv, own, folder),
@@ -87,7 +93,7 @@ class Workplace:
             "max_memory": self.max_memory,
         }
         seen = environment(own, more=self.variables, pty=pty, temporary=self.sandbox.temporary(own))
-        return RunningCommand.start(order, seen, pty=pty, feed=feed)
+        return RunningCommand.start(order, seen, pty=pty, feed=feed, errors=errors)
 
 
 async def finished(running: RunningCommand, seconds: float) -> bool:

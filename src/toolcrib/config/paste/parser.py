@@ -232,6 +232,13 @@ def _known(word: str) -> Pasted:
     from toolcrib.catalog.listing import by_name
 
     listed = by_name(word)
+    if listed is not None and listed.module:
+        return Entries(servers={listed.name: listed.entry})
+    if listed is not None and listed.setting:
+        raise UsageError(
+            f"{listed.title} is part of the host.",
+            hint=f"Turn it on with: toolcrib settings set {listed.setting} true",
+        )
     if listed is not None and (listed.args or not listed.reference):
         raise UsageError(f"{listed.title} needs more arguments.", hint=f"Such as: {listed.command}")
     if listed is not None:

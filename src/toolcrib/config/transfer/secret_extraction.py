@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.config.secret_detection import replace_secrets
+from toolcrib.config.secret_detection import is_secret_key, replace_secrets
 from toolcrib.config.transfer.drafts import secret_name
 
 LooksSecret = Callable[[str, str], bool]
@@ -15,6 +15,8 @@ LooksSecret = Callable[[str, str], bool]
 Stored = Callable[[str], str | None]
 """The stored value of a secret, or None."""
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_HEADER = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9-]*): ?(?=\S)")
 _SCHEME = re.compile(r"(?i)(bearer|basic|token|apikey)\s+(?=\S)")
 
 
@@ -41,7 +43,11 @@ class SecretExtractor:
         return result
 
     def _value(self, key: str, value: Any) -> Any:
-        if not isinstance(value, str) or not self._is_secret(key, value):
+        if not isinstance(value, str):
+            return value
+        if _ADDRESS.match(value) and not is_secret_key(key):
+            return self._address(value)
+        if not self._is_secret(key, value):
             return value
         scheme = _SCHEME.match(value)
         lead = scheme.group() if scheme else ""
@@ -56,14 +62,19 @@ class SecretExtractor:
 
     def _argument(self, one: str, before: str, index: int) -> str:
         option, sign, value = one.partition("=")
-        if one.startswith("-") and sign and self._is_secret(option.lstrip("-"), value):
-            return f"{option}={self._put(option.lstrip('-'), value)}"
+        if one.startswith("-"):
+            return f"{option}={self._given(option.lstrip('-'), value)}" if sign else one
         key = before.lstrip("-") if before.startswith("-") and "=" not in before else ""
-        if not key and "://" in one:
-            return self._address(one)
-        if one.startswith("-") or not self._is_secret(key, one):
-            return one
-        return self._put(key or f"arg-{index + 1}", one)
+        return self._given(key, one, f"arg-{index + 1}")
+
+    def _given(self, key: str, value: str, name: str = "") -> str:
+        """The value of an argument: an address, a header or a plain text."""
+        if _ADDRESS.match(value) and not is_secret_key(key):
+            return self._address(value)
+        header = _HEADER.match(value)
+        if header is not None and is_secret_key(header["name"]):
+            return f"{header.group()}{self._value(header['name'], value[header.end() :])}"
+        return self._put(key or name, value) if self._is_secret(key, value) else value
 
     def _address(self, url: str) -> str:
         return replace_secrets(url, lambda part: self._put(part.key, part.value))

@@ -6,12 +6,15 @@ sends nothing anywhere.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.json_values import table
 from toolcrib.llm.model import CallMade, CompletionRequest, ModelEvent, ModelTraits, TextDelta
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, ToolAnswer, Usage
@@ -51,7 +54,7 @@ class Demo:
     form = "openai"
 
     async def traits(self) -> ModelTraits:
-        return ModelTraits(images=False)
+        return ModelTraits(images=False, structured=True)
 
     async def close(self) -> None:
         pass
@@ -62,7 +65,9 @@ class Demo:
         question, answers = _since_question(request.messages)
         tasks = read_tasks(question)
         names = _offered(request.tools)
-        if tasks and names and not answers:
+        if request.answer_schema is not None:
+            builder.say(_plan(tasks, request))
+        elif tasks and names and not answers:
             for task in tasks:
                 yield _call(builder, task, names)
         else:
@@ -101,6 +106,27 @@ def _call(builder: AnswerBuilder, task: Task, names: Sequence[str]) -> CallMade:
     if name is None and SEARCH in names:
         return builder.call("", SEARCH, {"query": f"{task.tool} two numbers"})
     return builder.call("", name or task.tool, {"a": _number(task.a), "b": _number(task.b)})
+
+
+def _plan(tasks: Sequence[Task], request: CompletionRequest) -> str:
+    """The JSON of a workflow that calls the tools one after another, or of a refusal."""
+    names = re.findall(r'<tool name="([^"]+)">', request.system)
+    found = {task.tool: name for task in tasks for name in names if name.rpartition("__")[2] == task.tool}
+    if not tasks or "workflow" not in table(table(request.answer_schema).get("properties")):
+        return json.dumps({"refusal": f"{HELP} I can only plan new workflows."})
+    if any(task.tool not in found for task in tasks):
+        return json.dumps({"refusal": "No tool can add or divide numbers. Add the demo server."})
+    nodes = [_planned(number, task, found[task.tool]) for number, task in enumerate(tasks, 1)]
+    ids = [node["id"] for node in nodes]
+    edges = [{"from": one, "to": other, "output": "next"} for one, other in pairwise(ids)]
+    outputs = {name: f"{{{{{name}.text}}}}" for name in ids}
+    plan = {"name": "demo", "nodes": nodes, "edges": edges, "outputs": outputs}
+    return json.dumps({"workflow": plan})
+
+
+def _planned(number: int, task: Task, tool: str) -> dict[str, Any]:
+    settings = {"tool": tool, "arguments": {"a": _number(task.a), "b": _number(task.b)}}
+    return {"id": f"{task.tool}_{number}", "type": "McpToolCall", "name": task.said, "settings": settings}
 
 
 def _number(text: str) -> float:

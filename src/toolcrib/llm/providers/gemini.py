@@ -74,7 +74,7 @@ class Contents:
         self._context = context
 
     async def traits(self) -> ModelTraits:
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT, structured=True)
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         key_name, key = await self._context.need_key(VENDOR)
@@ -103,6 +103,8 @@ class Contents:
             "maxOutputTokens": request.max_tokens or self._context.max_tokens,
             "temperature": request.temperature,
             "stopSequences": list(request.stop) or None,
+            # Without the schema: objects with free keys would be rejected, or left empty.
+            "responseMimeType": None if request.answer_schema is None else "application/json",
         }
         chosen = {key: value for key, value in limits.items() if value is not None}
         return {**body, "generationConfig": chosen} if chosen else body

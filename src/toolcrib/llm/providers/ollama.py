@@ -89,6 +89,8 @@ class OllamaChat:
             "stream": True,
             "options": {key: value for key, value in limits.items() if value is not None},
         }
+        if request.answer_schema is not None:
+            body["format"] = dict(request.answer_schema)
         return {**body, "tools": tools} if tools else body
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from toolcrib.errors import AnswerCut
 from toolcrib.llm.context import ModelContext, Vendor
@@ -68,7 +69,7 @@ class Completions:
 
     async def traits(self) -> ModelTraits:
         """The protocol does not report capabilities; the context comes from the settings."""
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT, structured=True)
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         address = self._context.address_of(self._vendor)
@@ -101,7 +102,17 @@ class Completions:
             body["temperature"] = request.temperature
         if request.stop:
             body["stop"] = list(request.stop)
+        if request.answer_schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": answer_format(request.answer_schema),
+            }
         return body
+
+
+def answer_format(schema: Mapping[str, Any]) -> Json:
+    """The format of a structured answer; `strict` would forbid objects with free keys."""
+    return {"name": "answer", "schema": dict(schema), "strict": False}
 
 
 async def authorisation(context: ModelContext, vendor: Vendor, address: str) -> tuple[str, dict[str, str]]:

@@ -12,7 +12,7 @@ from toolcrib.llm.history import Limits, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, table, tables, text
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
-from toolcrib.llm.providers.openai import CONTEXT, authorisation
+from toolcrib.llm.providers.openai import CONTEXT, answer_format, authorisation
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.llm.vendor_errors import complain
@@ -50,7 +50,7 @@ class Responses:
 
     async def traits(self) -> ModelTraits:
         """The protocol does not report capabilities; the context comes from the settings."""
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
+        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT, structured=True)
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         address = self._context.address_of(VENDOR)
@@ -84,6 +84,8 @@ class Responses:
             body["max_output_tokens"] = limit
         if request.temperature is not None:
             body["temperature"] = request.temperature
+        if request.answer_schema is not None:
+            body["text"] = {"format": {"type": "json_schema", **answer_format(request.answer_schema)}}
         return body
 
 

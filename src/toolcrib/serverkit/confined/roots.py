@@ -24,6 +24,7 @@ from toolcrib.serverkit.confined.walk import (
     link_target,
 )
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.own_mounts import contains_mounts, shows_own
 from toolcrib.serverkit.own_places import (
     is_home,
     is_own_file,
@@ -238,7 +239,8 @@ class Roots:
     ) -> None:
         """Raise `ToolFailure` for Toolcrib's own files, under whatever name; they hold its secrets."""
         own = own_part(root.real, names) or own_holding(root.real.joinpath(*names), root.real)
-        if own is not None or (status is not None and is_own_file(status)):
+        known = own is not None or _is_mounted(root, names)
+        if known or (status is not None and is_own_file(status)):
             raise _own_refusal(names[-1] if names else str(root.given))
 
     def _is_own(self, root: Root, names: tuple[str, ...]) -> bool:
@@ -246,7 +248,7 @@ class Roots:
         path = root.real.joinpath(*names)
         if touched_place(path, root.real) or own_part(root.real, names):
             return True
-        return is_home(path) or is_store(path)
+        return is_home(path) or is_store(path) or _is_mounted(root, names)
 
     def _is_immovable(self, place: ConfinedEntry) -> bool:
         found = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
@@ -287,6 +289,11 @@ def _own_refusal(name: str) -> ToolFailure:
         f"{name!r} is protected: it belongs to Toolcrib itself.",
         "Change its settings and secrets with the toolcrib command or on its web page.",
     )
+
+
+def _is_mounted(root: Root, names: tuple[str, ...]) -> bool:
+    """Whether a mount shows files of our own there."""
+    return contains_mounts(root.real) and shows_own(root.real, names)
 
 
 def _meet(path: Path, folder: Path) -> bool:

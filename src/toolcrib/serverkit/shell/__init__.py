@@ -25,6 +25,6 @@ def guards_for(command: str, cwd: str = "", project: str = "") -> Guards:
 
 def stays_local(command: str) -> bool:
     """Whether nothing that a command prints can come from the network."""
-    from toolcrib.serverkit.shell import readers
+    from toolcrib.serverkit.shell import network
 
-    return readers.stays_local(command)
+    return network.stays_local(command)

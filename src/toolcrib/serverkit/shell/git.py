@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from toolcrib.serverkit.shell.options import Kind, Parsed, Syntax, Use, Uses, parse
 from toolcrib.serverkit.shell.script import Simple
+from toolcrib.serverkit.shell.searches import SOURCE_ENDING
 from toolcrib.serverkit.shell.words import Word, plain
 
 _DIFF_LONG = """
@@ -134,19 +135,47 @@ def _reading(name: str, words: tuple[Word, ...], syntax: Syntax) -> Uses | None:
         return None
     operands = _without_pattern(parsed) if name == "grep" else parsed.operands
     kind: Kind = "search" if name in ("diff", "grep") else "content"
-    return [Use(path, kind) for word in operands for path in _paths(word)]
+    found = [
+        *map(_path, operands),
+        *(_path_of_lines(value) for option, value in parsed.options if option == "L"),
+    ]
+    if name == "blame":
+        found = [_path(word) for word in operands]  # its -L names no file
+    return None if None in found else [Use(path, kind) for path in found if path is not None]
 
 
 def _without_pattern(parsed: Parsed) -> tuple[Word, ...]:
     return parsed.operands if parsed.has("e") else parsed.operands[1:]
 
 
-def _paths(word: Word) -> list[Word]:
-    """An operand may be a path, or a revision with a path (`HEAD:src/a.py`)."""
-    _, sign, path = word.text.partition(":")
-    if not word.literal or not sign or path.startswith(("(", "!", "^", "/")):
-        return [word]
-    return [plain(path)]
+_REVISION = r"[\w./~^@{}+-]*"
+_PLAIN_OPERAND = re.compile(rf"{_REVISION}|[^:*?\[\\]*")
+_FILE_OF_REVISION = re.compile(rf"{_REVISION}:(?!/)(?:\./)?(?P<path>[^:*?\[\\(!^]*)")
+_FILE_OF_INDEX = re.compile(r":[0-3]:(?P<path>[^:]*)")
+_FILE_FROM_TOP = re.compile(r":/(?P<path>[^:*?\[\\(!^]*)")
+_LEFT_OUT = re.compile(r":[!^](?![!^/(:]).*")
+_SOURCE_FILES = re.compile(r"(?P<path>(?:[\w-]+/)*)(?:\*\*/)?\*" + SOURCE_ENDING)
+
+
+def _path(word: Word) -> Word | None:
+    """The path in an operand, which may be a revision, a path, both (`HEAD:src/a.py`), or a pattern of git's.
+
+    None when it is another kind of pattern: those of git also match hidden files, and `/`.
+    """
+    text = word.text
+    if _PLAIN_OPERAND.fullmatch(text):
+        return word
+    if _LEFT_OUT.fullmatch(text):
+        return plain(".")
+    forms = (_FILE_OF_INDEX, _FILE_OF_REVISION, _FILE_FROM_TOP, _SOURCE_FILES)
+    found = next(filter(None, (form.fullmatch(text) for form in forms)), None)
+    return plain(found["path"] or ".") if found is not None else None
+
+
+def _path_of_lines(value: str) -> Word | None:
+    """The file in `-L 10,20:FILE` and `-L :FUNCTION:FILE`."""
+    before, sign, path = value.rpartition(":")
+    return plain(path) if sign and before else None
 
 
 def _listing(options: str, with_operands: str = "") -> re.Pattern[str]:
@@ -187,18 +216,29 @@ def _remote(words: list[str]) -> bool:
 def _config(words: list[str]) -> bool:
     scopes = ("--global", "--local", "--system", "--show-origin", "--show-scope")
     left = [word for word in words if word not in scopes]
-    known = len(left) == 2 and left[0] in ("--get", "--get-all", "get")
-    return known and _PLAIN_KEY.fullmatch(left[1]) is not None
+    reads = len(left) == 1 or (len(left) == 2 and left[0] in ("--get", "--get-all", "get"))
+    return reads and _PLAIN_KEY.fullmatch(left[-1]) is not None
+
+
+_ENTRY = re.compile(r"[A-Za-z0-9][\w/-]*(@\{\d+\})?")
+"""An entry of a log, and no path to a hidden file."""
 
 
 def _stash(words: list[str]) -> bool:
-    return words[:1] in (["list"], ["show"]) and parse([plain(word) for word in words[1:]], _LOG) is not None
+    return words[:1] in (["list"], ["show"]) and _names_entry(words[1:])
+
+
+def _names_entry(words: list[str]) -> bool:
+    parsed = parse([plain(word) for word in words], _LOG)
+    if parsed is None or parsed.ended or parsed.has("L"):
+        return False
+    return len(parsed.operands) <= 1 and all(_ENTRY.fullmatch(word.text) for word in parsed.operands)
 
 
 def _reflog(words: list[str]) -> bool:
     left = words[1:] if words[:1] == ["show"] else words
     begins = not left or left[0].startswith("-") or words != left
-    return begins and parse([plain(word) for word in left], _LOG) is not None
+    return begins and _names_entry(left)
 
 
 _LISTING: dict[str, Callable[[list[str]], bool]] = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from toolcrib.serverkit.open_places import is_home, is_open_at_home, is_open_in_root
 from toolcrib.serverkit.secret_places import Part, Wild, could_match, is_secret, part
 from toolcrib.serverkit.shell.words import NotUnderstood, Sign, StartFolder, Word, plain
 
@@ -38,11 +39,27 @@ class ShellPath:
         return is_secret(self.parts, root="any" if self.anchor == "?" else "first")
 
     @property
+    def content_secret(self) -> bool:
+        """What is in the file could be private: it is, or it is not known to be open."""
+        return self.secret or not self._is_open()
+
+    def _is_open(self) -> bool:
+        if self.anchor == "~":
+            return is_open_at_home(self.parts)
+        if self.anchor == "/":
+            return is_open_in_root(self.parts, self.project)
+        if self.anchor == "?":
+            return not any(one[:1] == (".",) for one in self.parts)
+        return not is_home(self.project) or is_open_at_home(self.parts)
+
+    @property
     def tree_secret(self) -> bool:
         """Private data could lie in it or below, other than in the project itself."""
         if self.anchor == "/":
             return self.secret or not self.parts or self.parts[0] not in _OPEN_TREES
-        return self.secret or self.anchor != "."
+        if self.anchor == "." and is_home(self.project) and not self.parts:
+            return True
+        return self.anchor != "." or self.content_secret
 
     @property
     def path(self) -> str:
@@ -67,7 +84,7 @@ def place_of(folder: str, project: str = "") -> ShellPath | None:
 def resolve(word: Word, folder: ShellPath) -> ShellPath | None:
     """The place that a path leads to; None when that cannot be known."""
     signs = word.signs
-    if len(signs) > LONGEST_PATH:
+    if len(signs) > LONGEST_PATH or StartFolder.OTHER in signs:
         return None
     if signs[:1] == (StartFolder.HOME,):
         folder = ShellPath("~", project=folder.project)
@@ -80,6 +97,25 @@ def resolve(word: Word, folder: ShellPath) -> ShellPath | None:
     if any(isinstance(sign, StartFolder) for sign in signs):
         return None
     return _below(folder, _parts(signs))
+
+
+def route(word: Word, folder: ShellPath) -> str:
+    """The path as the system goes along it: `..` after a link leads elsewhere than it looks.
+
+    Wildcards are kept as `*` and `?`, and those characters themselves are in brackets. Empty when not known.
+    """
+    text = "".join(_pattern(sign) for sign in word.signs if not isinstance(sign, StartFolder))
+    if word.signs[:1] == (StartFolder.HOME,):
+        return f"~{text}"
+    if text.startswith("/") and word.signs[0] == "/":
+        return text
+    return "".join(map(_pattern, f"{folder.path}/")) + text if folder.path else ""
+
+
+def _pattern(sign: Sign) -> str:
+    if isinstance(sign, Wild):
+        return sign.value
+    return f"[{sign}]" if isinstance(sign, str) and sign in "*?[" else str(sign)
 
 
 def _parts(signs: Iterable[Sign]) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Which commands only read, which of them need a guard when they run, and which use no network.
+"""Which commands only read, and which of them need a guard when they run.
 
 A command only reads if its program and options are on the list and its files are not private. Some programs
 only read because the terminal runs them with a guard: git without the programs that a repository names,
@@ -8,7 +8,6 @@ the program in a command only reads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from toolcrib.serverkit.shell.commands import COMMANDS, VERSIONED
 from toolcrib.serverkit.shell.options import Use, Uses, understand
 from toolcrib.serverkit.shell.paths import ShellPath, place_of, resolve
 from toolcrib.serverkit.shell.script import Simple, read_script
-from toolcrib.serverkit.shell.words import NotUnderstood, listed
+from toolcrib.serverkit.shell.words import NotUnderstood
 
 _SPECIAL: dict[str, Callable[[Simple], Uses | None]] = {
     "[": scripts.test,
@@ -70,6 +69,8 @@ def asks_version(command: Simple) -> bool:
         return False
     if words == ["-V"]:
         return command.name in ("python", "python3")
+    if words == ["-v"]:
+        return command.name == "node"
     return words == ["--version"] or (command.name == "git" and words == ["version"])
 
 
@@ -78,7 +79,11 @@ def _is_private(use: Use, folder: ShellPath) -> bool:
     if use.kind == "text" or (use.kind == "name" and use.word.glob) or use.word.text == "-":
         return False
     place = resolve(use.word, folder)
-    return place is None or (place.tree_secret if use.kind == "search" else place.secret)
+    if place is None:
+        return True
+    if use.kind == "search":
+        return place.tree_secret
+    return place.content_secret if use.kind == "content" else place.secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,61 +124,3 @@ def needs_rule(commands: Sequence[Simple]) -> list[Simple]:
     """The commands that do not run unasked: those that do more than read, and those that lose their guard."""
     names = {one.name for one in commands if only_reads(one)}
     return [one for one in commands if one.name in names]
-
-
-_FILES = listed("chmod chown cp kill ln mkdir mktemp mv rm rmdir tee touch truncate")
-"""Programs that change files or processes here, whatever their options."""
-_BUILDS = listed("""
-    black cc clang cmake ctest eslint flake8 g++ gcc gofmt isort jest ld make mypy ninja patch prettier pylint
-    pyright pytest ruff rustc rustfmt shellcheck tsc vitest
-    """)
-_PARTS = {
-    "cargo": listed("build check clippy doc fmt test"),
-    "git": listed("""
-        add am apply branch checkout cherry-pick clean commit init merge mv rebase reset restore revert rm
-        stash switch tag worktree
-        """),
-    "go": listed("build fmt test vet"),
-    "npm": listed("run run-script t test"),
-    "pnpm": listed("run test"),
-    "yarn": listed("run test"),
-}
-"""Commands of programs that reach the network with others of theirs."""
-_SUBSTITUTION = re.compile(
-    r"s(?P<border>[/|#,:])(?:(?!(?P=border)).)*(?P=border)(?:(?!(?P=border)).)*(?P=border)[gI0-9]*"
-)
-
-
-def stays_local(command: str) -> bool:
-    """Whether nothing that a command prints can come from the network."""
-    try:
-        commands = read_script(command, writes=True)
-    except NotUnderstood:
-        return False
-    return all(map(_is_local, commands))
-
-
-def _is_local(command: Simple) -> bool:
-    first = command.words[0].text if command.words else ""
-    if asks_version(command) or command.name in _FILES or command.name in _BUILDS:
-        return True
-    if first in _PARTS.get(command.name, ()) or _edits_in_place(command):
-        return True
-    uses = uses_of(command)
-    return uses is not None and not any(
-        _is_connection(use, folder) for use in uses for folder in command.folders
-    )
-
-
-def _edits_in_place(command: Simple) -> bool:
-    """`sed -i` with one substitution, whose flags run nothing."""
-    words = [word.text for word in command.words]
-    if command.name != "sed" or words[:1] != ["-i"] or len(words) < 3:
-        return False
-    return _SUBSTITUTION.fullmatch(words[1]) is not None
-
-
-def _is_connection(use: Use, folder: ShellPath) -> bool:
-    """Some programs take paths such as `/inet/tcp/…` for connections."""
-    place = resolve(use.word, folder)
-    return place is None or (place.anchor in "/?" and place.secret)

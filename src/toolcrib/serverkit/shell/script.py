@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolcrib.serverkit.shell.paths import PROJECT, ShellPath, entered, resolve
-from toolcrib.serverkit.shell.syntax import SyntaxNode, parse
+from toolcrib.serverkit.shell.plain_syntax import parse_plain
+from toolcrib.serverkit.shell.syntax import SyntaxNode
 from toolcrib.serverkit.shell.words import (
-    MAX_LENGTH,
     NotUnderstood,
     StartFolder,
     Variables,
@@ -25,7 +24,6 @@ from toolcrib.serverkit.shell.words import (
     read_word,
 )
 
-MAX_DEPTH = 50
 MAX_COMMANDS = 1000
 _LOOP_VARIABLES = frozenset(string.ascii_lowercase) | listed("""
     branch commit dir entry ext file filename folder item line module name number package path pattern pkg
@@ -86,56 +84,12 @@ def read_script(text: str, folder: ShellPath = PROJECT, *, writes: bool = False)
     The body of a loop is there once for each of its words. A file that is read by a redirection is there as
     a `cat` of it. `writes` accepts redirections that write to files.
     """
-    _check_characters(text)
-    root = parse(text)
-    if root.has_error:
-        raise NotUnderstood("the syntax")
-    _check_depth(root)
-    _check_gaps(root, text.encode())
+    root = parse_plain(text)
     reading = _Reading(frozenset({folder}), writes)
     _statement(root, reading, {})
     if not reading.commands:
         raise NotUnderstood("a line without a command")
     return tuple(reading.commands)
-
-
-def _check_characters(text: str) -> None:
-    if len(text) > MAX_LENGTH:
-        raise NotUnderstood(f"more than {MAX_LENGTH} characters")
-    for character in text:
-        if character in " \n\t" or " " < character <= "~":
-            continue
-        if character.isascii() or unicodedata.category(character)[0] in "CZ":
-            raise NotUnderstood(f"an invisible character (U+{ord(character):04X})")
-
-
-def _check_depth(root: SyntaxNode) -> None:
-    """What follows goes down the tree by calling itself."""
-    left = [(root, 0)]
-    while left:
-        node, depth = left.pop()
-        if depth > MAX_DEPTH:
-            raise NotUnderstood(f"more than {MAX_DEPTH} levels")
-        left += [(child, depth + 1) for child in node.children]
-
-
-def _check_gaps(root: SyntaxNode, source: bytes) -> None:
-    """Between what the parser saw there must be blanks and nothing else."""
-    end = 0
-    for leaf in _leaves(root):
-        if source[end : leaf.start_byte].strip(b" \t\n"):
-            raise NotUnderstood("the syntax")
-        end = max(end, leaf.end_byte)
-    if source[end:].strip(b" \t\n"):
-        raise NotUnderstood("the syntax")
-
-
-def _leaves(node: SyntaxNode) -> Iterator[SyntaxNode]:
-    if not node.children or node.type == "string":
-        yield node
-        return
-    for child in node.children:
-        yield from _leaves(child)
 
 
 def _statement(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
@@ -215,8 +169,7 @@ def _redirected(node: SyntaxNode, reading: _Reading, variables: Variables) -> No
 
 def _redirect(node: SyntaxNode, reading: _Reading, variables: Variables) -> bool:
     """Accept what reads a file or writes nowhere; whether it is input."""
-    operator = next(child.type for child in node.children if not child.is_named)
-    target = read_word(node.named_children[-1], variables)
+    operator, target = _redirection(node, variables)
     if operator == "<<<":
         return True
     if not target.literal or any(character.isspace() for character in target.text):
@@ -233,6 +186,15 @@ def _redirect(node: SyntaxNode, reading: _Reading, variables: Variables) -> bool
     if operator in _WRITING and reading.writes:
         return False
     raise NotUnderstood(f"writing to a file: {excerpt(node)}")
+
+
+def _redirection(node: SyntaxNode, variables: Variables) -> tuple[str, Word]:
+    """The operator and the target; the parser also takes words of the command that follow for targets."""
+    operators = [child.type for child in node.children if not child.is_named]
+    targets = [child for child in node.named_children if child.type != "file_descriptor"]
+    if len(operators) != 1 or len(targets) != 1:
+        raise NotUnderstood(f"a redirection between the words of a command: {excerpt(node)}")
+    return operators[0], read_word(targets[0], variables)
 
 
 def _is_device(target: Word, folder: ShellPath) -> bool:
@@ -255,8 +217,12 @@ def _for(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:
     if name not in _LOOP_VARIABLES or not words or body is None:
         raise NotUnderstood(f"a loop over {name}")
     reading.add("true", words)
-    for word in dict.fromkeys(words):
+    before, different = reading.folders, tuple(dict.fromkeys(words))
+    for word in different:
         _statement(body, reading, {**variables, name: word})
+    repeated = len(different) < len(words) or any(word.glob for word in words)
+    if repeated and reading.folders != before:
+        raise NotUnderstood("a loop that changes the folder")
 
 
 def _test(node: SyntaxNode, reading: _Reading, variables: Variables) -> None:

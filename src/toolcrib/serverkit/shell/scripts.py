@@ -10,7 +10,7 @@ import re
 
 from toolcrib.serverkit.shell.options import Parsed, Syntax, Use, Uses, parse
 from toolcrib.serverkit.shell.script import Simple
-from toolcrib.serverkit.shell.words import Word, listed
+from toolcrib.serverkit.shell.words import Word, listed, plain
 
 _LONGEST = 500
 """Characters of a script."""
@@ -61,13 +61,13 @@ def where(command: Simple) -> Uses | None:
     return [] if known and not any(word.startswith("-") for word in words[1:]) else None
 
 
-_SED = Syntax(flags="nErsuz", long="quiet silent regexp-extended")
+_SED = Syntax(flags="nErsuz", values="e", long="quiet silent regexp-extended expression=")
 _SED_PATTERN = r"(?:[^/\n\\;\[\]]|\[[^/\n\\;\[\]]+\])*"
 """No slash in brackets: not all versions of sed agree on where such a pattern ends."""
 _SED_ADDRESS = rf"(?:\d+|\$|/{_SED_PATTERN}/)"
 _SED_PART = (
     rf"(?:{_SED_ADDRESS}(?:,(?:{_SED_ADDRESS}|\+\d+))?!?)?"
-    rf"(?:[pdq=]|s/{_SED_PATTERN}/[^/\n\\;]*/[gpI0-9]*)"
+    rf"(?:[pdq=]|s/{_SED_PATTERN}/(?:[^/\n\\;]|\\[tn])*/[gpI0-9]*)"
 )
 _SED_SCRIPT = re.compile(rf"{_SED_PART}(?:\s*;\s*{_SED_PART})*\s*;?")
 
@@ -75,17 +75,24 @@ _SED_SCRIPT = re.compile(rf"{_SED_PART}(?:\s*;\s*{_SED_PART})*\s*;?")
 def sed(command: Simple) -> Uses | None:
     """Printing and deleting lines, and replacing without a special flag."""
     parsed = parse(command.words, _SED)
-    if parsed is None or not parsed.operands or not _accepts(_SED_SCRIPT, parsed.operands[0]):
+    if parsed is None:
         return None
-    return _files(parsed.operands[1:])
+    given = [plain(value) for name, value in parsed.options if name in ("e", "expression")]
+    scripts, files = (given, parsed.operands) if given else (parsed.operands[:1], parsed.operands[1:])
+    return _files(files) if scripts and all(_accepts(_SED_SCRIPT, one) for one in scripts) else None
 
 
 _AWK = Syntax(values="F")
-_AWK_VALUE = r'(?:\$\d+|\$NF|NR|NF|FNR|"[^"\\|]*")'
+_AWK_VALUE = r'(?:\$\d+|\$NF|\$0|NR|NF|FNR|"[^"\\|]*")'
+_AWK_CONDITION = (
+    r"(?:/[\w .:=^$*-]+/|(?:F?NR|NF|length)\s*[<>=!]=?\s*\d+"
+    r"|\$\d+\s*(?:==|!=|~|>=?|<=?)\s*(?:\"[\w .-]*\"|\d+|/[\w .:=^$*-]+/))"
+)
+_AWK_NAME = r"(?:sum|total|count|n|s|t|c)"
+_AWK_PRINT = rf"\{{\s*print(?:\s*{_AWK_VALUE}(?:[\s,]+{_AWK_VALUE})*)?\s*;?\s*\}}"
 _AWK_SCRIPT = re.compile(
-    r"(?:/[\w .:=^$*-]+/|F?NR\s*[<>=!]=?\s*\d+"
-    r"|\$\d+\s*(?:==|!=|~|>|<)\s*(?:\"[\w .-]*\"|\d+|/[\w .:=^$*-]+/))?\s*"
-    rf"(?:\{{\s*print(?:\s*{_AWK_VALUE}(?:[\s,]+{_AWK_VALUE})*)?\s*;?\s*\}})?"
+    rf"(?:END|{_AWK_CONDITION}(?:\s*(?:&&|\|\|)\s*{_AWK_CONDITION})*)?\s*(?:{_AWK_PRINT})?"
+    rf"|\{{\s*{_AWK_NAME}\s*\+=\s*(?:\$\d+|\d+)\s*\}}\s*END\s*\{{\s*print\s+{_AWK_NAME}\s*\}}"
 )
 
 

@@ -1,7 +1,7 @@
 """Programs that search in files and folders: grep, rg, diff, find, and xargs behind find.
 
-A search through a folder leaves out private places: the terminal runs these programs with options that do
-so (`toolcrib.bundled.terminal.guards`). They come last, so that a `--` before them is not accepted here.
+A search through a folder leaves out private places and links: the terminal runs these programs with options
+that do so (`toolcrib.bundled.terminal.guards`). They come last, so that a `--` before them is not accepted.
 """
 
 from __future__ import annotations
@@ -125,10 +125,12 @@ def find(command: Simple) -> Uses | None:
 _XARGS = Syntax(flags="0rt", values="nLP", long="null no-run-if-empty max-args= max-procs=")
 _ANY_WORDS = listed("basename dirname echo")
 """Harmless with whatever words, options included."""
-_SOURCE_FILES = re.compile(
-    r"\*\.(py|pyi|js|jsx|mjs|ts|tsx|css|scss|html|md|rst|c|h|cc|cpp|hpp|rs|go|java|kt|rb|php|sh|swift|vue|svelte)"
+SOURCE_ENDING = (
+    r"\.(?:py|pyi|js|jsx|mjs|ts|tsx|css|scss|html|md|rst|c|h|cc|cpp|hpp|rs|go|java|kt|rb|php|sh|swift|vue"
+    r"|svelte)"
 )
-"""Names of files that hold no keys, for `find -name`."""
+"""Of files that hold no keys."""
+_SOURCE_FILES = re.compile(rf"\*{SOURCE_ENDING}")
 
 
 def xargs(command: Simple) -> Uses | None:

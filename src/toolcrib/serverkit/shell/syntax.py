@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import tree_sitter
 
+_WHOLE = 16 * 1024
+_STEP = 4096
+"""A longer text is given to the parser in steps: it holds the GIL until it asks for the next one."""
 _PLAIN = bytes(range(128)) + b"%" * 128
 
 
@@ -74,13 +77,22 @@ class SyntaxNode:
 def parse(text: str) -> SyntaxNode:
     """The syntax tree; may hold errors."""
     source = text.encode("utf-8", "surrogatepass")
-    return SyntaxNode(_parser().parse(source.translate(_PLAIN)).root_node, source)
+    plain = source.translate(_PLAIN)
+    tree = _parser().parse(plain if len(plain) <= _WHOLE else lambda at, _: plain[at : at + _STEP])
+    return SyntaxNode(tree.root_node, source)
+
+
+def _parser() -> tree_sitter.Parser:
+    """A new one each time, which takes microseconds: threads must not share one."""
+    from tree_sitter import Parser
+
+    return Parser(_bash())
 
 
 @cache
-def _parser() -> tree_sitter.Parser:
+def _bash() -> tree_sitter.Language:
     # Not before it is used: most hosts never see a command.
     import tree_sitter_bash
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return Language(tree_sitter_bash.language())

@@ -27,9 +27,11 @@ class Verdict:
 
     kind: Kind
     reason: str
+    names: tuple[str, ...] = ()
+    """Files and folders that it only tells about."""
     paths: tuple[str, ...] = ()
-    """Files and folders that a harmless one names: absolute, from the home folder (`~/…`), or from the
-    project (`./…`)."""
+    """Files that a harmless one shows: absolute, from the home folder (`~/…`), or from the
+    project (`./…`). With `..` as it is written, and with wildcards as for `glob`."""
     trees: tuple[str, ...] = ()
     """Folders that it searches through."""
 
@@ -62,8 +64,8 @@ def _judge(command: str, cwd: str, project: str) -> Verdict:
         doubt = only_reads(one)
         if doubt:
             return Verdict("unknown", f"{doubt}.")
-    paths, trees = _paths(commands, trees=False), _paths(commands, trees=True)
-    return Verdict("harmless", "Every part of it only reads.", paths, trees)
+    names, paths, trees = (_routes(commands, kind) for kind in ("name", "content", "search"))
+    return Verdict("harmless", "Every part of it only reads.", names, paths, trees)
 
 
 def _commands(command: str, cwd: str, project: str) -> tuple[Simple, ...]:
@@ -76,18 +78,18 @@ def _commands(command: str, cwd: str, project: str) -> tuple[Simple, ...]:
     return read_script(command, folder)
 
 
-def _paths(commands: Sequence[Simple], *, trees: bool) -> tuple[str, ...]:
-    from toolcrib.serverkit.shell.paths import resolve
+def _routes(commands: Sequence[Simple], kind: str) -> tuple[str, ...]:
+    from toolcrib.serverkit.shell.paths import route
     from toolcrib.serverkit.shell.readers import uses_of
 
-    places = (
-        resolve(use.word, folder)
+    routes = (
+        route(use.word, folder)
         for one in commands
         for use in uses_of(one) or ()
-        if use.kind != "text" and (use.kind == "search") == trees
+        if use.kind == kind and not (kind == "name" and use.word.glob)
         for folder in one.folders
     )
-    return tuple(dict.fromkeys(place.path for place in places if place is not None and place.path))
+    return tuple(filter(None, dict.fromkeys(routes)))
 
 
 def simple_commands(command: str, cwd: str = "", project: str = "") -> tuple[tuple[str, ...], ...] | None:

@@ -18,10 +18,12 @@ _SPLITTING = frozenset(" \t\n*?[\\")
 
 
 class StartFolder(Enum):
-    """A folder that a word begins with; both are absolute paths that the terminal sets."""
+    """A value that the terminal sets: two are absolute paths that a word may begin with."""
 
     HOME = "~"
     HERE = "$PWD"
+    OTHER = "$…"
+    """Plain text, which may be printed; no path is known to lead anywhere with it."""
 
 
 class _Bracket(Enum):
@@ -60,7 +62,9 @@ class Word:
     @property
     def option_possible(self) -> bool:
         """It may begin with a dash when the command runs."""
-        return bool(self.signs) and (self.signs[0] == "-" or isinstance(self.signs[0], Wild))
+        if not self.signs:
+            return False
+        return self.signs[0] in ("-", StartFolder.OTHER) or isinstance(self.signs[0], Wild)
 
 
 def plain(text: str) -> Word:
@@ -202,7 +206,12 @@ def _quoted_text(raw: bytes) -> list[_RawSign]:
     return list(text)
 
 
-_KNOWN_VALUES: Mapping[str, Sign] = {"HOME": StartFolder.HOME, "PWD": StartFolder.HERE, "?": Wild.MANY}
+_KNOWN_VALUES: Mapping[str, Sign] = {
+    "HOME": StartFolder.HOME,
+    "PWD": StartFolder.HERE,
+    "?": Wild.MANY,
+    **dict.fromkeys(("LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER"), StartFolder.OTHER),
+}
 
 
 def _value(node: SyntaxNode, variables: Variables) -> Word:
@@ -220,7 +229,7 @@ def _value(node: SyntaxNode, variables: Variables) -> Word:
 def _unquoted_value(node: SyntaxNode, variables: Variables) -> Word:
     """A value that the shell splits into words and matches with files, unless it is plain."""
     value = _value(node, variables)
-    if value.signs in ((StartFolder.HOME,), (Wild.MANY,)):
+    if value.signs in ((StartFolder.HOME,), (Wild.MANY,), (StartFolder.OTHER,)):
         return value
     if not value.signs or not value.literal or _SPLITTING & set(value.text):
         raise NotUnderstood(f"the words that {excerpt(node)} without quotes becomes")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
+from toolcrib.serverkit.extras.index_settings import index_settings, reasons
 from toolcrib.servers.installers import custom, npm, python
 from toolcrib.servers.installers import script as script_installer
 from toolcrib.servers.installers.engine import files
@@ -20,7 +21,7 @@ from toolcrib.servers.installers.engine.environments import make_environment, re
 from toolcrib.servers.installers.engine.node import find_node
 from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
 from toolcrib.servers.installers.engine.scripts import find_entry, is_runnable
-from toolcrib.servers.installers.engine.uv import find_uv, index_settings, reasons
+from toolcrib.servers.installers.engine.uv import find_uv
 
 PROJECT = "project"
 

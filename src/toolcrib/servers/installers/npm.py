@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
+from toolcrib.serverkit.extras.index_settings import reasons
 from toolcrib.servers.installers.engine import archives
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.files import check_present, file_digest
@@ -27,7 +28,6 @@ from toolcrib.servers.installers.engine.node import (
 )
 from toolcrib.servers.installers.engine.package_names import freshness, looks_like
 from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
-from toolcrib.servers.installers.engine.uv import reasons
 
 PREFIX = "npm:"
 TARBALL = "package.tgz"

@@ -151,7 +151,7 @@ def _take_wheel(plan: Plan, folder: Path) -> Path:
 
 
 def _index_remarks(context: InstallContext) -> tuple[str, ...]:
-    from toolcrib.servers.installers.engine.uv import index_settings
+    from toolcrib.serverkit.extras.index_settings import index_settings
 
     further = index_settings(context.runner.environ).get("UV_INDEX", "").split()
     if not further:

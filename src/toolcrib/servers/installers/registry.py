@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from toolcrib.errors import InstallFailed, NotFound, UsageError
+from toolcrib.errors import FetchFailed, InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers import bundle, npm, python
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.plan import (
@@ -27,24 +26,35 @@ from toolcrib.servers.installers.engine.plan import (
     slot,
 )
 
+if TYPE_CHECKING:
+    from toolcrib.serverkit.network import NetworkPolicy
+
 LARGEST = 1024 * 1024
 LARGEST_BUNDLE = 512 * 1024 * 1024
 TIMEOUT = 30.0
+"""Seconds without a byte."""
+DEADLINE = 3600.0
+"""Seconds for a whole download."""
 SUPPORTED = ("npm", "pypi", "mcpb")
 
 
 def recognises(reference: str) -> bool:
-    return reference.startswith(("https://", "http://")) or reference.endswith(".json")
+    return _is_url(reference) or reference.endswith(".json")
+
+
+def _is_url(reference: str) -> bool:
+    return reference.startswith(("https://", "http://"))
 
 
 async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     """The plan of the first installable package, with the file's settings as questions."""
     context.progress(InstallProgress("resolve", request.reference))
-    described = read_server_json(await _content(request.reference), request.reference)
+    policy = _policy(request.reference)
+    described = read_server_json(await _content(request.reference, policy), request.reference)
     package = _choose(described, request)
     asking = InputQuestions()
     args, env = asking.arguments(package.package_arguments), asking.variables(package.environment_variables)
-    found = await _plan_package(package, request, context)
+    found = await _plan_package(package, request, context, policy)
     if found.package and package.registry_type == "mcpb":
         return found
     entry = {
@@ -84,7 +94,9 @@ def _choose(described: ServerJson, request: InstallRequest) -> RegistryPackage:
     )
 
 
-async def _plan_package(package: RegistryPackage, request: InstallRequest, context: InstallContext) -> Plan:
+async def _plan_package(
+    package: RegistryPackage, request: InstallRequest, context: InstallContext, policy: NetworkPolicy
+) -> Plan:
     if package.registry_type == "npm":
         reference = f"{npm.PREFIX}{package.identifier}" + (f"@{package.version}" if package.version else "")
         return await npm.plan(request.model_copy(update={"reference": reference}), context)
@@ -93,11 +105,11 @@ async def _plan_package(package: RegistryPackage, request: InstallRequest, conte
             f"=={package.version}" if package.version else ""
         )
         return await python.plan(request.model_copy(update={"reference": reference}), context)
-    file = await _fetch_bundle(package, context)
+    file = await _fetch_bundle(package, context, policy)
     return await bundle.plan(request.model_copy(update={"reference": str(file)}), context)
 
 
-async def _fetch_bundle(package: RegistryPackage, context: InstallContext) -> Path:
+async def _fetch_bundle(package: RegistryPackage, context: InstallContext, policy: NetworkPolicy) -> Path:
     """The bundle's file, cached by its hash, which must match the registry's."""
     wanted = package.file_sha256.lower()
     if len(wanted) != 64:
@@ -107,7 +119,7 @@ async def _fetch_bundle(package: RegistryPackage, context: InstallContext) -> Pa
         if context.offline:
             raise InstallFailed("The bundle is not in the local cache.", hint="Try again without --offline.")
         context.progress(InstallProgress("fetch", package.identifier))
-        content = await _fetch(package.identifier, LARGEST_BUNDLE)
+        content = await _fetch(package.identifier, policy, LARGEST_BUNDLE)
         if hashlib.sha256(content).hexdigest() != wanted:
             raise InstallFailed(
                 f"{package.identifier} does not match the registry's hash.", hint="Do not use it."
@@ -124,9 +136,9 @@ def _keep(file: Path, content: bytes) -> None:
     write_atomic(file, content)
 
 
-async def _content(reference: str) -> bytes:
-    if reference.startswith(("https://", "http://")):
-        return await _fetch(reference, LARGEST)
+async def _content(reference: str, policy: NetworkPolicy) -> bytes:
+    if _is_url(reference):
+        return await _fetch(reference, policy, LARGEST)
     try:
         return await asyncio.to_thread(_read, Path(reference))
     except OSError as error:
@@ -138,42 +150,38 @@ def _read(file: Path) -> bytes:
         return opened.read(LARGEST)
 
 
-async def _fetch(address: str, most: int) -> bytes:
-    import httpx2
+def _policy(reference: str) -> NetworkPolicy:
+    """Any host of the public internet, and the one that the user typed."""
+    from toolcrib.serverkit.network import NetworkPolicy, endpoint_of
+
+    typed = frozenset({endpoint_of(reference)}) if _is_url(reference) else frozenset[str]()
+    return NetworkPolicy(allow_private=typed, ports=None)
+
+
+async def _fetch(address: str, policy: NetworkPolicy, most: int) -> bytes:
+    from toolcrib.serverkit.network import FetchLimits, fetch
 
     _check_address(address)
-    parts: list[bytes] = []
-    size = 0
+    limits = FetchLimits(max_bytes=most, idle=TIMEOUT, deadline=DEADLINE)
     try:
-        async with (
-            httpx2.AsyncClient(timeout=TIMEOUT, follow_redirects=True, max_redirects=5) as client,
-            client.stream("GET", address) as answer,
-        ):
-            answer.raise_for_status()
-            _check_address(str(answer.url))
-            async for chunk in answer.aiter_bytes():
-                size += len(chunk)
-                if size > most:
-                    raise InstallFailed(f"{address} is larger than {most >> 20} MB.")
-                parts.append(chunk)
-    except httpx2.HTTPError as error:
-        raise InstallFailed(f"Could not download {address}: {error}.", hint="Check the address.") from None
-    return b"".join(parts)
+        answer = await fetch(address, policy, limits=limits, proxies=True)
+    except FetchFailed as error:
+        raise InstallFailed(f"Could not download {address}: {error.message}", hint=error.hint) from None
+    for passed in (*answer.redirects, answer.url):
+        _check_address(passed)
+    if not 200 <= answer.status < 300:
+        raise InstallFailed(f"Could not download {address}: HTTP {answer.status}.", hint="Check the address.")
+    return answer.content
 
 
 def _check_address(address: str) -> None:
     """Plain http only on this machine: an attacker on the network could replace the server."""
+    from toolcrib.serverkit.network.proxies import is_local
+
     parts = urlsplit(address)
-    if parts.scheme == "https" or (parts.scheme == "http" and _is_here(parts.hostname or "")):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_local(parts.hostname or "")):
         return
     raise UsageError(f"{address[:200]} is not a safe address to install from.", hint="Use https.")
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class _Model(BaseModel):

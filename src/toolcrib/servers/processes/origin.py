@@ -7,23 +7,27 @@ empty environment cannot hide it. A keeper above this process does not count.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Collection, Iterator
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
 
 KEEPER = b"/toolcrib/bundled/terminal/keeper.py"
+ENTRANCE = b"/toolcrib/servers/sandbox/entrance.py"
+"""An argument of the bubblewrap around a sandboxed server, which nothing inside can end or change."""
 _FARTHEST = 1000
 
 
-def runs_in_terminal(pid: int) -> bool:
-    """Whether a terminal started this process or one of its ancestors; true if the process is gone."""
+def runs_in_sandbox(pid: int) -> bool:
+    """Whether this process or an ancestor is a command of a terminal or a sandboxed server; true if the
+    process is gone."""
     if not os.path.exists("/proc/self/stat"):  # noqa: PTH110 - asked for every connection
         return False
     if _parent(pid) is None:
         return True  # a real client waits for its answer
     ours = set(_lineage(os.getpid()))
-    return any(_is_keeper(each) for each in _lineage(pid) if each not in ours)
+    return any(_is_guarded(each) for each in _lineage(pid) if each not in ours)
 
 
 def _lineage(pid: int) -> Iterator[int]:
@@ -47,47 +51,67 @@ def _parent(pid: int) -> int | None:
         return None
 
 
-def _is_keeper(pid: int) -> bool:
+def _is_guarded(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
             words = file.read().split(b"\0")
     except OSError:
         return False
+    if words[0].endswith(b"bwrap"):
+        return any(word.endswith(ENTRANCE) for word in words)
     return any(word.endswith(KEEPER) for word in words[1:5])
 
 
 Address = tuple[Any, ...]
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_recent: deque[int] = deque(maxlen=16)
+"""Processes of clients that were seen last: most connections come from one of them."""
 
 
 def comes_from(above: Collection[int], ours: Address, theirs: Address) -> bool:
-    """Whether the other end of a loopback connection belongs to one of these processes or a descendant.
+    """Whether the other end of a connection belongs to one of these processes or a descendant.
 
-    True if unknown. Costs nothing if `above` is empty.
+    It must be found in another process of this user: a socket that no process holds has just been closed,
+    or is hidden in a message between two descendants. Costs nothing if `above` is empty.
     """
-    if not above or not ip_address(str(theirs[0]).partition("%")[0]).is_loopback:
+    if not above:
         return False
-    inode = _inode(ours, theirs)
-    if inode is None:
-        return True  # it has hung up: no one waits for an answer
-    owned = f"socket:[{inode}]"
-    below = _below(above)
-    found = [_holds(pid, owned) for pid in below]
-    if any(found):
+    found = _other_end(ours, theirs)
+    if found is None:  # another machine, whose sockets our tables do not have, or one that has hung up
+        return _is_loopback(ours) or _is_loopback(theirs)
+    inode, user = found
+    if inode == "0":
+        return True  # closed already, perhaps with a request on its way
+    if user != os.getuid():
+        return False
+    owned, below = f"socket:[{inode}]", _below(above)
+    if any(_holds(pid, owned) for pid in below):
         return True
-    if None not in found:
-        return False
-    return not any(_holds(pid, owned) for pid in _pids() if pid not in below)
+    return not _is_held_outside(owned, below)
 
 
-def _inode(ours: Address, theirs: Address) -> str | None:
-    """The inode of the socket at the other end."""
+def _is_held_outside(owned: str, below: Collection[int]) -> bool:
+    for pid in (*_recent, *_pids()):
+        if pid not in below and _holds(pid, owned):
+            if pid not in _recent:
+                _recent.append(pid)
+            return True
+    return False
+
+
+def _is_loopback(address: Address) -> bool:
+    ip = ip_address(str(address[0]).partition("%")[0])
+    return (getattr(ip, "ipv4_mapped", None) or ip).is_loopback
+
+
+def _other_end(ours: Address, theirs: Address) -> tuple[str, int] | None:
+    """The inode and the user of the socket at the other end, if it is on this machine."""
     wanted = (_shown(theirs), _shown(ours))
     for table in _TABLES:
         for line in _lines(table):
             fields = line.split()
             if len(fields) > 9 and fields[1] in wanted[0] and fields[2] in wanted[1]:
-                return fields[9] if fields[9] != "0" else None
+                return fields[9], int(fields[7])
     return None
 
 
@@ -118,15 +142,13 @@ def _below(above: Collection[int]) -> set[int]:
     return found
 
 
-def _holds(pid: int, owned: str) -> bool | None:
-    """Whether the process has this file open; None if not readable."""
+def _holds(pid: int, owned: str) -> bool:
+    """Whether the process has this file open; false if that cannot be read."""
     folder = f"/proc/{pid}/fd"
     try:
         return any(_link(f"{folder}/{name}") == owned for name in os.listdir(folder))  # noqa: PTH208
-    except PermissionError:
-        return None
     except OSError:
-        return False  # gone
+        return False
 
 
 def _link(path: str) -> str:

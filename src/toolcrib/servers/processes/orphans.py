@@ -13,6 +13,10 @@ import os
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MARKER = "TOOLCRIB_PROCESS"
 GRACE = 1.0
 KILL_DEADLINE = 3.0
@@ -61,23 +65,26 @@ def signal_group(group: int, number: int) -> None:
 
 def marked(prefix: str) -> list[int]:
     """The processes whose marker starts with `prefix` (Linux only)."""
-    return _scan(prefix)[0]
+    return _scan(prefix, lambda pid: None)[0]
 
 
-def _scan(prefix: str) -> tuple[list[int], bool]:
-    """The marked processes, and whether another was unreadable because it is just starting a program."""
+def _scan(prefix: str, act: "Callable[[int], None]") -> tuple[list[int], bool]:
+    """The marked processes, and whether another was unreadable because it is just starting a program.
+
+    `act` is called with each at once: one that forks again and again is gone a moment later.
+    """
     found: list[int] = []
     if not sys.platform.startswith("linux"):
         return found, False
     wanted, own, unclear = f"{MARKER}={prefix}".encode(), str(os.getpid()), False
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or name == own:
-            continue
-        environment = _environment(name)
-        if environment == b"":
-            unclear = unclear or _in_transit(name)
-        elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
-            found.append(int(name))
+    with os.scandir("/proc") as entries:
+        for name in (entry.name for entry in entries if entry.name.isdigit() and entry.name != own):
+            environment = _environment(name)
+            if environment == b"":
+                unclear = unclear or _in_transit(name)
+            elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
+                act(int(name))
+                found.append(int(name))
     return found, unclear
 
 
@@ -106,15 +113,17 @@ def kill_marked(prefix: str) -> int:
     """Kill marked processes until none is left, as one may have forked meanwhile; returns how many."""
     ended: set[int] = set()
     until = time.monotonic() + KILL_DEADLINE
-    while any(scanned := _scan(prefix)) and time.monotonic() < until:
-        for pid in scanned[0]:
-            try:
-                os.kill(pid, INSIST)
-            except (ProcessLookupError, PermissionError):
-                pass
+    while any(scanned := _scan(prefix, _kill)) and time.monotonic() < until:
         ended.update(scanned[0])
         time.sleep(0.01)
     return len(ended)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, INSIST)
+    except (ProcessLookupError, PermissionError):
+        pass
 
 
 def start_time(pid: int) -> int | None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from toolcrib.servers.flow import THREAD_WEIGHT
+from toolcrib.servers.metered import running
 from toolcrib.servers.remote.event_stream import ServerSentEvent
 from toolcrib.servers.remote.headers import ToolMarks, modern_version, standard_headers
-from toolcrib.servers.sessions.codec import NotAMessage, decode_any
+from toolcrib.servers.sessions.codec import NotAMessage, decode_timed
 from toolcrib.servers.transport import Message
 
 SESSION_ID = "Mcp-Session-Id"
@@ -90,10 +92,20 @@ async def messages_in(event: ServerSentEvent, complain: Callable[[str], None]) -
     if event.type != "message":
         return []
     try:
-        return await decode_any(event.data)
+        messages, seconds = await decode_timed(event.data)
     except NotAMessage as error:
+        _charge(error.seconds)
         complain(f"not a message: {event.data[:200].decode('utf-8', 'replace')}")
         return [] if error.answer is None else [error.answer]
+    if seconds and not any(map(is_reply, messages)):
+        _charge(seconds)
+    return messages
+
+
+def _charge(seconds: float) -> None:
+    metered = running()
+    if metered is not None:
+        metered.add(seconds * THREAD_WEIGHT)
 
 
 def is_request(message: Message) -> bool:

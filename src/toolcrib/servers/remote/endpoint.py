@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import httpx2
@@ -23,6 +23,7 @@ from toolcrib.errors import (
     ResultTooLarge,
     ToolcribError,
 )
+from toolcrib.servers.metered import running, take_turns
 from toolcrib.servers.remote.client import open_client
 from toolcrib.servers.remote.event_stream import EventStreamReader, EventTooLarge, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
@@ -31,6 +32,8 @@ from toolcrib.servers.transport import LinkContext
 MAX_REDIRECTS = 5
 MAX_REFUSAL_BYTES = 256 * 1024
 LONGEST_REASON = 200
+PIECE = 4 * 1024
+FEW_LINES = 64
 
 
 class Endpoint:
@@ -64,6 +67,7 @@ class Endpoint:
             async with contextlib.aclosing(response.aiter_bytes()) as chunks:
                 async for chunk in chunks:
                     yield chunk
+                    await take_turns()
         except (httpx2.TransportError, httpx2.DecodingError, httpx2.StreamError) as error:
             raise cut_off_error(self.server, error) from error
 
@@ -71,14 +75,22 @@ class Endpoint:
         self, response: httpx2.Response, reader: EventStreamReader
     ) -> AsyncGenerator[ServerSentEvent]:
         """The events as they arrive; `reader` then knows where to resume a cut stream."""
+        metered = running()
         async with contextlib.aclosing(self.chunks(response)) as chunks:
             async for chunk in chunks:
-                try:
-                    events = reader.feed(chunk)
-                except EventTooLarge:
-                    raise self.too_large(reader.max_event_bytes) from None
-                for event in events:
-                    yield event
+                for piece in _pieces(chunk):
+                    for event in self._fed(reader, piece):
+                        yield event
+                        await take_turns()
+                    await take_turns()
+                if metered is not None:
+                    metered.receiving(reader.unfinished)
+
+    def _fed(self, reader: EventStreamReader, piece: bytes) -> list[ServerSentEvent]:
+        try:
+            return reader.feed(piece)
+        except EventTooLarge:
+            raise self.too_large(reader.max_event_bytes) from None
 
     async def body(self, response: httpx2.Response, limit: int) -> bytes:
         """The whole body; raises `ResultTooLarge` above `limit` bytes."""
@@ -87,11 +99,14 @@ class Endpoint:
             raise self.too_large(limit)
         parts: list[bytes] = []
         size = 0
+        metered = running()
         async for chunk in self.chunks(response):
             size += len(chunk)
             if size > limit:
                 raise self.too_large(limit)
             parts.append(chunk)
+            if metered is not None:
+                metered.receiving(size)
         return b"".join(parts)
 
     async def refusal_in(self, response: httpx2.Response) -> tuple[dict[str, Any] | None, str]:
@@ -165,6 +180,13 @@ async def open_endpoint(spec: RemoteSpec, context: LinkContext) -> AsyncIterator
     """An endpoint with its own connections, closed on leaving."""
     async with open_client(spec, context) as client:
         yield Endpoint(client, spec, context.server)
+
+
+def _pieces(chunk: bytes) -> Sequence[bytes]:
+    """A chunk of many lines in pieces that are parsed quickly."""
+    if len(chunk) <= PIECE or chunk.count(b"\n") + chunk.count(b"\r") <= FEW_LINES:
+        return (chunk,)
+    return [chunk[at : at + PIECE] for at in range(0, len(chunk), PIECE)]
 
 
 def content_type(response: httpx2.Response) -> str:

@@ -54,11 +54,21 @@ class EventStreamReader:
             event = self._take_line(self._whole_line(line))
             if event is not None:
                 events.append(event)
-        if rest:
+        if rest and not self._in_comment():
+            rest = b":" if not self._line and rest.startswith(b":") else rest
             self._line.append(rest)
             self._line_bytes += len(rest)
         self._check_size(self._line_bytes)
         return events
+
+    @property
+    def unfinished(self) -> int:
+        """The bytes of the event that is not complete yet."""
+        return self._event_bytes + self._line_bytes
+
+    def _in_comment(self) -> bool:
+        """Whether the unfinished line is a comment, whose rest is not needed."""
+        return bool(self._line) and self._line[0] == b":"
 
     def _whole_line(self, end: bytes) -> bytes:
         line = end

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
+from toolcrib.servers.metered import EXCHANGE, MAX_REPLIES, ServerShare, note_event
 from toolcrib.servers.remote.conversation import (
     SESSION_ID,
     Conversation,
@@ -80,6 +81,8 @@ class HttpLink:
         self._conversation = Conversation()
         self._exchanges: dict[Any, _Exchange] = {}
         self._listener: Listener | None = None
+        self._share = ServerShare(context)
+        self._replies = asyncio.Semaphore(MAX_REPLIES)
         self._over = False
         self._drains = True
         self._older: SseLink | None = None
@@ -105,9 +108,15 @@ class HttpLink:
         if is_request(message):
             await self._request(message)
             return
+        if "method" not in message:
+            async with self._replies:
+                await self._share.metered(self._notify(message))
+            return
         await self._notify(message)
         if message.get("method") == "notifications/initialized" and self._listener is None:
-            self._listener = Listener(self._endpoint, self._stream, self._take_elsewhere, self._context)
+            self._listener = Listener(
+                self._endpoint, self._stream, self._take_elsewhere, self._context, self._share
+            )
             await self._listener.start()
 
     async def close(self) -> None:
@@ -115,6 +124,7 @@ class HttpLink:
         if self._older is not None:
             await self._older.close()
         over, self._over = self._over, True
+        self._share.close()
         if self._listener is not None:
             await self._listener.stop()
         if self._conversation.session_id is None or over:
@@ -151,6 +161,9 @@ class HttpLink:
     # One request and its answer
 
     async def _request(self, message: Message) -> None:
+        await self._share.metered(self._exchange(message), free=EXCHANGE, answer_expected=True)
+
+    async def _exchange(self, message: Message) -> None:
         headers = _POST_HEADERS | self._conversation.headers_for(message)
         exchange = _Exchange(message, resumable=not self._conversation.modern)
         self._exchanges[exchange.id] = exchange
@@ -216,6 +229,7 @@ class HttpLink:
                 async for event in events:
                     for message in await messages_in(event, self._context.on_log):
                         self._take(message, exchange)
+                    note_event(answer=exchange.answered)
                     if exchange.answered:
                         await self._drain(events)
                         return

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import httpx2
 
 from toolcrib.errors import AuthRequired, ConnectionLost, RemoteUnreachable, ResultTooLarge
+from toolcrib.servers.metered import ServerShare
 from toolcrib.servers.remote.conversation import messages_in
 from toolcrib.servers.remote.endpoint import Endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader
@@ -35,7 +36,9 @@ class Listener:
         open_stream: OpenStream,
         receive: Callable[[Message], None],
         context: LinkContext,
+        share: ServerShare,
     ) -> None:
+        self._share = share
         self._endpoint = endpoint
         self._open_stream = open_stream
         self._receive = receive
@@ -46,7 +49,7 @@ class Listener:
 
     async def start(self) -> None:
         """Start listening; returns when the stream is open, or after `PATIENCE`."""
-        self._task = asyncio.ensure_future(self._keep_listening())
+        self._task = asyncio.ensure_future(self._share.metered(self._keep_listening()))
         self._task.add_done_callback(lambda _: self._opened.set())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):

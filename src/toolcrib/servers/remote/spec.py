@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolcrib.config.sections import InvalidValue, Section, flag_or_text, named_texts, text
+from toolcrib.config.sections import InvalidValue, Section, flag, flag_or_text, named_texts, text
 
+_CREDENTIAL = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
@@ -16,6 +17,8 @@ class RemoteSpec(Section):
     headers: dict[str, str] = named_texts()
     verify: bool | str = flag_or_text(True)
     """Whether to check the server's certificate, or the file of a certificate authority."""
+    allow_http: bool = flag(False)
+    """Whether credentials may be sent unencrypted to another machine."""
 
     def __post_init__(self) -> None:
         _check_address(self.url)
@@ -24,6 +27,20 @@ class RemoteSpec(Section):
                 raise InvalidValue(("headers",), f"contains the invalid header name {name!r}")
             if any(character in value for character in "\r\n\0"):
                 raise InvalidValue(("headers", name), "must be a single line")
+            if _CREDENTIAL.search(name) and not self.allow_http and is_unencrypted(self.url):
+                raise InvalidValue(
+                    ("headers", name), "would be sent unencrypted: use https, or set `allowHttp` to true"
+                )
+
+
+def is_unencrypted(address: str) -> bool:
+    """Whether others in the network could read what is sent there."""
+    import httpx2
+
+    from toolcrib.serverkit.network.proxies import is_local
+
+    url = httpx2.URL(address)
+    return url.scheme == "http" and not is_local(url.host)
 
 
 def _check_address(address: str) -> None:

@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
-from toolcrib.servers.remote.conversation import is_request, messages_in
+from toolcrib.servers.metered import EXCHANGE, MAX_REPLIES, Metered, ServerShare, note_event
+from toolcrib.servers.remote.conversation import is_reply, is_request, messages_in
 from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
@@ -33,6 +34,11 @@ class SseLink:
         self._context = context
         self._address: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.Task[None] | None = None
+        self._share = ServerShare(context)
+        self._hearing: Metered[None] | None = None
+        self._replies = asyncio.Semaphore(MAX_REPLIES)
+        self._expected = 0
+        """Answers that may still come."""
         self._over = False
 
     @property
@@ -42,13 +48,23 @@ class SseLink:
 
     async def start(self) -> None:
         """Open the stream and wait for the message endpoint."""
-        self._reading = asyncio.ensure_future(self._read())
+        self._hearing = self._share.metered(self._read())
+        self._reading = asyncio.ensure_future(self._hearing)
         await self._address
 
     async def send(self, message: Message) -> None:
         """POST a message; the answer arrives on the stream."""
         if self._over:
             raise self._gone()
+        if "method" not in message:
+            async with self._replies:
+                await self._share.metered(self._post(message))
+            return
+        if is_request(message):
+            self._expect(1)
+        await self._share.metered(self._post(message), free=EXCHANGE)
+
+    async def _post(self, message: Message) -> None:
         url = self._address.result()
         async with self._endpoint.exchange("POST", _POST_HEADERS, encode(message), url=url) as response:
             if response.status_code < 300:
@@ -58,6 +74,7 @@ class SseLink:
 
     async def close(self) -> None:
         self._over = True
+        self._share.close()
         await cancel_and_wait(self._reading)
 
     async def _take_refusal(self, response: httpx2.Response, message: Message) -> None:
@@ -104,9 +121,18 @@ class SseLink:
                 if event.type == "endpoint":
                     self._take_address(event)
                     continue
-                for message in await messages_in(event, self._context.on_log):
+                messages = await messages_in(event, self._context.on_log)
+                answers = min(self._expected, sum(map(is_reply, messages)))
+                self._expect(-answers)
+                note_event(answer=answers > 0)
+                for message in messages:
                     if not self._over:
                         self._inbox.receive(message)
+
+    def _expect(self, change: int) -> None:
+        self._expected += change
+        if self._hearing is not None:
+            self._hearing.answer_expected = self._expected > 0
 
     def _take_address(self, event: ServerSentEvent) -> None:
         if self._address.done():

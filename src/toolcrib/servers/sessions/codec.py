@@ -11,6 +11,7 @@ import asyncio
 import codecs
 import json
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,10 +27,16 @@ _ATTEMPTS = 64
 _LARGE_ATTEMPTS = 2
 _LONGEST_PREFIX = 64 * 1024
 """How far into a large line the start of a message is searched."""
-SMALL = 256 * 1024
-"""Lines up to this size are always parsed at once."""
-_MANY_BYTES = 4 * 1024 * 1024
-_MANY_VALUES = 20_000
+SMALL = 32 * 1024
+"""Lines up to this size are always parsed at once: ten milliseconds if they are nothing but brackets."""
+_MANY_BYTES = 1024 * 1024
+_MANY_VALUES = 8_000
+MAX_VALUES = 1_000_000
+"""In one message; twenty thousand tools have about half of that."""
+MAX_RESULT_VALUES = 100_000
+"""In a result that is handed on: a hundred thousand take some 25 milliseconds to encode."""
+MAX_BATCH = 1000
+"""Messages in one line."""
 _BOM = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder()
 PARSE_ERROR = -32700
@@ -49,12 +56,20 @@ class NotAMessage(ValueError):
         super().__init__()
         self.answer = answer
         """An error for the request that the line answers, if its id is readable."""
+        self.seconds = 0.0
+        """CPU time that a thread used to find out."""
+
+
+class _TooManyValues(Exception):
+    """The message has more values than are accepted."""
 
 
 class Measured(dict[str, Any]):
     """A large result with its size on the wire."""
 
     wire_bytes = 0
+    many_values = False
+    """Whether it has more than `MAX_RESULT_VALUES`."""
 
 
 def encode(message: Message) -> bytes:
@@ -87,12 +102,26 @@ def is_large(line: bytes | bytearray) -> bool:
 
 async def decode_any(line: bytes | bytearray) -> list[Message]:
     """Like `decode`; a large line is parsed in a thread."""
-    return await asyncio.to_thread(decode_large, bytes(line)) if is_large(line) else decode(line)
+    return (await decode_timed(line))[0]
+
+
+async def decode_timed(line: bytes | bytearray) -> tuple[list[Message], float]:
+    """Like `decode_any`, with the CPU time that a thread used."""
+    return await asyncio.to_thread(_timed, bytes(line)) if is_large(line) else (decode(line), 0.0)
+
+
+def _timed(line: bytes) -> tuple[list[Message], float]:
+    began = time.thread_time()
+    try:
+        return decode_large(line), time.thread_time() - began
+    except NotAMessage as error:
+        error.seconds = time.thread_time() - began
+        raise
 
 
 def decode_large(line: bytes) -> list[Message]:
     """Like `decode`, in short steps that let other threads run."""
-    from toolcrib.servers.sessions.large import read_large  # few servers send such messages
+    from toolcrib.servers.sessions.large import free, has_more_values, read_large  # rarely needed
 
     data = line.removeprefix(_BOM)
     try:
@@ -101,9 +130,16 @@ def decode_large(line: bytes) -> list[Message]:
         return decode_large(_as_utf8(data))
     except ValueError as error:
         return _messages_of_malformed(data, _objects_in_large(data), error)
+    if len(line) > MAX_VALUES and has_more_values(value, MAX_VALUES):
+        free(value)
+        return _messages_of_malformed(data, [], _TooManyValues())
     if data[end : end + SMALL].strip():
         return _messages_among([value, *_objects_in_large(data[end:])])
-    return [_measured(message, len(line)) for message in _messages_among(value)]
+    try:
+        return [_measured(message, len(line)) for message in _messages_among(value)]
+    except NotAMessage:
+        free(value)
+        raise
 
 
 def _is_message(value: dict[str, Any]) -> bool:
@@ -116,7 +152,7 @@ def _is_message(value: dict[str, Any]) -> bool:
 def _messages_among(value: object) -> list[Message]:
     items = value if isinstance(value, list) else [value]
     messages = [item for item in items if isinstance(item, dict) and _is_message(item)]
-    if not messages:
+    if not messages or len(messages) > MAX_BATCH:
         raise NotAMessage
     return messages
 
@@ -139,12 +175,18 @@ def _messages_of_malformed(line: bytes, found: list[Any], error: Exception) -> l
     answered = _answered_id(line)
     if answered is None or any(str(message.get("id")) == str(answered) for message in messages):
         return _messages_among(messages)
-    reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
-    failure = {"code": PARSE_ERROR, "message": f"The answer is not valid JSON: {reason}."}
+    failure = {"code": PARSE_ERROR, "message": _reason(error)}
     answer: Message = {"jsonrpc": "2.0", "id": answered, "error": failure}
     if not messages:
         raise NotAMessage(answer)
     return [*messages, answer]
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _TooManyValues):
+        return f"The answer has more than {MAX_VALUES:,} values, which is refused."
+    reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
+    return f"The answer is not valid JSON: {reason}."
 
 
 def _answered_id(line: bytes) -> int | None:
@@ -199,11 +241,14 @@ def _as_utf8(data: bytes) -> bytes:
 
 
 def _measured(message: Message, size: int) -> Message:
+    from toolcrib.servers.sessions.large import has_more_values
+
     result = message.get("result")
     if not isinstance(result, dict):
         return message
     measured = Measured(result)
     measured.wire_bytes = size
+    measured.many_values = size > MAX_RESULT_VALUES and has_more_values(result, MAX_RESULT_VALUES)
     return {**message, "result": measured}
 
 

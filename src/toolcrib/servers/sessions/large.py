@@ -17,10 +17,11 @@ from typing import Any
 
 from pydantic_core import from_json
 
-WINDOW = 256 * 1024
-"""Bytes parsed in one step."""
+WINDOW = 64 * 1024
+"""Bytes parsed in one step: twenty milliseconds if they are nothing but brackets."""
 STRING_STEP = 1024 * 1024
-_MAX_DEPTH = 10
+_FREED_AT_ONCE = 10_000
+_MAX_DEPTH = 20
 """For values larger than a window; smaller ones may be nested as deeply as the parser allows."""
 _FAILURES = 8
 """Each value larger than a window costs a failed attempt; this many are allowed, plus four a window."""
@@ -31,15 +32,48 @@ _CUTTABLE = re.compile(rb'[^\\"]{16}|[^\\](?=\\(?!u[dD][c-fC-F]))')
 """Ends where a string can be split: away from any escape, or before one that is not a low surrogate."""
 
 
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+
+
 def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
     """The JSON value at `start` and its end; raises `ValueError`. `data` is UTF-8."""
     reader = _Reader(data, start)
     try:
         with _COLLECTOR.paused():
             value = reader.value(0)
-    except RecursionError:
-        raise ValueError("the value is nested too deeply") from None
+    except (ValueError, RecursionError) as error:
+        free(reader.unfinished)
+        if isinstance(error, RecursionError):
+            raise ValueError("the value is nested too deeply") from None
+        raise
     return value, reader.position()
+
+
+def has_more_values(value: Any, most: int) -> bool:
+    """Whether a value consists of more than so many values, itself included."""
+    left, pending = most - 1, [value]
+    while pending and left >= 0:
+        one = pending.pop()
+        if not isinstance(one, dict | list):
+            continue
+        left -= len(one)
+        if left >= 0:
+            pending += one.values() if isinstance(one, dict) else one
+    return left < 0
+
+
+def free(value: Any) -> None:
+    """Take a large value apart: freed at once, it would hold the GIL. Nothing else may use it."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        while type(one) is list and one:
+            pending += [inner for inner in one[-_FREED_AT_ONCE:] if type(inner) in (dict, list)]
+            del one[-_FREED_AT_ONCE:]
+        while isinstance(one, dict) and one:
+            inner = one.popitem()[1]
+            if type(inner) in (dict, list):
+                pending.append(inner)
 
 
 class _Collector:
@@ -82,6 +116,8 @@ class _Reader:
         self._text = ""
         self._at = 0
         self._is_last = False
+        self.unfinished: list[Any] = []
+        """The containers that are larger than a window."""
         self._failures_left = _FAILURES + 4 * (len(data) - start) // WINDOW
         self._fill()
 
@@ -120,10 +156,12 @@ class _Reader:
             return self._long_string()
         if opening == "[":
             items: list[Any] = []
+            self.unfinished.append(items)
             self._members(depth, "[]", items.extend, lambda: items.append(self.value(depth + 1)))
             return items
         if opening == "{":
             members: dict[str, Any] = {}
+            self.unfinished.append(members)
             self._members(depth, "{}", members.update, lambda: self._member(members, depth))
             return members
         raise ValueError("no JSON value")
@@ -213,15 +251,15 @@ class _Reader:
 
 
 def _end_of_string(data: bytes, start: int) -> int:
-    """The position of the closing quote: the first not preceded by an odd number of backslashes."""
-    end = data.find(b'"', start + 1)
-    while end >= 0:
-        before = end
-        while data[before - 1] == 0x5C and before - 1 > start:
-            before -= 1
-        if (end - before) % 2 == 0:
-            return end
-        end = data.find(b'"', end + 1)
+    """The position of the closing quote: the first that is not escaped."""
+    at = start + 1
+    while at < len(data):
+        piece = data[at : at + WINDOW]
+        plain = _ESCAPED.sub(b"..", piece)
+        end = plain.find(b'"')
+        if end >= 0:
+            return at + end
+        at += len(piece) - (plain.endswith(b"\\") and len(piece) > 1)  # an escape may be cut
     raise ValueError("a string does not end")
 
 

@@ -79,6 +79,11 @@ class Peer:
         """Whether a request is in progress; open streams do not count."""
         return any(pending.patience is not None for pending in self._pending.values())
 
+    @property
+    def oldest_request(self) -> Any:
+        """The id of the request that is in progress for longest; None if not busy."""
+        return next((id_ for id_, pending in self._pending.items() if pending.patience is not None), None)
+
     async def request(
         self,
         method: str,

@@ -18,6 +18,7 @@ from typing import Any
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.servers.sessions.caller_context import relayed_client
+from toolcrib.servers.sessions.codec import MAX_RESULT_VALUES, Measured
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
@@ -55,6 +56,11 @@ class Session:
         self._handlers = handlers
         modern = agreement.era == "modern"
         self._meta = identity.meta(agreement.version) if modern else None
+
+    @property
+    def oldest_request(self) -> Any:
+        """Identifies the request that is in progress for longest; None if not busy."""
+        return self._peer.oldest_request
 
     @property
     def busy(self) -> bool:
@@ -140,9 +146,22 @@ class Session:
             if handed_back is not None:
                 return handed_back
             result = await self._with_input(method, params, result, timeout, on_progress)
+        if type(result) is Measured and result.many_values:
+            raise await self._too_many_values(result)
         if method == CALL and not isinstance(result.get("content"), list):
             return self._with_content(result)
         return result
+
+    async def _too_many_values(self, result: Measured) -> PeerError:
+        """The reason; frees the result beside the loop."""
+        from toolcrib.servers.sessions.large import free  # rarely needed
+
+        await asyncio.to_thread(free, result)
+        return PeerError(
+            f"{self.server} answered with more than {MAX_RESULT_VALUES:,} values, which is refused.",
+            code=INTERNAL_ERROR,
+            hint="Request less, one part at a time, or as a single text.",
+        )
 
     def _with_content(self, result: dict[str, Any]) -> dict[str, Any]:
         """Some servers omit `content` next to `structuredContent`; any other value is an error."""

@@ -11,7 +11,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl, ValidationError
 
 from toolcrib.errors import AuthRequired
-from toolcrib.servers.signin.callback import RedirectResult
+from toolcrib.serverkit.redirect_listener import RedirectResult
 
 PKCE = "S256"
 
@@ -42,10 +42,11 @@ def make_provider(
     redirect_uri: str,
     client: Any,
     registered: str | None,
+    issuer: str | None,
     show: Callable[[str], Awaitable[None]],
     come_back: Callable[[], Awaitable[RedirectResult]],
 ) -> OAuthClientProvider:
-    known = _configured(client, redirect_uri) or _usable(registered, redirect_uri)
+    known = _configured(client, redirect_uri, issuer) or _usable(registered, redirect_uri)
 
     async def redirect(address: str) -> None:
         metadata = provider.context.oauth_metadata
@@ -82,7 +83,8 @@ def make_provider(
     return provider
 
 
-def _configured(client: Any, redirect_uri: str) -> OAuthClientInformationFull | None:
+def _configured(client: Any, redirect_uri: str, issuer: str | None) -> OAuthClientInformationFull | None:
+    """The client of the entry, bound to the issuer of the last sign-in: no other one gets its secret."""
     if client.client_id is None:
         return None
     return OAuthClientInformationFull(
@@ -90,6 +92,7 @@ def _configured(client: Any, redirect_uri: str) -> OAuthClientInformationFull | 
         client_secret=client.client_secret,
         redirect_uris=[AnyUrl(redirect_uri)],
         token_endpoint_auth_method="client_secret_basic" if client.client_secret else "none",
+        issuer=issuer,
     )
 
 

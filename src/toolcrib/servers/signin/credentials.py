@@ -13,6 +13,7 @@ import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from toolcrib.errors import AuthRequired
+from toolcrib.servers.remote.routes import SIGN_IN
 
 EARLY = 30.0
 """Seconds before its expiry at which a token is refreshed."""
@@ -116,7 +117,8 @@ class BearerAuth(httpx2.Auth):
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         elif used.client_secret:
             form["client_secret"] = used.client_secret
-        return httpx2.Request("POST", used.token_endpoint, data=form, headers=headers)
+        extensions = {SIGN_IN: True}
+        return httpx2.Request("POST", used.token_endpoint, data=form, headers=headers, extensions=extensions)
 
     async def _take(self, used: Credentials, response: httpx2.Response) -> None:
         if response.status_code >= 500 or response.status_code == httpx2.codes.TOO_MANY_REQUESTS:

@@ -1,15 +1,14 @@
 """Signs the user in to a remote server: finds its issuer, registers, opens the page, and returns the tokens.
 
-The protocol is the SDK's (discovery, client metadata documents and registration, PKCE, issuer checks); every
-address is checked here, because a server could point us to a private network.
+The protocol is the SDK's (discovery, client metadata documents and registration, PKCE, issuer checks). Its
+requests to hosts that the server names go through the network guard, because they could lead to a private
+network.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
-import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +17,12 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 
 from toolcrib.errors import AuthRequired, UsageError
+from toolcrib.serverkit.network.policy import Resolver, system_resolver
+from toolcrib.serverkit.redirect_listener import RedirectListener, listen
 from toolcrib.servers.remote.client import open_client
-from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.signin.callback import Callback, listen
+from toolcrib.servers.remote.named_hosts import check_named
+from toolcrib.servers.remote.routes import SIGN_IN
+from toolcrib.servers.remote.spec import RemoteSpec, is_unencrypted
 from toolcrib.servers.signin.credentials import Credentials
 from toolcrib.servers.transport import LinkContext
 
@@ -60,14 +62,17 @@ async def sign_in(
     client: OAuthClient | None = None,
     earlier: Credentials | None = None,
     patience: float = PATIENCE,
+    resolve: Resolver = system_resolver,
 ) -> Credentials:
     """Sign in; `open_page` shows the address to the user. Raises `AuthRequired` or `UsageError`."""
+    _check_encrypted(server, spec)
     client = client or OAuthClient()
     earlier = earlier if earlier is not None and earlier.fits(spec.url) else None
     try:
         async with asyncio.timeout(patience), listen(_port(client, earlier)) as callback:
-            provider = await _provider(server, spec, client, earlier, callback, open_page)
-            await _trigger(server, spec, provider)
+            show = _page_opener(spec, callback, open_page, resolve)
+            provider = await _provider(spec, client, earlier, callback, show)
+            await _trigger(server, spec, provider, resolve)
             return _credentials(server, spec, provider, callback)
     except TimeoutError:
         raise AuthRequired(
@@ -76,13 +81,32 @@ async def sign_in(
         ) from None
 
 
+def _check_encrypted(server: str, spec: RemoteSpec) -> None:
+    if is_unencrypted(spec.url) and not spec.allow_http:
+        raise UsageError(
+            f"{server} is reached over http, so its tokens would be sent unencrypted.",
+            hint="Use its https address, or set `allowHttp` to true in its entry.",
+        )
+
+
+def _page_opener(
+    spec: RemoteSpec, callback: RedirectListener, open_page: OpenPage, resolve: Resolver
+) -> OpenPage:
+    async def show(address: str) -> None:
+        await check_named(address, spec.url, resolve)
+        query = parse_qs(urlsplit(address).query)
+        callback.expect(query.get("state", [None])[0])
+        await open_page(address)
+
+    return show
+
+
 async def _provider(
-    server: str,
     spec: RemoteSpec,
     client: OAuthClient,
     earlier: Credentials | None,
-    callback: Callback,
-    open_page: OpenPage,
+    callback: RedirectListener,
+    show: OpenPage,
 ) -> Any:
     """The SDK's provider with our storage, page and port; imported only here."""
 
@@ -93,25 +117,20 @@ async def _provider(
 
     module = await asyncio.to_thread(load)
 
-    async def show(address: str) -> None:
-        await check_address(address, spec.url)
-        query = parse_qs(urlsplit(address).query)
-        callback.expect(query.get("state", [None])[0])
-        await open_page(address)
-
     return module.make_provider(
         url=spec.url,
         redirect_uri=callback.redirect_uri,
         client=client,
         registered=None if earlier is None else earlier.registered,
+        issuer=None if earlier is None or earlier.client_id != client.client_id else earlier.issuer,
         show=show,
         come_back=callback.answer,
     )
 
 
-async def _trigger(server: str, spec: RemoteSpec, provider: Any) -> None:
+async def _trigger(server: str, spec: RemoteSpec, provider: Any, resolve: Resolver) -> None:
     """Send a request so that the server demands a sign-in, which the provider performs."""
-    context = LinkContext(server=server, auth=_CheckedAuth(provider, spec.url))
+    context = LinkContext(server=server, auth=_MarkedAuth(provider), resolve=resolve)
     headers = {"Accept": "application/json, text/event-stream", **_plain(spec.headers)}
     try:
         async with (
@@ -121,7 +140,8 @@ async def _trigger(server: str, spec: RemoteSpec, provider: Any) -> None:
             status = response.status_code
     except httpx2.RequestError as error:
         raise AuthRequired(
-            f"{server} cannot be reached to sign in: {type(error).__name__}.", hint="Check its address."
+            f"{server} cannot be reached to sign in: {error or type(error).__name__}",
+            hint="Check its address.",
         ) from error
     if provider.context.current_tokens is None:
         if status in (401, 403):
@@ -135,14 +155,11 @@ def _plain(headers: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() != "authorization"}
 
 
-class _CheckedAuth(httpx2.Auth):
-    """The provider, with every address checked first."""
+class _MarkedAuth(httpx2.Auth):
+    """The provider, with its own requests marked, so that they go only to allowed hosts and within limits."""
 
-    requires_response_body = True
-
-    def __init__(self, inner: httpx2.Auth, server_url: str) -> None:
+    def __init__(self, inner: httpx2.Auth) -> None:
         self._inner = inner
-        self._server_url = server_url
 
     async def async_auth_flow(
         self, request: httpx2.Request
@@ -152,7 +169,7 @@ class _CheckedAuth(httpx2.Auth):
             outgoing = await anext(flow)
             while True:
                 if outgoing is not request:
-                    await check_address(str(outgoing.url), self._server_url)
+                    outgoing.extensions[SIGN_IN] = True
                 response = yield outgoing
                 outgoing = await flow.asend(response)
         except StopAsyncIteration:
@@ -168,7 +185,7 @@ def _port(client: OAuthClient, earlier: Credentials | None) -> int:
     return urlsplit(earlier.redirect_uri).port or 0
 
 
-def _credentials(server: str, spec: RemoteSpec, provider: Any, callback: Callback) -> Credentials:
+def _credentials(server: str, spec: RemoteSpec, provider: Any, callback: RedirectListener) -> Credentials:
     context = provider.context
     tokens, registered = context.current_tokens, context.client_info
     metadata = context.oauth_metadata
@@ -192,62 +209,4 @@ def _credentials(server: str, spec: RemoteSpec, provider: Any, callback: Callbac
         expires_at=context.token_expiry_time,
         scope=tokens.scope,
         resource=context.get_resource_url() if context.protected_resource_metadata is not None else None,
-    )
-
-
-async def check_address(url: str, server_url: str) -> None:
-    """Raise `AuthRequired` for an address that a server must not send us to.
-
-    Allowed are https, or http if both are on this machine; a private network only if the server is in one.
-    """
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    own = urlsplit(server_url)
-    if parts.username or parts.password or parts.scheme not in ("http", "https") or not host:
-        raise _refused(url)
-    if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
-        return
-    addresses, ours = await _addresses(host), await _addresses(own.hostname or "")
-    if parts.scheme == "http" and not (_all_loopback(addresses) and _all_loopback(ours)):
-        raise _refused(url)
-    if not all(_is_public(address) for address in addresses) and all(_is_public(address) for address in ours):
-        raise _refused(url)
-
-
-async def _addresses(host: str) -> set[str]:
-    loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return set()
-    return {str(entry[4][0]).partition("%")[0] for entry in found}
-
-
-def _is_public(address: str) -> bool:
-    parsed = ipaddress.ip_address(address)
-    if isinstance(parsed, ipaddress.IPv6Address):
-        inner = parsed.ipv4_mapped or parsed.sixtofour or _embedded(parsed)
-        if inner is not None:
-            return inner.is_global
-    return parsed.is_global and not parsed.is_multicast
-
-
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address embedded for translation (64:ff9b::/96) or in the old compatible form (::/96)."""
-    number = int(address)
-    if number >> 32 in (0x64FF9B << 64, 0) and number > 1:
-        return ipaddress.IPv4Address(number & 0xFFFFFFFF)
-    return None
-
-
-def _all_loopback(addresses: set[str]) -> bool:
-    return bool(addresses) and all(ipaddress.ip_address(address).is_loopback for address in addresses)
-
-
-def _refused(url: str) -> AuthRequired:
-    origin = urlsplit(url)
-    shown = f"{origin.scheme}://{origin.hostname}" if origin.hostname else url[:40]
-    return AuthRequired(
-        f"The sign-in was stopped: the server points to the unsafe address {shown}.",
-        hint="Do not sign in to this server, or ask its operator.",
     )

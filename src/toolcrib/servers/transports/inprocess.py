@@ -16,6 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from toolcrib.config.sections import Section, full_text, texts
 from toolcrib.errors import CallFailed, ConfigError, ConnectionLost, ToolcribError
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
+from toolcrib.servers.metered import ServerShare, note_event
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message, Traits
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class DirectLink:
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Load the server; raises `ConfigError`."""
-    server, made_here = await in_thread(_load, spec)
+    server, made_here = await in_thread(_load, spec, context.home)
     if not isinstance(server, ToolServer):
         async with open_sdk_server(find_runnable(server, spec.module), inbox, context) as link:
             yield link
@@ -95,15 +97,15 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
             server.close()
 
 
-def _load(spec: Spec) -> tuple[Any, bool]:
+def _load(spec: Spec, home: Path | None) -> tuple[Any, bool]:
     """The server object, and whether it was created for this link."""
     name, _, attribute = spec.module.partition(":")
     module = _import(name)
     if not attribute and callable(factory := getattr(module, DEFAULT_FACTORY, None)):
-        return _make(factory, spec), True
+        return _make(factory, spec, home), True
     found = _attribute(module, attribute or DEFAULT_ATTRIBUTE)
     if inspect.isfunction(found):
-        return _make(found, spec), True
+        return _make(found, spec, home), True
     if spec.args:
         raise ConfigError(
             f"{spec.module!r} is a server object, which takes no 'args'.",
@@ -139,10 +141,12 @@ def _attribute(module: ModuleType, name: str) -> Any:
     return found
 
 
-def _make(factory: Callable[..., Any], spec: Spec) -> Any:
+def _make(factory: Callable[..., Any], spec: Spec, home: Path | None) -> Any:
+    """A factory may take the arguments, and as `home` the folder that holds the user's accounts."""
     try:
-        takes_arguments = bool(inspect.signature(factory).parameters)
-        return factory(list(spec.args)) if takes_arguments else factory()
+        taken = inspect.signature(factory).parameters
+        named = {"home": home} if "home" in taken else {}
+        return factory(list(spec.args), **named) if taken else factory()
     except ToolcribError as error:
         raise ConfigError(error.message, hint=error.hint) from error
     except (Exception, SystemExit) as error:  # third-party code
@@ -172,6 +176,8 @@ class SdkLink:
         self._read, self._write = streams
         self._inbox = inbox
         self._context = context
+        self._share = ServerShare(context)
+        self._expected = 0
 
     async def send(self, message: Message) -> None:
         import anyio
@@ -179,6 +185,8 @@ class SdkLink:
         from mcp.types import jsonrpc_message_adapter
         from pydantic import ValidationError
 
+        if "id" in message and "method" in message:
+            self._expected += 1
         try:
             parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
             await self._write.send(SessionMessage(parsed))
@@ -188,12 +196,21 @@ class SdkLink:
             raise ConnectionLost(f"The server {self._context.server} has ended.") from None
 
     async def listen(self) -> None:
-        """Receive messages until the server ends."""
+        """Receive messages until the server ends; one that floods waits until it is read."""
+        try:
+            await self._share.metered(self._receive())
+        finally:
+            self._share.close()
+
+    async def _receive(self) -> None:
         async for item in self._read:
             if isinstance(item, Exception):
                 self._context.on_log(f"{type(item).__name__}: {item}")
             else:
                 message = item.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+                expected = "method" not in message and self._expected > 0
+                self._expected -= expected
+                note_event(answer=expected)
                 self._inbox.receive(message)
 
 

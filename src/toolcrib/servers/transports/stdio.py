@@ -7,37 +7,39 @@ and any process that escaped from it have ended.
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
-import re
-import shutil
 import subprocess
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.config.sections import Section, full_text, named_texts, text, texts
-from toolcrib.errors import ConnectionLost, NotDelivered, SpawnFailed, ToolcribError
-from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong, restore_limit, shortage_of
+from toolcrib.errors import ConnectionLost, NotDelivered, ToolcribError
+from toolcrib.servers.flow import CALM, THREAD_WEIGHT, FlowMeter
+from toolcrib.servers.processes import spawning
+from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong
+from toolcrib.servers.processes.exit_errors import exit_error
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
-from toolcrib.servers.processes.orphans import MARKER
 from toolcrib.servers.processes.termination import end_group
-from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_any, encode, is_large
+from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_timed, encode, is_large
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message, Traits
+
+if TYPE_CHECKING:
+    from toolcrib.servers.sandbox.hints import SandboxHints
 
 TRAITS = Traits(spawns=True)
 
+PIECE = 8 * 1024
+FEW = 8
+"""A chunk of more bytes and lines than these is handled piece by piece; most chunks are one line."""
+SLICE = 0.002
+"""Seconds of work before others get their turn."""
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last output may still arrive."""
 LONGEST_JUNK = 2 * LONGEST_LINE
 """Twice what the log keeps, so that a secret at the cut can be masked."""
-LONGEST_SHOWN_LINE = 500
-TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|not found)\b", re.IGNORECASE)
-"""Matches lines that usually explain a failure."""
-CANNOT_RUN = {126: "is not executable", 127: "was not found"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +65,22 @@ class StdioLink:
         self._spoke = False
         self._waiting: deque[bytes | bytearray] | None = None
         """Lines received while a large one is parsed in a thread."""
+        self._backlog: deque[bytes] = deque()
+        """Output that was read and not handled yet: the server floods, or others get their turn."""
+        self._meter = FlowMeter(context.on_flood)
+        self._calm_check: asyncio.TimerHandle | None = None
+        self._expected = 0
+        """Answers that may still come."""
+        self._paused = 0
+        """Reasons not to read."""
+        self._unasked = self._handled = 0
+        """Lines since the last look, and those of them that nobody asked for."""
         self._reading: asyncio.Task[None] | None = None
         self._loss: ToolcribError | None = None
         self.log = ServerLog(context.log_path, secrets=context.masked)
         self.junk_lines = 0
+        self.hints: SandboxHints | None = None
+        """Of a server in a sandbox."""
         self._loop = asyncio.get_running_loop()
 
     @property
@@ -81,6 +95,8 @@ class StdioLink:
         stdin = self._child.input if self._child is not None else None
         if self._lost or stdin is None or stdin.is_closing():
             raise NotDelivered(f"{self._context.server} no longer reads its input.")
+        if "id" in message and "method" in message:
+            self._expected += 1
         stdin.write(encode(message) + b"\n")
 
     def post(self, message: Message) -> bool:
@@ -90,6 +106,8 @@ class StdioLink:
         stdin = self._child.input
         if stdin is None or stdin.is_closing():
             return False
+        if "id" in message and "method" in message:
+            self._expected += 1
         stdin.write(encode(message) + b"\n")
         return not stdin.is_closing()  # a broken pipe has taken nothing
 
@@ -118,14 +136,90 @@ class StdioLink:
     def wrote(self, data: bytes) -> None:
         if self._lost:
             return
+        if self._backlog:
+            self._backlog.append(data)
+            return
+        if len(data) > PIECE and data.count(b"\n") > FEW:
+            self._backlog.append(data)
+            self._wait(0)
+            return
+        # Written out, as is `_on_line`: this is on the path of every call.
+        self._handled, began = 0, time.perf_counter()
         try:
             self._cutter.feed(data)
         except LineTooLong:
-            megabytes = self._context.max_message_bytes >> 20
-            self._lose(ConnectionLost(f"{self._context.server} sent a line of more than {megabytes} MB."))
+            self._refuse_line()
+        if self._unasked and (pause := self._charge(began)):
+            self._wait(pause)
+
+    def _take(self, data: bytes) -> float:
+        """Handle a piece of output; returns how long to pause before the next."""
+        self._handled, began = 0, time.perf_counter()
+        try:
+            self._cutter.feed(data)
+        except LineTooLong:
+            self._refuse_line()
+        return self._charge(began) if self._unasked else 0.0
+
+    def _charge(self, began: float) -> float:
+        """Charge the time since then for the lines that nobody asked for; returns how long to pause."""
+        unasked, self._unasked = self._unasked, 0
+        return self._meter.spend((time.perf_counter() - began) * unasked / max(self._handled, unasked))
+
+    def _refuse_line(self) -> None:
+        megabytes = self._context.max_message_bytes >> 20
+        self._lose(ConnectionLost(f"{self._context.server} sent a line of more than {megabytes} MB."))
+
+    def _wait(self, pause: float) -> None:
+        """Go on with the backlog after other work, or after a pause."""
+        self._pause_output(1)
+        if pause:
+            self._loop.call_later(pause, self._go_on)
+            self._calm_check = self._calm_check or self._loop.call_later(CALM, self._check_calm)
+        else:
+            self._loop.call_soon(self._go_on)
+
+    def _check_calm(self) -> None:
+        """A server that falls silent has calmed down too."""
+        self._meter.spend(0.0)
+        again = self._meter.flooding and not self._lost
+        self._calm_check = self._loop.call_later(CALM, self._check_calm) if again else None
+
+    def _go_on(self) -> None:
+        """Handle the backlog for a moment."""
+        until = time.perf_counter() + SLICE
+        pause = 0.0
+        while self._backlog and not self._lost and not pause and time.perf_counter() < until:
+            data = self._backlog[0]
+            pause = self._take(data if len(data) <= PIECE else data[:PIECE])
+            if len(data) > PIECE:
+                self._backlog[0] = data[PIECE:]
+            else:
+                self._backlog.popleft()
+        self._pause_output(-1)
+        if (pause or self._backlog) and not self._lost:
+            self._wait(pause)
+        elif self._loss is not None:
+            self._loop.call_later(EXIT_GRACE / 2, self._lose, self._loss)
+
+    def _pause_output(self, change: int) -> None:
+        """Reading is paused as long as there is any reason for it."""
+        self._paused += change
+        if self._child is None:
+            return
+        if self._paused and change > 0:
+            self._child.pause_output()
+        elif not self._paused:
+            self._child.resume_output()
 
     def complained(self, data: bytes) -> None:
         self.log.feed(data)
+        if self.hints is not None:
+            self._give_hints(data)
+
+    def _give_hints(self, data: bytes | bytearray) -> None:
+        for hint in self.hints.of(bytes(data)) if self.hints is not None else ():
+            self.log.line(hint)
 
     def closed(self, stream: str) -> None:
         """A closed input or output ends the link, but an exit that follows gives a better reason."""
@@ -155,6 +249,8 @@ class StdioLink:
         self._release_writers()
 
     def _on_line(self, line: bytes | bytearray) -> None:
+        if self.hints is not None:
+            self._give_hints(line)
         if self._waiting is not None:
             self._waiting.append(line)
             return
@@ -164,10 +260,27 @@ class StdioLink:
         try:
             messages = decode(line)
         except NotAMessage as error:
+            self._handled += 1
+            self._unasked += 1
             self._reject(line, error)
             return
         self._spoke = True
+        self._handled += len(messages)
         for message in messages:
+            if "method" not in message and self._expected:
+                self._expected -= 1
+            else:
+                self._unasked += 1
+            self._inbox.receive(message)
+
+    def _receive(self, messages: Sequence[Message]) -> None:
+        self._spoke = True
+        self._handled += len(messages)
+        for message in messages:
+            if "method" not in message and self._expected:
+                self._expected -= 1
+            else:
+                self._unasked += 1
             self._inbox.receive(message)
 
     def _reject(self, line: bytes | bytearray, error: NotAMessage) -> None:
@@ -179,25 +292,32 @@ class StdioLink:
         """Parse a large line in a thread; later lines wait, to keep the order."""
         assert self._child is not None
         self._waiting = deque([line])
-        self._child.pause_output()
+        self._pause_output(1)
         self._reading = self._loop.create_task(self._read_waiting(self._waiting))
 
     async def _read_waiting(self, lines: deque[bytes | bytearray]) -> None:
         while lines:
             line = lines.popleft()
             try:
-                messages = await decode_any(line)
+                messages, seconds = await decode_timed(line)
             except NotAMessage as error:
                 self._reject(line, error)
+                await self._pay(error.seconds)
                 continue
-            self._spoke = True
-            for message in messages:
-                self._inbox.receive(message)
+            self._unasked = 0
+            self._receive(messages)
+            if self._unasked:
+                await self._pay(seconds)
         self._waiting = None
-        if self._child is not None:
-            self._child.resume_output()
+        self._pause_output(-1)
         if self._loss is not None:  # its last output may still be in the pipe
             self._loop.call_later(EXIT_GRACE / 2, self._lose, self._loss)
+
+    async def _pay(self, seconds: float) -> None:
+        """Charge the time that a thread used for what nobody asked for."""
+        if pause := self._meter.spend(seconds * THREAD_WEIGHT):
+            self._calm_check = self._calm_check or self._loop.call_later(CALM, self._check_calm)
+            await asyncio.sleep(pause)
 
     def _count_junk(self, line: bytes | bytearray) -> None:
         text = bytes(line[:LONGEST_JUNK]).decode("utf-8", "replace").strip()
@@ -210,8 +330,8 @@ class StdioLink:
     def _lose(self, error: ToolcribError) -> None:
         if self._lost:
             return
-        if self._waiting is not None:
-            self._loss = error  # reported once its output was read
+        if self._waiting is not None or self._backlog:
+            self._loss = error  # reported once its output was handled
             return
         self._lost = True
         self._release_writers()
@@ -223,112 +343,35 @@ class StdioLink:
             waiting.set_result(None)
 
 
-def exit_error(server: str, code: int | None, last_lines: list[str], *, ran: bool = False) -> ToolcribError:
-    """The error for a process that exited; `ran` if it had sent a message before."""
-    words = [line[:LONGEST_SHOWN_LINE] for line in telling_lines(last_lines)]
-    said = f" Last output: {' / '.join(words)}" if words else ""
-    hint = f"See `toolcrib logs {server}`."
-    if code in CANNOT_RUN and not ran:
-        return SpawnFailed(f"The command of {server} {CANNOT_RUN[code]} (exit code {code}).{said}", hint=hint)
-    how = f"was killed by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
-    return ConnectionLost(f"{server} {how}.{said}", hint=hint)
-
-
-def telling_lines(lines: list[str]) -> list[str]:
-    """The last lines that explain a failure, if any (traces often end in braces); else the last lines."""
-    spoken = [line.strip() for line in lines if line.strip()]
-    telling = [line for line in spoken if TELLING.search(line)]
-    return telling[-2:] or spoken[-3:]
-
-
 @asynccontextmanager
 async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Run the command while the block runs."""
     link = StdioLink(inbox, context)
-    try:
-        await link.adopt(_start(spec, context))
+    async with AsyncExitStack() as stack:
+        cleaning = await stack.enter_async_context(AsyncExitStack())
+        stack.push_async_callback(lambda: _finish(asyncio.ensure_future(link.end())))
+        if context.sandbox is None:
+            await link.adopt(spawning.start(spec, context))
+        else:
+            await _adopt_sandboxed(link, spec, context, stack, cleaning)
         yield link
-    finally:
-        await _finish(asyncio.ensure_future(link.end()))
 
 
-def _start(spec: Spec, context: LinkContext) -> subprocess.Popen[bytes]:
-    environment = {**context.environment, **spec.env, MARKER: context.marker}
-    try:
-        process = subprocess.Popen(
-            [find_program(spec.command, environment, spec.cwd), *spec.args],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env=environment,
-            cwd=spec.cwd,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise _start_error(spec, error) from None
-    except ValueError as error:  # a null byte, or a variable with "=" in its name
-        raise SpawnFailed(
-            f"The command {spec.command!r} cannot be run: {error}.",
-            hint="Fix `command`, `args`, `env` or `cwd`.",
-        ) from None
-    restore_limit(process.pid)
-    return process
+async def _adopt_sandboxed(
+    link: StdioLink, spec: Spec, context: LinkContext, stack: AsyncExitStack, cleaning: AsyncExitStack
+) -> None:
+    """`cleaning` is done after the process has ended."""
+    from toolcrib.servers.sandbox.running import start_sandboxed, watch
 
-
-def find_program(command: str, environment: Mapping[str, str], cwd: str | None) -> str:
-    """The executable's full path; raises `SpawnFailed`."""
-    if os.sep in command:
-        return str(Path(cwd or ".", command).absolute()) if not command.startswith("/") and cwd else command
-    path = environment.get("PATH", os.defpath)
-    found = shutil.which(command, path=path)
-    if found is None:
-        raise SpawnFailed(
-            f"The command {command!r} was not found on the PATH ({path}).", hint=_install_hint(command)
-        )
-    return found
-
-
-def _install_hint(command: str) -> str:
-    if " " in command:
-        return "`command` is only the program; put its arguments into `args`."
-    known = {
-        "npx": "Install Node.js, which includes npx.",
-        "node": "Install Node.js.",
-        "uvx": "Install uv, which includes uvx: `pip install uv`.",
-        "uv": "Install uv: `pip install uv`.",
-        "docker": "Install Docker.",
-        "python": "Use python3 as the command.",
-    }
-    return known.get(command, f"Install {command}, or use its full path as the command.")
-
-
-def _start_error(spec: Spec, error: OSError) -> ToolcribError:
-    shortage = shortage_of(error)
-    if shortage is not None:
-        return shortage
-    if spec.cwd and not Path(spec.cwd).is_dir():
-        return SpawnFailed(f"The working folder {spec.cwd!r} does not exist.", hint="Fix `cwd`.")
-    if spec.cwd and not os.access(spec.cwd, os.X_OK):
-        return SpawnFailed(f"The working folder {spec.cwd!r} is not accessible.", hint="Fix `cwd`.")
-    why, hint = _why_not(Path(spec.cwd or ".", spec.command), error)
-    return SpawnFailed(f"The command {spec.command!r} {why}.", hint=hint)
-
-
-def _why_not(program: Path, error: OSError) -> tuple[str, str]:
-    if error.errno == errno.ENOEXEC:
-        return "cannot run on this machine", "Is it for another architecture, or a script without #!?"
-    if error.errno == errno.EACCES:
-        return "is not executable", "Make it executable: chmod +x."
-    if error.errno == errno.ENOENT and program.exists():
-        return "needs an interpreter that is missing", "Fix its first line, or reinstall it."
-    if error.errno == errno.ENOENT:
-        return "was not found", "Fix `command`, or install the program."
-    return f"cannot be run ({error.strerror})", "Fix `command`."
+    started = start_sandboxed(spec, context)
+    cleaning.push_async_callback(lambda: _finish(asyncio.ensure_future(started.clean_up())))
+    link.hints = started.hints
+    await link.adopt(started.process)
+    await stack.enter_async_context(watch(started, link.log.line))
 
 
 async def _finish(ending: asyncio.Future[Any]) -> None:
-    """Wait for the end even if cancelled: a half-ended process would be orphaned."""
+    """Wait for the end even if cancelled: a process or its control group would stay behind."""
     cancelled: asyncio.CancelledError | None = None
     while not ending.done():
         try:

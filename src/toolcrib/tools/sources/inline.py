@@ -18,7 +18,7 @@ from typing import Any, TypeVar, Unpack
 from toolcrib.errors import UnknownTool, UsageError
 from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
 from toolcrib.serverkit.functions import FunctionTool
-from toolcrib.tools.functions import FunctionOptions, run_function
+from toolcrib.tools.functions import CallableTool, FunctionOptions, run_function
 from toolcrib.tools.ports import OnProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,7 +32,7 @@ class InlineServer:
     def __init__(self, name: str, *, timeout: float | None = DEFAULT_TIMEOUT) -> None:
         self.name = name
         self.timeout = timeout
-        self.functions: dict[str, FunctionTool] = {}
+        self.functions: dict[str, CallableTool] = {}
 
     def tool(self, **options: Unpack[FunctionOptions]) -> Callable[[F], F]:
         """Register the decorated function, which is returned unchanged."""
@@ -43,7 +43,7 @@ class InlineServer:
 
         return register
 
-    def add(self, function: FunctionTool) -> None:
+    def add(self, function: CallableTool) -> None:
         if function.name in self.functions:
             raise UsageError(f"{self.name} already has a tool called {function.name}.")
         self.functions[function.name] = function

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
+from toolcrib.serverkit.extras.index_settings import index_settings, reasons
 from toolcrib.servers.installers.engine.archives import WheelContent, normal_name, read_installed
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.plan import Options
@@ -18,11 +19,9 @@ from toolcrib.servers.installers.engine.uv import (
     find_python,
     find_uv,
     fits_ours,
-    index_settings,
     interpreter,
     missing_python,
     ranges_in,
-    reasons,
 )
 
 LOCK_FILE = "requirements.lock"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -287,7 +286,6 @@ def _incomplete(request: InstallRequest, installer: str, context: InstallContext
 
 
 def _record(plan: Plan, identity: str, launch: Launch) -> Record:
-    integrity = plan.digest_of_source or hashlib.sha256(plan.lock.encode()).hexdigest()
     return Record(
         id=identity,
         installer=plan.installer,
@@ -297,7 +295,7 @@ def _record(plan: Plan, identity: str, launch: Launch) -> Record:
         version=plan.version,
         published=plan.published,
         installed_at=datetime.now(UTC),
-        integrity=f"sha256:{integrity}",
+        integrity=plan.integrity,
         source=plan.source,
         packages=len(plan.fetches),
         options=plan.options,

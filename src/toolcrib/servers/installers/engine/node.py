@@ -18,8 +18,9 @@ from typing import Any
 
 from toolcrib.config.paths import make_private
 from toolcrib.errors import InstallFailed
+from toolcrib.serverkit.extras.index_settings import index_settings, reasons
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
-from toolcrib.servers.installers.engine.uv import find_uv, index_settings, reasons
+from toolcrib.servers.installers.engine.uv import find_uv
 from toolcrib.servers.installers.engine.versions import discard
 
 OLDEST = 20

@@ -132,6 +132,12 @@ class Plan(_Data):
             raise InstallFailed(f"{self.source} has changed since the plan was made.", hint="Start again.")
 
     @property
+    def integrity(self) -> str:
+        """The same for the same packages with the same hashes, or the same local files."""
+        digest = self.digest_of_source or hashlib.sha256(self.lock.encode()).hexdigest()
+        return f"sha256:{digest}"
+
+    @property
     def digest(self) -> str:
         """A hash of the plan, by which the user approves exactly this plan."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()

@@ -21,7 +21,15 @@ HIDDEN = (
     *("~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.netrc", "~/.git-credentials", "~/.pypirc"),
     *("~/.config/gcloud", "~/.config/gh", "~/.docker", "~/.local/share/keyrings", "~/.mozilla"),
     *("~/.config/google-chrome", "~/.config/chromium", "~/.password-store", "~/.vault-token"),
-    *("~/.claude/.credentials.json", "~/.codex/auth.json", "/etc/shadow", "/etc/gshadow"),
+    *("~/.claude/.credentials.json", "~/.codex/auth.json", "~/.gemini/oauth_creds.json", "~/.oci", "~/.boto"),
+    *("~/.config/op", "~/.config/rclone", "~/.config/doctl", "~/.config/heroku", "~/.config/stripe"),
+    *("~/.config/hub", "~/.config/glab-cli", "~/.config/github-copilot", "~/.config/sops", "~/.config/age"),
+    *("~/.config/BraveSoftware", "~/.config/microsoft-edge", "~/.config/vivaldi", "~/.config/opera"),
+    *("~/.local/share/kwalletd", "~/.thunderbird", "~/.pgpass", "~/.my.cnf", "~/.mylogin.cnf", "~/.s3cfg"),
+    *("~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.gem/credentials", "~/.kaggle", "~/.snowflake"),
+    *("~/.databrickscfg", "~/.terraform.d/credentials.tfrc.json", "~/.cache/huggingface/token"),
+    *("~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.psql_history", "~/.mysql_history"),
+    *("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private"),
 )
 """Keys, passwords and signed-in sessions."""
 STARTED = (

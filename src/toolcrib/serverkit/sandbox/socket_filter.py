@@ -3,6 +3,8 @@
 A sandbox of folders does not keep a command from a Unix socket that it can name: the daemons of Docker, tmux,
 D-Bus and X11, and the agents of ssh and gpg run commands or hand out keys to any client. So no such
 socket can be made; a connected pair, which leads nowhere else, can. Without a network, no other one either.
+Families are allowed by name: network namespaces do not cover some of the others, such as the sockets between
+a virtual machine and its host. The keys that the kernel keeps for the user are refused too.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import struct
 import sys
 from dataclasses import dataclass
 
-AF_UNIX, AF_NETLINK = 1, 16
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 _STREAM, _SEQUENCED = 1, 5
 _TYPE_MASK = 0xF
 _ALLOW = 0x7FFF0000
@@ -33,15 +35,17 @@ class _Calls:
     architecture: int
     socket: int
     socketpair: int
+    keys: int
+    """The first of `add_key`, `request_key` and `keyctl`, which follow each other."""
     socketcall: int = 0
     """Takes the arguments of both by a pointer, which cannot be looked at."""
 
 
-_X86_64 = _Calls(0xC000003E, socket=41, socketpair=53)
-_I386 = _Calls(0x40000003, socket=359, socketpair=360, socketcall=102)
-_AARCH64 = _Calls(0xC00000B7, socket=198, socketpair=199)
-_ARM = _Calls(0x40000028, socket=281, socketpair=288, socketcall=102)
-_RISCV64 = _Calls(0xC00000F3, socket=198, socketpair=199)
+_X86_64 = _Calls(0xC000003E, socket=41, socketpair=53, keys=248)
+_I386 = _Calls(0x40000003, socket=359, socketpair=360, keys=286, socketcall=102)
+_AARCH64 = _Calls(0xC00000B7, socket=198, socketpair=199, keys=217)
+_ARM = _Calls(0x40000028, socket=281, socketpair=288, keys=309, socketcall=102)
+_RISCV64 = _Calls(0xC00000F3, socket=198, socketpair=199, keys=217)
 MACHINES = {
     "x86_64": (_X86_64, _I386),
     "aarch64": (_AARCH64, _ARM),
@@ -51,9 +55,9 @@ MACHINES = {
 
 
 def socket_filter(*, unix_sockets: bool, network: bool) -> bytes:
-    """The filter for this machine; empty when there is nothing to refuse, or the machine is not known."""
+    """The filter for this machine; empty when the machine is not known."""
     kinds = MACHINES.get(platform.machine()) if sys.platform.startswith("linux") else None
-    if kinds is None or (unix_sockets and network):
+    if kinds is None:
         return b""
     code = [_line(_LOAD, _ARCHITECTURE)]
     for calls in kinds:
@@ -66,27 +70,29 @@ def _decide(calls: _Calls, unix_sockets: bool, network: bool) -> list[bytes]:
     code = [_line(_LOAD, _NUMBER)]
     if calls is _X86_64:
         code += _when(_AT_LEAST, _X32, _DENIED)
-    code += _when(_EQUAL, _IO_URING_SETUP, _DENIED)
+    for refused in (_IO_URING_SETUP, calls.keys, calls.keys + 1, calls.keys + 2):
+        code += _when(_EQUAL, refused, _DENIED)
     if calls.socketcall:
         code += _when(_EQUAL, calls.socketcall, _DENIED)
     code += _when(_EQUAL, calls.socket, _families(unix_sockets, network))
-    if not unix_sockets:
-        code += _when(_EQUAL, calls.socketpair, _pairs())
+    code += _when(_EQUAL, calls.socketpair, _pairs(unix_sockets))
     return [*code, *_ALLOWED]
 
 
 def _families(unix_sockets: bool, network: bool) -> list[bytes]:
     code = [_line(_LOAD, _FIRST)]
-    if network:
-        return [*code, *_when(_EQUAL, AF_UNIX, _DENIED), *_ALLOWED]
-    for family in (AF_NETLINK, *([AF_UNIX] if unix_sockets else [])):
+    allowed = [AF_NETLINK, *([AF_UNIX] if unix_sockets else []), *([AF_INET, AF_INET6] if network else [])]
+    for family in allowed:
         code += _when(_EQUAL, family, _ALLOWED)
     return [*code, *_DENIED]
 
 
-def _pairs() -> list[bytes]:
+def _pairs(unix_sockets: bool) -> list[bytes]:
     """One of a pair that is connected for good; a datagram socket could still send elsewhere."""
-    code = [_line(_LOAD, _SECOND), _line(_AND, _TYPE_MASK)]
+    family = [_line(_LOAD, _FIRST), _line(_EQUAL, AF_UNIX, then=1), *_DENIED]
+    if unix_sockets:
+        return [*family, *_ALLOWED]
+    code = [*family, _line(_LOAD, _SECOND), _line(_AND, _TYPE_MASK)]
     for kind in (_STREAM, _SEQUENCED):
         code += _when(_EQUAL, kind, _ALLOWED)
     return [*code, *_DENIED]
@@ -97,8 +103,8 @@ def _when(test: int, value: int, code: list[bytes]) -> list[bytes]:
     return [_line(test, value, otherwise=len(code)), *code]
 
 
-def _line(code: int, value: int, *, otherwise: int = 0) -> bytes:
-    return struct.pack("HBBI", code, 0, otherwise, value)
+def _line(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:
+    return struct.pack("HBBI", code, then, otherwise, value)
 
 
 _ALLOWED = [_line(_RETURN, _ALLOW)]

@@ -7,10 +7,11 @@ import html
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 PATH = "/callback"
 MAX_HEAD = 16 * 1024
+MAX_PARAMETERS = 100
 HEAD_PATIENCE = 10.0
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Toolcrib</title>
@@ -34,7 +35,7 @@ class RedirectResult:
     error: str = ""
 
 
-class Callback:
+class RedirectListener:
     """The listening port; redirects with another state than `expect` are rejected."""
 
     def __init__(self) -> None:
@@ -66,10 +67,10 @@ class Callback:
 
     def _judge(self, request_line: str) -> tuple[str, str, str]:
         words = request_line.split(" ")
-        target = urlsplit(words[1]) if len(words) == 3 and words[0] == "GET" else None
-        if target is None or target.path != PATH:
+        path, _, text = (words[1] if len(words) == 3 and words[0] == "GET" else "").partition("?")
+        if path != PATH:
             return "404 Not Found", "Not found", "This address only receives sign-in redirects."
-        query = {key: values[0] for key, values in parse_qs(target.query).items()}
+        query = _parameters(text)
         if self._state is None or query.get("state") != self._state or self._answer.done():
             return (
                 "400 Bad Request",
@@ -84,10 +85,17 @@ class Callback:
         return "200 OK", "Signed in", "You can close this page and return to Toolcrib."
 
 
+def _parameters(query: str) -> dict[str, str]:
+    try:
+        return {key: values[0] for key, values in parse_qs(query, max_num_fields=MAX_PARAMETERS).items()}
+    except ValueError:
+        return {}
+
+
 @asynccontextmanager
-async def listen(port: int = 0) -> AsyncIterator[Callback]:
+async def listen(port: int = 0) -> AsyncIterator[RedirectListener]:
     """Listen on loopback while the block runs; on a free port if `port` is in use."""
-    callback = Callback()
+    callback = RedirectListener()
     try:
         server = await asyncio.start_server(callback.serve, "127.0.0.1", port, limit=MAX_HEAD)
     except OSError:

@@ -1,0 +1,1 @@
+"""What sandboxes of commands and of servers share."""

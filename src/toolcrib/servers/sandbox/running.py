@@ -1,0 +1,96 @@
+"""Starts a server in its sandbox, and provides its proxy and limits while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.errors import SpawnFailed
+from toolcrib.schema.servers import SandboxPolicy
+from toolcrib.servers.installed import server_folder
+from toolcrib.servers.processes.spawning import StartCommand, environment_of, find_program, spawn
+from toolcrib.servers.sandbox.confine import confine
+from toolcrib.servers.sandbox.hints import SandboxHints
+from toolcrib.servers.sandbox.launch import Launch
+from toolcrib.servers.sandbox.places import layout_of
+from toolcrib.servers.sandbox.process_limit import joining, make_group, needs_group, remove_group
+from toolcrib.servers.sandbox.proxy import HostList, serve
+from toolcrib.servers.sandbox.throttle import throttled
+from toolcrib.servers.transport import LinkContext
+
+FOLDER = "sandboxes"
+"""Beside the folder of installed servers."""
+CLEAN_UP_TRIES, CLEAN_UP_PAUSE = 150, 0.04
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    process: subprocess.Popen[bytes]
+    policy: SandboxPolicy
+    hints: SandboxHints
+    channel: socket.socket | None
+    group: Path | None
+    """The control group of its processes, if it needs one."""
+
+    async def clean_up(self) -> None:
+        """Remove its control group; the last processes may take a moment to end."""
+        for _ in range(CLEAN_UP_TRIES):
+            if self.group is None or remove_group(self.group):
+                return
+            await asyncio.sleep(CLEAN_UP_PAUSE)
+
+
+def start_sandboxed(spec: StartCommand, context: LinkContext) -> Started:
+    """Start a server in its sandbox; raises `SpawnFailed`."""
+    launch = _launch(spec, context)
+    layout = layout_of(launch)
+    policy = launch.policy
+    group = make_group(policy.processes) if policy.processes and needs_group() else None
+    try:
+        with confine(launch, layout) as confined:
+            argv = confined.argv if group is None else joining(group, confined.argv)
+            process = spawn(spec, argv, confined.environment, cwd="/", descriptors=confined.descriptors)
+    except BaseException:
+        if group is not None:
+            remove_group(group)
+        raise
+    hints = SandboxHints(layout, memory=policy.memory, processes=policy.processes)
+    return Started(process=process, policy=policy, hints=hints, channel=confined.channel, group=group)
+
+
+@asynccontextmanager
+async def watch(started: Started, report: Callable[[str], None]) -> AsyncIterator[None]:
+    """Provide the proxy and the limit of processor use while the block runs."""
+    if started.policy.processes and needs_group() and started.group is None:
+        report("[sandbox] sandbox.processes has no effect: root needs a control group, which cannot be made.")
+    async with AsyncExitStack() as stack:
+        if started.channel is not None:
+            hosts = HostList(started.policy.hosts)
+            await stack.enter_async_context(
+                serve(started.channel, hosts, lambda line: report(f"[sandbox] {line}"))
+            )
+        await stack.enter_async_context(throttled(started.process.pid, started.policy.cpu, report))
+        yield
+
+
+def _launch(spec: StartCommand, context: LinkContext) -> Launch:
+    if context.sandbox is None or context.installs is None:
+        raise SpawnFailed(f"{context.server} has no folder for a sandbox.")
+    environment = environment_of(spec, context)
+    installed = server_folder(context.installs, context.server)
+    return Launch(
+        server=context.server,
+        program=str(Path(find_program(spec.command, environment, spec.cwd)).absolute()),
+        args=spec.args,
+        cwd=spec.cwd,
+        environment=environment,
+        variables=spec.env,
+        policy=context.sandbox,
+        own=server_folder(context.installs.parent / FOLDER, context.server),
+        installed=installed if installed.is_dir() else None,
+    )

@@ -1,0 +1,120 @@
+"""Finds orders to the model in a text that should only describe a tool, in several languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+DISREGARD = "tells the model to disregard other instructions"
+SECRECY = "asks for something to be kept from the user"
+
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (what, re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE))
+    for what, pattern in (
+        (
+            DISREGARD,
+            r"\b(?:ignor(?:e|ing)|disregard|forget|override|overrul\w*|pay\s+no\s+attention\s+to|set\s+aside|abandon|"
+            r"do\s+not\s+(?:follow|obey)|stop\s+(?:following|obeying))\b.{0,30}"
+            r"\b(?:previous|prior|above|earlier|other|system|all|any|your|everything|existing|original|initial)\b"
+            r".{0,25}\b(?:instruction|prompt|rule|message|polic|guideline|directive|command|constraint|restriction)"
+            r"|\bignor(?:e|ing)\s+(?:everything|all|anything)\s+(?:above|before|you|that\s+(?:came|was))"
+            r"|\b(?:these|the\s+following|this)\b.{0,30}\b(?:take[s]?\s+precedence|override[s]?|supersede[s]?)\b.{0,40}"
+            r"\b(?:instruction|prompt|rule|polic|guideline|everything|anything|all)"
+            r"|\b(?:more\s+important|higher\s+priority|priority)\s+(?:than|over)\b.{0,30}"
+            r"\b(?:user|instruction|prompt|request|other|anything)"
+            r"|\b(?:even\s+if|regardless\s+of|no\s+matter)\b.{0,20}\b(?:user|they|he|she)\b.{0,20}"
+            r"\b(?:ask|sa(?:y|id)|request|instruct|want|tell|object|refus|declin)",
+        ),
+        (
+            SECRECY,
+            r"\b(?:do not|don['\u2019]?t|never|without|no need to|avoid|must not|should not)\b.{0,20}"
+            r"\b(?:tell|inform|mention"
+            r"|notify|reveal|show|alert|ask|disclos|report|explain|expos)(?:e|ing)?\b.{0,40}\b(?:user|human|person|anyone|people)\b"
+            r"|\b(?:keep|hide|conceal|withhold)\b.{0,30}\b(?:from|between)\b.{0,20}\b(?:user|human|person|anyone|us)\b"
+            r"|\bwithout\s+(?:the\s+|their\s+)?(?:user|human|person|anyone|their|them)(?:['\u2019]s)?\s+"
+            r"(?:knowledge|consent|knowing|noticing|seeing|being)"
+            r"|\b(?:user|human)s?\s+(?:must|should|need|does|do|may)(?:\s+not|n['\u2019]t|\s+never)\b.{0,15}"
+            r"\b(?:know|see|notice|learn|reali[sz]e|find\s+out|be\s+(?:told|informed|aware|shown))\b"
+            r"|\b(?:silently|secretly|covertly|discreetly|quietly)\s+(?:send|pass|read|copy|forward|include|upload|call|use|collect)",
+        ),
+        (
+            "tells the model when to use other tools",
+            r"\b(?:before|after|whenever|instead of|prior to)\b.{0,30}\b(?:us(?:e|ing)|call(?:ing)?|invok(?:e"
+            r"|ing)|run(?:ning)?)\b"
+            r".{0,25}\b(?:other|another|any|every|all)\b.{0,15}\b(?:tools?|functions?)\b"
+            r"|\bbefore\s+(?:you\s+)?(?:do(?:ing)?|answer(?:ing)?|respond(?:ing)?|repl(?:y|ying))\s+(?:to\s+)?(?:anything|every\w*|any)\b",
+        ),
+        (
+            "asks for private files or keys",
+            r"(?:~|\$HOME|%USERPROFILE%|/(?:home|root|etc)/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
+            r"credentials|mcp\.json|\.gnupg|\.kube|\.netrc|\.npmrc)|\b(?:read|send|pass|include|attach|upload|provide|put|copy)\b"
+            r".{0,60}(?:\bid_rsa\b|\.ssh/|\.env\b\s+file|\bprivate key|\bapi[ _-]?keys?\b.{0,20}\b(?:as|in"
+            r"|to)\b"
+            r"|\bpasswords?\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b|\benvironment\s+variables\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b)",
+        ),
+        (
+            "imitates a system message",
+            r"<\s*/?\s*(?:important|system|instructions?|secret|assistant|critical|admin|hidden)\s*/?>"
+            r"|\[/?(?:system|inst|important|admin)\]|<\|[a-z_]{2,20}\|>|(?:^|[.!?]\s)\W*(?:system|assistant|developer)\s*:"
+            r"|#{2,}\s*(?:system|instruction)s?\b|\byou (?:must|are required to|have to)\b.{0,30}\b(?:always"
+            r"|first)\b.{0,30}"
+            r"\b(?:call|use)\b",
+        ),
+        (
+            "asks for the conversation",
+            r"\b(?:send|forward|pass|include|attach|append|provide|put|copy|paste)\b.{0,40}\b(?:entire|full|whole|complete|previous|"
+            r"conversation|chat|everything)\b.{0,20}\b(?:conversation|history|context|messages|prompt|transcript)\b",
+        ),
+    )
+)
+_IGNORE = re.compile(
+    r"ignor\w*|missacht\w*|vergiss\w*|vergesst|beachte\w*\s+nicht|oubli\w*|neglig\w*|néglig\w*|olvid\w*|dimentic\w*|esque[cç]\w*|"
+    r"desconsider\w*|игнорир\w*|забуд\w*|忽略|忽視|无视|無視|忘记|忘れ|무시|잊|تجاهل|انس|अनदेखा|नज़रअंदाज़|unut\w*|yoksay\w*|"
+    r"zignoruj\w*|zapomnij|negeer\w*|bỏ\s+qua|abaikan|не\s+следуй\w*",
+    re.IGNORECASE,
+)
+_INSTRUCTIONS = re.compile(
+    r"anweisung\w*|anordnung\w*|regeln?\b|vorgabe\w*|consigne\w*|règle\w*|instrucci\w*|reglas?\b|instrucoes|instruç\w*|regras?\b|"
+    r"istruzion\w*|regole?\b|инструкц\w*|указани\w*|правил\w*|指示|指令|说明|說明|规则|規則|提示词|プロンプト|ルール|命令|지시|규칙|"
+    r"명령|التعليمات|تعليمات|القواعد|निर्देश\w*|नियम\w*|talimat\w*|kural\w*|instrukcj\w*|polece[nń]\w*|zasad\w*|instructies?\b|"
+    r"hướng\s+dẫn|instruksi|(?:les|des|vos|toutes)\s+(?:\w+\s+)?instructions\w*",
+    re.IGNORECASE,
+)
+_USER = re.compile(
+    r"benutzer\w*|nutzer\w*|anwender\w*|utilisat\w*|usuari\w*|usuári\w*|utente|utenti|пользовател\w*|用户|用戶|使用者|ユーザー?|利用者|"
+    r"사용자|المستخدم|उपयोगकर्ता|kullanıcı\w*|użytkownik\w*|gebruiker\w*|người\s+dùng|pengguna",
+    re.IGNORECASE,
+)
+_TELL = re.compile(
+    r"\bsag\w*|mitteil\w*|mitzuteilen|erwähn\w*|verrat\w*|verheimlich\w*|zeig\w*|inform\w*|\bdi(?:s|tes|re|gas?|gan|ca|cas|ga)\b|"
+    r"mention\w*|mencion\w*|menzion\w*|révél\w*|revel\w*|montr\w*|mostr\w*|cont(?:e|ar)\b|сообщ\w*|говор\w*|упомин\w*|показыва\w*|"
+    r"告诉|告訴|告知|提及|提到|透露|显示|言わ|言う|伝え|知らせ|教え|見せ|말하|말해|알리|알려|تخبر|تقل|تذكر|बता\w*|söyle\w*|bildir\w*|"
+    r"mów\w*|wspomina\w*|zeg\w*|vertel\w*|nói|beri\s*tahu\w*",
+    re.IGNORECASE,
+)
+_NO = re.compile(
+    r"\bnicht\b|\bohne\b|\bnie(?:mals)?\b|\bkein\w*|\bpas\b|\bjamais\b|\bsans\b|\bno\b|\bnunca\b|\bsin\b|\bjamás\b|\bnon\b|\bmai\b|"
+    r"\bsenza\b|\bnão\b|\bsem\b|\bне\b|\bни\b|\bбез\b|不|别|別|勿|莫|ない|なく|ず|지\s*마|말|않|لا|لم|دون|मत|नहीं|बिना|me(?:yin|den)\b|"
+    r"ma(?:yın|dan)\b|\bniet\b|\bnooit\b|\bzonder\b|\bkhông\b|\bđừng\b|\bjangan\b|\btanpa\b|verheimlich\w*",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?;]\s|[。！？；\n]")
+
+
+def orders(text: str) -> Iterator[tuple[str, str]]:
+    """What the text orders, each with the words that show it."""
+    for what, pattern in _PATTERNS:
+        match = pattern.search(text)
+        if match:
+            yield what, match.group()
+    if (_IGNORE.search(text) and _INSTRUCTIONS.search(text)) or (_USER.search(text) and _NO.search(text)):
+        yield from _elsewhere(text)
+
+
+def _elsewhere(text: str) -> Iterator[tuple[str, str]]:
+    """The same in other languages: a sentence with all the words that such an order needs."""
+    for sentence in _SENTENCE.split(text):
+        if _IGNORE.search(sentence) and _INSTRUCTIONS.search(sentence):
+            yield DISREGARD, sentence.strip()
+        if _USER.search(sentence) and _NO.search(sentence) and _TELL.search(sentence):
+            yield SECRECY, sentence.strip()
