@@ -465,11 +465,14 @@ async def test_a27_a_claimed_home_is_protected_under_hard_links_and_in_another_c
     (home / "data" / "toolcrib.db").unlink()
     (home / "run" / "host.lock").unlink()
     os.link(home / "secrets.json", tmp_path / "allowed" / "innocent")
+    (home / "data" / "backups").mkdir()
+    (home / "data" / "backups" / "1.db").write_text("SECRET")
+    os.link(home / "data" / "backups" / "1.db", tmp_path / "allowed" / "older")
     (tmp_path / "allowed" / "CRIB").mkdir()  # what a file system that ignores case takes for the home
     (tmp_path / "allowed" / "CRIB" / "x").write_text("SECRET")
     with claimed([home]):
         world = make_world()
-        for path in ("innocent", "Crib/logs/a.log", "CRIB/x"):
+        for path in ("innocent", "older", "Crib/logs/a.log", "CRIB/x"):
             assert PROTECTED in await world.refused("read_file", path=path)
         assert PROTECTED in await world.refused("write_file", path="CRIB/x", content="x")
     assert await world.told("read_file", path="innocent") == "SECRET"

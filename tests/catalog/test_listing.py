@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from toolcrib import plugins
 from toolcrib.catalog.listing import CatalogEntry, by_name, search, servers
 from toolcrib.config.entries import check_name
 from toolcrib.config.paste.parser import understand
@@ -23,6 +25,10 @@ def test_a_listed_server_says_what_it_is_for_and_how_to_have_it(one: CatalogEntr
     check_name(one.name)
     assert one.about.endswith(".")
     assert one.words
+    if one.origin == "bundled":
+        assert one.setting or find_spec(one.module) is not None
+        assert set(one.accounts) <= set(plugins.names("toolcrib.accounts.providers"))
+        return
     assert one.origin in ("official", "well-known")
     assert one.reference or one.url.startswith("https://")
     if one.reference:

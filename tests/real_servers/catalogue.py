@@ -64,6 +64,8 @@ class RealServer:
     call: Call
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    works_in: tuple[str, ...] = ()
+    """Folders that only its calls name, which a sandbox has to allow."""
     prepare: Callable[[Path], None] = _nothing
     """Puts what the call needs into the scratch folder."""
 
@@ -176,6 +178,7 @@ SERVERS: tuple[RealServer, ...] = (
         era="2026-07-28",
         tools=12,
         call=Call("git_status", {"repo_path": "{work}"}, "workbench"),
+        works_in=("{work}",),
         prepare=_make_repository,
     ),
     RealServer(
@@ -231,6 +234,7 @@ SERVERS: tuple[RealServer, ...] = (
         era="2025-11-25",
         tools=1,
         call=Call("shell_execute", {"command": ["echo", "sharp"], "directory": "{work}"}, "sharp"),
+        works_in=("{work}",),
     ),
     # Built on fastmcp.
     RealServer(

@@ -32,17 +32,23 @@ def fill(value: Any, work: Path) -> Any:
     return value
 
 
-def entry(server: RealServer, work: Path) -> dict[str, Any]:
-    """The server as it stands in `mcpServers`."""
+def entry(server: RealServer, work: Path, *, sandbox: bool) -> dict[str, Any]:
+    """The server's entry in `mcpServers`."""
     program, *first = install(server)
     environment = dict(server.env)
     if isinstance(server.source, Npm) and server.source.offline_answer is not None:
         environment["OFFLINE_ANSWER"] = server.source.offline_answer
-    return {"command": program, "args": [*first, *fill(server.args, work)], "env": fill(environment, work)}
+    command = {"command": program, "args": [*first, *fill(server.args, work)], "env": fill(environment, work)}
+    return {**command, "sandbox": {"writable": fill(server.works_in, work)}} if sandbox else command
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "sandboxed"])
+def sandbox(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def works(sandbox: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A scratch folder for each server, with what its call needs."""
     folders = {server.name: tmp_path_factory.mktemp(server.name) for server in SERVERS}
     for server in SERVERS:
@@ -52,11 +58,11 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def host(
-    works: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+    sandbox: bool, works: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[toolcrib.Host]:
     """One host with all of them."""
     home = tmp_path_factory.mktemp("home")
-    servers = {server.name: entry(server, works[server.name]) for server in SERVERS}
+    servers = {server.name: entry(server, works[server.name], sandbox=sandbox) for server in SERVERS}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
     async with toolcrib.open_host(home=home) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""The built-in catalog: one file for each server in `servers/`, with keyword search."""
+"""The built-in catalog with keyword search: one file for each server, our own ones in `bundled/`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "servers"
+BUNDLED_FOLDER = Path(__file__).parent / "bundled"
+BUNDLED = "bundled"
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -32,7 +34,7 @@ class CatalogEntry:
     title: str
     about: str
     origin: str
-    """`official`, `well-known` or `registry`."""
+    """`bundled`, `official`, `well-known` or `registry`."""
     reference: str = ""
     """A package: `npm:…` or `pypi:…`; empty for a remote server."""
     url: str = ""
@@ -41,16 +43,39 @@ class CatalogEntry:
     env: tuple[Variable, ...] = ()
     words: tuple[str, ...] = ()
     version: str = ""
+    module: str = ""
+    """The module of a bundled server."""
+    setting: str = ""
+    """The setting that turns it on, for what is part of the host itself."""
+    accounts: tuple[str, ...] = ()
+    """The kinds of account it can use; it needs one of them."""
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The config entry of a bundled server."""
+        return {
+            "type": "inprocess",
+            "module": self.module,
+            **({"args": list(self.args)} if self.args else {}),
+        }
 
     def as_json(self) -> dict[str, Any]:
         """The shape of `search-servers --json`."""
         shown = asdict(self)
-        del shown["words"]
-        return {**shown, "add": self.command}
+        for key in ("words", "module", "accounts"):
+            del shown[key]
+        return {
+            **shown,
+            "add": self.command,
+            "bundled": self.origin == BUNDLED,
+            "needs_account": list(self.accounts),
+        }
 
     @property
     def command(self) -> str:
         """The command that adds it."""
+        if self.origin == BUNDLED:
+            return f"toolcrib add {self.name}"
         what = self.reference or self.url
         options = "".join(f" --env {variable.name}=…" for variable in self.env if variable.required)
         words = f" -- {what} {' '.join(self.args)}" if self.args else f" {what}"
@@ -59,8 +84,9 @@ class CatalogEntry:
 
 @cache
 def servers() -> tuple[CatalogEntry, ...]:
-    """All servers, sorted by name."""
-    return tuple(_read(file) for file in sorted(FOLDER.glob("*.toml")))
+    """All servers: the bundled ones first, each group sorted by name."""
+    bundled = [_read(file, BUNDLED) for file in sorted(BUNDLED_FOLDER.glob("*.toml"))]
+    return (*bundled, *(_read(file) for file in sorted(FOLDER.glob("*.toml"))))
 
 
 def by_name(word: str) -> CatalogEntry | None:
@@ -97,8 +123,8 @@ def _fit(word: str, among: set[str]) -> float:
     return 0.5 if len(stem) > 2 and any(other.startswith(stem) for other in among) else 0.0
 
 
-def _read(file: Path) -> CatalogEntry:
+def _read(file: Path, origin: str = "") -> CatalogEntry:
     data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     env = tuple(Variable(**variable) for variable in data.pop("env", ()))
-    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("args", "words")}
-    return CatalogEntry(name=file.stem, env=env, **lists, **data)
+    lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("args", "words", "accounts")}
+    return CatalogEntry(name=file.stem, env=env, **{"origin": origin, **lists, **data})

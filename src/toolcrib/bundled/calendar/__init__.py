@@ -1,0 +1,54 @@
+"""Calendars on Google and CalDAV servers: events, recurrences, invitations and free time.
+
+`tools` has the tools, `caldav` and `google` the providers behind one protocol (`backend`). `occurrences` and
+`rules` compute recurrences, `series` changes them, `quick_add` understands sentences.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from toolcrib import __version__
+from toolcrib.accounts import AccountStore
+from toolcrib.bundled.calendar.tools import CalendarTools
+from toolcrib.bundled.calendar.zones import local_zone
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.descriptions import describe
+from toolcrib.serverkit.server import ToolServer
+
+USAGE = """
+usage: python -m toolcrib.bundled.calendar [--time-zone NAME]
+
+An MCP server on stdin and stdout for the calendars of the accounts that were added with
+`toolcrib account add google NAME` or `toolcrib account add caldav NAME`.
+
+  --time-zone NAME   the user's time zone, such as Europe/Berlin; that of this machine by default
+"""
+
+
+def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
+    """The server for the accounts of a home; raises `UsageError`."""
+    options = _parse(arguments)
+    if options.time_zone:
+        local_zone(options.time_zone)  # an unknown name fails here
+    server = ToolServer(
+        "calendar",
+        __version__,
+        "The user's calendars. Times without an offset are in the user's own time zone.",
+    )
+    CalendarTools(AccountStore.of_home(home), options.time_zone).offer(server)
+    return describe(server, Path(__file__).with_name("descriptions.toml"))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"calendar: {message}.", hint=USAGE.strip().splitlines()[0])
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--time-zone", default="", metavar="NAME")
+    return parser.parse_args(list(arguments))

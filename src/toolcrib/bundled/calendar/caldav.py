@@ -1,0 +1,356 @@
+"""Calendars on a CalDAV server.
+
+The server selects objects by time, the occurrences are computed here. Changes are made to the object as
+stored, and only if no one else changed it in the meantime (ETag).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from urllib.parse import quote
+
+from toolcrib.accounts import Account, AccountStore
+from toolcrib.accounts.dav import DavConnection, DavFailed, open_dav
+from toolcrib.accounts.dav_discovery import DavHome, find_home, list_calendars
+from toolcrib.accounts.dav_xml import DavItem
+from toolcrib.bundled.calendar.caldav_busy import ask_outbox
+from toolcrib.bundled.calendar.caldav_queries import StoredObject, query_time, query_uid
+from toolcrib.bundled.calendar.caldav_reading import event_of, read_listing
+from toolcrib.bundled.calendar.ics import read_calendar
+from toolcrib.bundled.calendar.ics_write import as_data, new_calendar, set_response
+from toolcrib.bundled.calendar.identifiers import EventRef, occurrence_key
+from toolcrib.bundled.calendar.model import (
+    Busy,
+    CalendarInfo,
+    Event,
+    EventChanges,
+    Listing,
+    NewEvent,
+    Scope,
+    Window,
+)
+from toolcrib.bundled.calendar.occurrences import Occurrence, repeats
+from toolcrib.bundled.calendar.series import StoredSeries
+from toolcrib.serverkit.context import ToolFailure
+
+HOME_LIFETIME = 600.0
+"""Seconds for which a discovered home is used again."""
+ATTEMPTS = 2
+"""A change is made again on the newer object if someone else changed it in between."""
+_homes: dict[tuple[str, str], tuple[float, DavHome]] = {}
+
+
+@asynccontextmanager
+async def open_calendars(store: AccountStore, account: Account, zone: tzinfo) -> AsyncIterator[DavCalendars]:
+    """Connect to the account's server."""
+    secret = await asyncio.to_thread(store.secret, account)
+    async with open_dav(account, secret) as connection:
+        yield DavCalendars(connection, account, await _home(connection, account), zone)
+
+
+async def _home(connection: DavConnection, account: Account) -> DavHome:
+    key = (account.text("url"), account.user)
+    known = _homes.get(key)
+    if known is not None and time.monotonic() - known[0] < HOME_LIFETIME:
+        return known[1]
+    home = await find_home(connection)
+    _homes[key] = (time.monotonic(), home)
+    return home
+
+
+@dataclass
+class DavCalendars:
+    """The calendars of one account, for one call."""
+
+    connection: DavConnection
+    account: Account
+    home: DavHome
+    zone: tzinfo
+    _known: list[CalendarInfo] = field(default_factory=list)
+    _read: dict[EventRef, StoredObject] = field(default_factory=dict)
+    """Objects that a change can start from; the server refuses it if they are outdated."""
+
+    async def calendars(self) -> list[CalendarInfo]:
+        if not self._known:
+            self._known = await self._list()
+        return self._known
+
+    async def _list(self) -> list[CalendarInfo]:
+        found = await list_calendars(self.connection, self.home)
+        default = next((each.id for each in found if each.writable), "")
+        shown = [
+            CalendarInfo(
+                id=each.id,
+                name=each.name,
+                writable=each.writable and not self.account.read_only,
+                primary=each.id == default,
+                time_zone=each.time_zone,
+                description=each.description,
+                url=each.url,
+            )
+            for each in found
+        ]
+        return sorted(shown, key=lambda each: not each.primary)
+
+    async def events(self, calendar: CalendarInfo, window: Window, query: str = "") -> Listing:
+        items = await self.connection.report(calendar.url, query_time(window))
+        return await asyncio.to_thread(read_listing, items, calendar, window, query, self.addresses)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The user's own addresses."""
+        own = (self.account.user.lower(),) if "@" in self.account.user else ()
+        return tuple(dict.fromkeys((*self.home.addresses, *own)))
+
+    async def event(self, ref: EventRef) -> Event:
+        calendar = await self._calendar(ref)
+        stored = self._read[ref.series] = await self._stored(calendar, ref)
+        return self._shown(self._series(stored), ref)
+
+    async def create(self, calendar: CalendarInfo, new: NewEvent, notify: bool) -> tuple[Event, list[str]]:
+        made = new_calendar(new, self._organizer(bool(new.attendees)), notify)
+        series = StoredSeries(made, self.zone)
+        uid = str(made.walk("VEVENT")[0]["UID"])
+        await self._put_new(calendar, uid, series)
+        first = occurrence_key(new.start) if new.rules else ""
+        shown = self._shown(series, EventRef(calendar.id, uid, first))
+        return shown, await self._invitation_remarks(calendar, bool(new.attendees), notify)
+
+    async def update(
+        self, ref: EventRef, changes: EventChanges, scope: Scope, notify: bool
+    ) -> tuple[Event, list[str]]:
+        calendar = await self._calendar(ref)
+        for attempt in range(1, ATTEMPTS + 1):
+            stored = self._read.pop(ref.series, None) or await self._stored(calendar, ref)
+            try:
+                now = await self._change(calendar, stored, ref, changes, scope, notify)
+            except DavFailed as error:
+                if error.status != 412 or attempt == ATTEMPTS:
+                    raise _explained(error) from error
+                continue
+            shown = self._shown(*now)
+            invited = bool(shown.attendees) and shown.mine
+            return shown, await self._invitation_remarks(calendar, invited, notify)
+        raise AssertionError("unreachable")
+
+    async def _change(
+        self,
+        calendar: CalendarInfo,
+        stored: StoredObject,
+        ref: EventRef,
+        changes: EventChanges,
+        scope: Scope,
+        notify: bool,
+    ) -> tuple[StoredSeries, EventRef]:
+        series = self._series(stored, notify=notify, invites=bool(changes.attendees))
+        self._check_organizer(series, changes)
+        if changes.response is not None:
+            self._respond(series, ref, scope, changes)
+        is_series = series.master is not None and repeats(series.master)
+        if scope == "following" and is_series and not series.starts_at(ref.occurrence):
+            return await self._change_following(calendar, stored, series, ref, changes)
+        if scope == "this" and ref.occurrence:
+            series.change_one(ref.occurrence, changes)
+            now = ref
+        else:
+            series.change_all(ref.occurrence, changes)
+            now = self._first(ref, series) if changes.moves or changes.rules is not None else ref
+        await self._put(stored, series)
+        return series, now
+
+    async def _change_following(
+        self,
+        calendar: CalendarInfo,
+        stored: StoredObject,
+        series: StoredSeries,
+        ref: EventRef,
+        changes: EventChanges,
+    ) -> tuple[StoredSeries, EventRef]:
+        later = series.split(ref.occurrence, changes)
+        uid = str(later.calendar.walk("VEVENT")[0]["UID"])
+        url = await self._put_new(calendar, uid, later)
+        try:
+            await self._put(stored, series)
+        except BaseException:
+            await self.connection.request("DELETE", url)
+            raise
+        return later, self._first(EventRef(ref.calendar, uid), later)
+
+    def _first(self, ref: EventRef, series: StoredSeries) -> EventRef:
+        """The first occurrence, after the starts of all of them changed."""
+        if series.master is None or not repeats(series.master):
+            return ref.series
+        return EventRef(ref.calendar, ref.uid, occurrence_key(series.times("")[0]))
+
+    async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
+        calendar = await self._calendar(ref)
+        for attempt in range(1, ATTEMPTS + 1):
+            stored = self._read.pop(ref.series, None) or await self._stored(calendar, ref)
+            try:
+                return await self._remove(calendar, stored, ref, scope, notify)
+            except DavFailed as error:
+                if error.status != 412 or attempt == ATTEMPTS:
+                    raise _explained(error) from error
+        raise AssertionError("unreachable")
+
+    async def _remove(
+        self, calendar: CalendarInfo, stored: StoredObject, ref: EventRef, scope: Scope, notify: bool
+    ) -> list[str]:
+        series = self._series(stored)
+        before = self._shown(series, ref)
+        if scope == "this" and ref.occurrence:
+            series.remove_one(ref.occurrence)
+        elif scope == "following" and ref.occurrence and not series.starts_at(ref.occurrence):
+            series.remove_following(ref.occurrence)
+        else:
+            await self._delete(stored, notify)
+            return await self._invitation_remarks(calendar, bool(before.attendees), notify)
+        if series.is_empty:
+            await self._delete(stored, notify)
+        else:
+            await self._put(stored, series)
+        return await self._invitation_remarks(calendar, bool(before.attendees), notify)
+
+    async def quick_add(self, calendar: CalendarInfo, text: str) -> Event | None:
+        return None
+
+    async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
+        return await ask_outbox(self.connection, self.home, self.addresses, addresses, window)
+
+    async def _calendar(self, ref: EventRef) -> CalendarInfo:
+        for calendar in await self.calendars():
+            if calendar.id == ref.calendar:
+                return calendar
+        raise ToolFailure(
+            f"There is no calendar {ref.calendar[:60]!r} in the account {self.account.name}.",
+            "Use an id that get_events returned for this account.",
+        )
+
+    async def _stored(self, calendar: CalendarInfo, ref: EventRef) -> StoredObject:
+        """The object with the event's UID; raises `ToolFailure`."""
+        named = await self._by_name(calendar, ref.uid)
+        if named is not None and named.etag.startswith('"'):
+            return named
+        found = [StoredObject.read(item) for item in await self._by_uid(calendar, ref.uid)]
+        match = next((each for each in found if each is not None and each.has_uid(ref.uid)), named)
+        if match is None:
+            raise _gone()
+        return match
+
+    async def _by_name(self, calendar: CalendarInfo, uid: str) -> StoredObject | None:
+        """The object of the usual name: servers search by UID in every object, which takes them seconds."""
+        url = f"{calendar.url.rstrip('/')}/{quote(uid, safe='@')}.ics"
+        try:
+            answer = await self.connection.request("GET", url)
+        except DavFailed:
+            return None
+        data = answer.content.decode("utf-8", "replace")
+        named = StoredObject(answer.url, answer.headers.get("etag", ""), data)
+        return named if named.has_uid(uid) else None
+
+    async def _by_uid(self, calendar: CalendarInfo, uid: str) -> list[DavItem]:
+        try:
+            return await self.connection.report(calendar.url, query_uid(uid))
+        except DavFailed as error:
+            if error.status in (400, 403, 404, 409, 422, 501):  # no search by UID
+                return []
+            raise
+
+    def _series(self, stored: StoredObject, notify: bool = True, invites: bool = False) -> StoredSeries:
+        try:
+            calendar = read_calendar(stored.data)
+        except ValueError as error:
+            raise ToolFailure(
+                f"The stored event cannot be read: {error}.", "Correct it in another program."
+            ) from None
+        return StoredSeries(calendar, self.zone, self._organizer(invites), notify)
+
+    def _organizer(self, needed: bool) -> str:
+        if needed and not self.addresses:
+            raise ToolFailure(
+                f"The account {self.account.name} has no mail address to invite others with.",
+                "Leave out `attendees`, or add the account again with an address as its user name.",
+            )
+        return self.addresses[0] if self.addresses else ""
+
+    def _check_organizer(self, series: StoredSeries, changes: EventChanges) -> None:
+        event = self._shown_component(series)
+        if event.mine or changes.only_own:
+            return
+        raise ToolFailure(
+            f"Only its organizer ({event.organizer}) can change this event.",
+            "Answer it with `response`, or ask the organizer.",
+        )
+
+    def _shown_component(self, series: StoredSeries) -> Event:
+        component = series.master or series.calendar.walk("VEVENT")[0]
+        now = datetime.now(UTC)
+        return event_of(EventRef("-", "-"), Occurrence(component, now, now, ""), component, self.addresses)
+
+    def _respond(self, series: StoredSeries, ref: EventRef, scope: Scope, changes: EventChanges) -> None:
+        if scope == "this" and ref.occurrence:
+            events = [series.change_one(ref.occurrence, EventChanges())]
+        else:
+            events = list(series.calendar.walk("VEVENT"))
+        answered = [set_response(event, self.addresses, str(changes.response)) for event in events]
+        if not any(answered):
+            raise ToolFailure("The user is not invited to this event.", "Leave out `response`.")
+
+    def _shown(self, series: StoredSeries, ref: EventRef) -> Event:
+        """The event or occurrence that an id means; for a whole series its first occurrence."""
+        component = (series.override(ref.occurrence) if ref.occurrence else None) or series.master
+        if component is None:
+            component = series.calendar.walk("VEVENT")[0]
+        start, end = series.times(ref.occurrence)
+        occurrence = Occurrence(component, start, end, ref.occurrence)
+        return event_of(ref, occurrence, series.master, self.addresses)
+
+    async def _put_new(self, calendar: CalendarInfo, uid: str, series: StoredSeries) -> str:
+        url = f"{calendar.url.rstrip('/')}/{quote(uid, safe='@')}.ics"
+        headers = {"If-None-Match": "*", "Content-Type": "text/calendar; charset=utf-8"}
+        await self.connection.request("PUT", url, content=as_data(series.calendar), headers=headers)
+        return url
+
+    async def _put(self, stored: StoredObject, series: StoredSeries) -> None:
+        if stored.loses_lines:
+            raise ToolFailure(
+                "The stored event has lines that cannot be read and would be lost.",
+                "Change it in the program that made it.",
+            )
+        headers = {"Content-Type": "text/calendar; charset=utf-8"}
+        if stored.etag:
+            headers["If-Match"] = stored.etag
+        await self.connection.request("PUT", stored.url, content=as_data(series.calendar), headers=headers)
+
+    async def _delete(self, stored: StoredObject, notify: bool) -> None:
+        headers = {"If-Match": stored.etag} if stored.etag else {}
+        if not notify:
+            headers["Schedule-Reply"] = "F"
+        await self.connection.request("DELETE", stored.url, headers=headers)
+
+    async def _invitation_remarks(self, calendar: CalendarInfo, invited: bool, notify: bool) -> list[str]:
+        """Whether the server tells the attendees."""
+        if not invited:
+            return []
+        answer = await self.connection.request("OPTIONS", calendar.url)
+        sends = "calendar-auto-schedule" in answer.headers.get("dav", "").lower()
+        if not sends:
+            return ["This server does not send invitations: the attendees were not notified."]
+        if notify:
+            return ["The server notifies the attendees."]
+        return ["The server was asked not to notify the attendees; it may notify those already invited."]
+
+
+def _gone() -> ToolFailure:
+    return ToolFailure("This event is not in the calendar.", "It may have been deleted: look again.")
+
+
+def _explained(error: DavFailed) -> ToolFailure:
+    if error.status == 412:
+        return ToolFailure("Someone else changed this event.", "Read it again, then repeat the change.")
+    return ToolFailure(error.message, error.hint)

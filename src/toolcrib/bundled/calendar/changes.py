@@ -1,0 +1,397 @@
+"""The tools that change calendars: create, quick add, update and delete; each with a preview."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+
+from toolcrib.accounts import AccountStore
+from toolcrib.bundled.calendar.identifiers import read_id
+from toolcrib.bundled.calendar.inputs import (
+    checked_end,
+    checked_reminders,
+    event_times,
+    moved_start,
+    read_duration,
+    read_people,
+)
+from toolcrib.bundled.calendar.model import Event, EventChanges, Moment, NewEvent, Scope, shifted, wall
+from toolcrib.bundled.calendar.previews import (
+    as_event,
+    change_text,
+    changed_event,
+    delete_text,
+    event_preview,
+)
+from toolcrib.bundled.calendar.quick_add import understand
+from toolcrib.bundled.calendar.repetition import read_repetition
+from toolcrib.bundled.calendar.results import (
+    ChangedEvent,
+    DeletedEvent,
+    event_result,
+    event_text,
+    shown,
+    span_text,
+)
+from toolcrib.bundled.calendar.rules import checked_rule
+from toolcrib.bundled.calendar.sessions import CalendarSession, open_session
+from toolcrib.bundled.calendar.zones import zone_named
+from toolcrib.errors import ToolcribError
+from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.server import ToolServer
+
+MAX_TITLE = 1000
+MAX_DESCRIPTION = 20_000
+_CHANGES: Any = {"open_world": True, "outside": True, "private": True, "reach": "anybody"}
+InvitationAnswer = Literal["accepted", "declined", "tentative"]
+
+
+class ChangeTools:
+    """The tools over the accounts of a home."""
+
+    def __init__(self, store: AccountStore, time_zone: str = "") -> None:
+        self._store = store
+        self._time_zone = time_zone
+
+    def offer(self, server: ToolServer) -> None:
+        server.tool(title="Create an event", destructive=False, preview=self.preview_create, **_CHANGES)(
+            self.create_event
+        )
+        server.tool(title="Add an event in words", destructive=False, preview=self.preview_quick, **_CHANGES)(
+            self.quick_add_event
+        )
+        server.tool(title="Update an event", destructive=True, preview=self.preview_update, **_CHANGES)(
+            self.update_event
+        )
+        server.tool(title="Delete an event", destructive=True, preview=self.preview_delete, **_CHANGES)(
+            self.delete_event
+        )
+
+    async def create_event(
+        self,
+        context: ToolContext,
+        title: str,
+        start: str,
+        end: str | None = None,
+        duration: int | str | None = None,
+        all_day: bool | None = None,
+        time_zone: str | None = None,
+        location: str = "",
+        description: str = "",
+        attendees: list[str] | None = None,
+        recurrence: str | None = None,
+        reminders: list[int] | None = None,
+        calendar: str | None = None,
+        notify: bool = True,
+        account: str | None = None,
+    ) -> ChangedEvent:
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            session.check_writable()
+            new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
+            new = _completed(new, location, description, attendees, reminders)
+            chosen = await session.calendar(calendar, for_change=True)
+            event, remarks = await session.calendars.create(chosen, new, notify)
+            return _changed(session, event, f"Created in {chosen.name}.", remarks)
+
+    async def preview_create(
+        self,
+        title: str,
+        start: str,
+        end: str | None = None,
+        duration: int | str | None = None,
+        all_day: bool | None = None,
+        time_zone: str | None = None,
+        location: str = "",
+        description: str = "",
+        attendees: list[str] | None = None,
+        recurrence: str | None = None,
+        reminders: list[int] | None = None,
+        calendar: str | None = None,
+        notify: bool = True,
+        account: str | None = None,
+    ) -> dict[str, Any] | None:
+        try:
+            async with open_session(self._store, account, self._time_zone) as session:
+                new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
+                new = _completed(new, location, description, attendees, reminders)
+                chosen = await session.calendar(calendar)
+        except ToolcribError:
+            return None  # the call itself says what is wrong
+        event = as_event(new, chosen.name)
+        return event_preview("create", session.account.name, chosen.name, event, session.zone, notify)
+
+    async def quick_add_event(
+        self, context: ToolContext, text: str, calendar: str | None = None, account: str | None = None
+    ) -> ChangedEvent:
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            session.check_writable()
+            chosen = await session.calendar(calendar, for_change=True)
+            made = await session.calendars.quick_add(chosen, text)
+            remarks: list[str] = []
+            if made is None:
+                made, remarks = await session.calendars.create(chosen, understand(text, session.now), True)
+            understood = f"{made.title}: {span_text(made, session.zone)}"
+            return _changed(session, made, f"Created in {chosen.name}. Understood as:", remarks, understood)
+
+    async def preview_quick(
+        self, text: str, calendar: str | None = None, account: str | None = None
+    ) -> dict[str, Any] | None:
+        """As it is understood here; a provider's own reading may differ in details."""
+        try:
+            async with open_session(self._store, account, self._time_zone) as session:
+                chosen = await session.calendar(calendar)
+                event = as_event(understand(text, session.now), chosen.name)
+        except ToolcribError:
+            return None
+        return event_preview("create", session.account.name, chosen.name, event, session.zone, True, text)
+
+    async def update_event(
+        self,
+        context: ToolContext,
+        id: str,  # noqa: A002
+        title: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        duration: int | str | None = None,
+        all_day: bool | None = None,
+        time_zone: str | None = None,
+        location: str | None = None,
+        description: str | None = None,
+        attendees: list[str] | None = None,
+        recurrence: str | None = None,
+        reminders: list[int] | None = None,
+        response: InvitationAnswer | None = None,
+        scope: Scope = "this",
+        notify: bool = True,
+        account: str | None = None,
+    ) -> ChangedEvent:
+        ref = read_id(id)
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            session.check_writable()
+            before = await session.calendars.event(ref)
+            changes = _changes(
+                session, before, title, start, end, duration, all_day, time_zone, recurrence, scope
+            )
+            changes = _extended(changes, location, description, attendees, reminders, response)
+            if changes == EventChanges():
+                raise ToolFailure("Nothing to change is given.", "Give at least one field.")
+            event, remarks = await session.calendars.update(ref, changes, scope, notify)
+            return _changed(session, event, "Changed.", remarks)
+
+    async def preview_update(
+        self,
+        id: str,  # noqa: A002
+        title: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        duration: int | str | None = None,
+        all_day: bool | None = None,
+        time_zone: str | None = None,
+        location: str | None = None,
+        description: str | None = None,
+        attendees: list[str] | None = None,
+        recurrence: str | None = None,
+        reminders: list[int] | None = None,
+        response: InvitationAnswer | None = None,
+        scope: Scope = "this",
+        notify: bool = True,
+        account: str | None = None,
+    ) -> dict[str, Any] | None:
+        try:
+            async with open_session(self._store, account, self._time_zone) as session:
+                before = await session.calendars.event(read_id(id))
+                changes = _changes(
+                    session, before, title, start, end, duration, all_day, time_zone, recurrence, scope
+                )
+        except ToolcribError:
+            return None
+        changes = _extended(changes, location, description, attendees, reminders, response)
+        after = changed_event(before, changes)
+        text = change_text(before, after, scope, changes, session.zone)
+        return event_preview(
+            "update", session.account.name, before.calendar, after, session.zone, notify, text
+        )
+
+    async def delete_event(
+        self,
+        context: ToolContext,
+        id: str,  # noqa: A002
+        scope: Scope = "this",
+        notify: bool = True,
+        account: str | None = None,
+    ) -> DeletedEvent:
+        ref = read_id(id)
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            session.check_writable()
+            before = await session.calendars.event(ref)
+            remarks = await session.calendars.delete(ref, scope, notify)
+        result = DeletedEvent(account=session.account.name, deleted=id, title=before.title, remarks=remarks)
+        when = span_text(before, session.zone)
+        return shown("\n".join([f"Deleted: {before.title or '(no title)'}, {when}", *remarks]), result)
+
+    async def preview_delete(
+        self,
+        id: str,  # noqa: A002
+        scope: Scope = "this",
+        notify: bool = True,
+        account: str | None = None,
+    ) -> dict[str, Any] | None:
+        try:
+            async with open_session(self._store, account, self._time_zone) as session:
+                before = await session.calendars.event(read_id(id))
+        except ToolcribError:
+            return None
+        text = delete_text(before, scope)
+        return event_preview(
+            "delete", session.account.name, before.calendar, before, session.zone, notify, text
+        )
+
+
+def _new_event(
+    session: CalendarSession,
+    title: str,
+    start: str,
+    end: str | None,
+    duration: int | str | None,
+    all_day: bool | None,
+    time_zone: str | None,
+    recurrence: str | None,
+) -> NewEvent:
+    now = session.now.astimezone(zone_named(time_zone)) if time_zone else session.now
+    first, last = event_times(start, end, duration, all_day, now)
+    if isinstance(first, datetime) and first.tzinfo is not None and time_zone:
+        first = first.astimezone(now.tzinfo)
+    return NewEvent(
+        title=_checked_title(title),
+        start=_in_named_zone(first, now),
+        end=_in_named_zone(last, now),
+        rules=_rules(recurrence, first, now) or (),
+    )
+
+
+def _in_named_zone(moment: Moment, now: datetime) -> Moment:
+    """An offset alone has no daylight saving, so the user's zone is stored."""
+    if isinstance(moment, datetime) and moment.tzinfo is not None:
+        return moment.astimezone(now.tzinfo)
+    return moment
+
+
+def _rules(recurrence: str | None, first: Moment, now: datetime) -> tuple[str, ...] | None:
+    if recurrence is None:
+        return None
+    if recurrence.strip().lower() in ("", "none", "never"):
+        return ()
+    return (checked_rule(read_repetition(recurrence, now.date(), wall(first).date()), first),)
+
+
+def _checked_title(title: str) -> str:
+    if not title.strip() or len(title) > MAX_TITLE:
+        raise ToolFailure("The title is empty or too long.", f"Use 1 to {MAX_TITLE} characters.")
+    return title.strip()
+
+
+def _completed(
+    new: NewEvent,
+    location: str,
+    description: str,
+    attendees: list[str] | None,
+    reminders: list[int] | None,
+) -> NewEvent:
+    if len(description) > MAX_DESCRIPTION or len(location) > MAX_TITLE:
+        raise ToolFailure("The description or location is too long.", "Shorten it.")
+    return replace(
+        new,
+        location=location,
+        description=description,
+        attendees=read_people(attendees) or (),
+        reminders=checked_reminders(reminders),
+    )
+
+
+def _changes(
+    session: CalendarSession,
+    before: Event,
+    title: str | None,
+    start: str | None,
+    end: str | None,
+    duration: int | str | None,
+    all_day: bool | None,
+    time_zone: str | None,
+    recurrence: str | None,
+    scope: Scope,
+) -> EventChanges:
+    if recurrence is not None and before.recurring and scope == "this":
+        raise ToolFailure("One occurrence cannot have a recurrence.", "Use scope `all` or `following`.")
+    first, last = _new_times(session, before, start, end, duration, all_day, time_zone)
+    begins = first if first is not None else before.start
+    return EventChanges(
+        title=None if title is None else _checked_title(title),
+        start=first,
+        end=last,
+        rules=_rules(recurrence, begins, session.now),
+    )
+
+
+def _new_times(
+    session: CalendarSession,
+    before: Event,
+    start: str | None,
+    end: str | None,
+    duration: int | str | None,
+    all_day: bool | None,
+    time_zone: str | None,
+) -> tuple[Moment | None, Moment | None]:
+    if end is not None and duration is not None:
+        raise ToolFailure("Both `end` and `duration` are given.", "Give one of them.")
+    own = before.start.tzinfo if isinstance(before.start, datetime) else None
+    zone = zone_named(time_zone) if time_zone else own or session.zone
+    first: Moment | None = None
+    if start is not None:
+        first = moved_start(start, session.now, before.start, zone, all_day)
+    elif all_day is True and not before.all_day:
+        first = wall(before.start).date()
+    elif time_zone and isinstance(before.start, datetime) and before.start.tzinfo:
+        first = before.start.astimezone(zone)
+    begins = first if first is not None else before.start
+    if end is None and duration is None:
+        return first, None
+    given = moved_start(end, session.now, _expected_end(before, begins), zone, None) if end else None
+    return first, checked_end(begins, given, read_duration(duration))
+
+
+def _expected_end(before: Event, begins: Moment) -> Moment:
+    """The end that a time alone changes: as many days after the new start as before."""
+    if before.all_day:
+        return begins
+    return shifted(before.end, wall(begins).date() - wall(before.start).date())
+
+
+def _extended(
+    changes: EventChanges,
+    location: str | None,
+    description: str | None,
+    attendees: list[str] | None,
+    reminders: list[int] | None,
+    response: InvitationAnswer | None,
+) -> EventChanges:
+    return replace(
+        changes,
+        location=location,
+        description=description,
+        attendees=read_people(attendees),
+        reminders=checked_reminders(reminders),
+        response=response,
+    )
+
+
+def _changed(
+    session: CalendarSession, event: Event, done: str, remarks: list[str], understood: str = ""
+) -> ChangedEvent:
+    result = ChangedEvent(
+        account=session.account.name,
+        event=event_result(event, full=True),
+        understood=understood,
+        remarks=remarks,
+    )
+    return shown("\n".join([done, event_text(event, session.zone), *remarks]), result)

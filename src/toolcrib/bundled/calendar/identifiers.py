@@ -1,0 +1,69 @@
+"""Identifiers of events: calendar, UID and, for an occurrence of a series, its original start.
+
+    work/3f2a81@example.org/20261120T080000Z
+
+An occurrence keeps its identifier when it is moved, because its original start stays the same.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from toolcrib.bundled.calendar.model import Moment
+from toolcrib.serverkit.context import ToolFailure
+
+_KEY = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?")
+_SAFE = "@:-_.~+=,;!()*{}"
+
+
+class EventRef(NamedTuple):
+    calendar: str
+    uid: str
+    occurrence: str = ""
+    """As `occurrence_key` writes it; empty for an event that does not repeat, or the series as a whole."""
+
+    def __str__(self) -> str:
+        return "/".join(quote(part, safe=_SAFE) for part in self if part)
+
+    @property
+    def series(self) -> EventRef:
+        return EventRef(self.calendar, self.uid)
+
+
+def read_id(text: str) -> EventRef:
+    """An identifier; raises `ToolFailure`."""
+    parts = [unquote(part) for part in text.strip().split("/")]
+    if len(parts) not in (2, 3) or not all(parts) or (len(parts) == 3 and not _KEY.fullmatch(parts[2])):
+        raise ToolFailure(
+            f"{text[:80]!r} is not the id of an event.",
+            "Use an id that get_events returned.",
+        )
+    return EventRef(*parts)
+
+
+def occurrence_key(original: Moment) -> str:
+    """The original start of an occurrence in one spelling for all zones."""
+    if not isinstance(original, datetime):
+        return original.strftime("%Y%m%d")
+    if original.tzinfo is None:
+        return original.strftime("%Y%m%dT%H%M%S")
+    return original.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+def read_key(key: str) -> Moment:
+    """The original start; with UTC as its zone if it has one."""
+    found = _KEY.fullmatch(key)
+    if found is None:
+        raise ToolFailure(f"{key[:40]!r} is not the start of an occurrence.")
+    try:
+        day = date(int(found[1]), int(found[2]), int(found[3]))
+        if found[4] is None:
+            return day
+        hour, minute, second = int(found[4]), int(found[5]), int(found[6])
+        zone = UTC if found[7] else None
+        return datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=zone)
+    except ValueError:
+        raise ToolFailure(f"{key[:40]!r} is not the start of an occurrence.") from None

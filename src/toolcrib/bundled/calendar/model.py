@@ -1,0 +1,172 @@
+"""Calendars and events, the same for every provider.
+
+A moment is a `datetime` with a zone, a `datetime` without one (a floating time, the same on every clock), or
+a `date` (an all-day event). The end of an all-day event is the day after its last one, as in iCalendar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+Moment = datetime | date
+Scope = Literal["this", "following", "all"]
+Response = Literal["accepted", "declined", "tentative", "needs-action"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalendarInfo:
+    id: str
+    name: str
+    writable: bool = True
+    primary: bool = False
+    time_zone: str = ""
+    description: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attendee:
+    address: str
+    name: str = ""
+    response: Response = "needs-action"
+    optional: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.address}>" if self.name else self.address
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One event, or one occurrence of a series."""
+
+    id: str
+    calendar: str
+    title: str
+    start: Moment
+    end: Moment
+    location: str = ""
+    description: str = ""
+    attendees: tuple[Attendee, ...] = ()
+    organizer: str = ""
+    mine: bool = True
+    """The user organizes it, or no one does."""
+    status: str = "confirmed"
+    transparent: bool = False
+    """It does not make the user busy."""
+    rules: tuple[str, ...] = ()
+    """Recurrence rules of its series, such as `FREQ=WEEKLY;BYDAY=MO`."""
+    recurring: bool = False
+    reminders: tuple[int, ...] = ()
+    """Minutes before the start."""
+    link: str = ""
+
+    @property
+    def all_day(self) -> bool:
+        return not isinstance(self.start, datetime)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewEvent:
+    title: str
+    start: Moment
+    end: Moment
+    location: str = ""
+    description: str = ""
+    attendees: tuple[Attendee, ...] = ()
+    rules: tuple[str, ...] = ()
+    reminders: tuple[int, ...] | None = None
+    """None: the calendar's default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventChanges:
+    """What to change; None leaves it as it is."""
+
+    title: str | None = None
+    start: Moment | None = None
+    end: Moment | None = None
+    location: str | None = None
+    description: str | None = None
+    attendees: tuple[Attendee, ...] | None = None
+    rules: tuple[str, ...] | None = None
+    """Empty ends the series: only the first occurrence stays."""
+    reminders: tuple[int, ...] | None = None
+    response: Response | None = None
+    """The user's answer to an invitation."""
+
+    @property
+    def moves(self) -> bool:
+        return self.start is not None or self.end is not None
+
+    @property
+    def only_own(self) -> bool:
+        """Whether it changes only what belongs to the user in the event of another organizer."""
+        texts = (self.title, self.location, self.description)
+        return all(value is None for value in (*texts, self.start, self.end, self.attendees, self.rules))
+
+
+@dataclass(frozen=True)
+class Window:
+    """A span of time; both ends have a zone. Floating and all-day events are placed in `start`'s zone."""
+
+    start: datetime
+    end: datetime
+
+    def overlaps(self, start: Moment, end: Moment) -> bool:
+        """Whether an event touches it; one without a duration counts at its start."""
+        first, last = self.placed(start), self.placed(end)
+        return first < self.end and (last > self.start or first == last == self.start)
+
+    def placed(self, moment: Moment) -> datetime:
+        """A moment as an instant."""
+        return instant(moment, self.start)
+
+
+@dataclass(frozen=True)
+class Busy:
+    start: Moment
+    end: Moment
+
+
+@dataclass(frozen=True)
+class Listing:
+    events: list[Event] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """What could not be read, one sentence each."""
+
+
+def instant(moment: Moment, zone_of: datetime) -> datetime:
+    """A moment with a zone: floating times and days are those of `zone_of`."""
+    if not isinstance(moment, datetime):
+        return datetime(moment.year, moment.month, moment.day, tzinfo=zone_of.tzinfo)
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone_of.tzinfo)
+
+
+def wall(moment: Moment) -> datetime:
+    """What the clock on the wall shows, without a zone."""
+    if not isinstance(moment, datetime):
+        return datetime(moment.year, moment.month, moment.day)
+    return moment.replace(tzinfo=None)
+
+
+def shifted(moment: Moment, by: timedelta) -> Moment:
+    """Moved on the clock on the wall: a day later is the same time of day, in summer and winter time."""
+    if not isinstance(moment, datetime):
+        return moment + timedelta(days=by.days)
+    return moment + by  # arithmetic inside one zone is that of the wall clock
+
+
+def like(kind: Moment, naive: datetime) -> Moment:
+    """A wall clock time as the same kind of moment: a day, floating, or in its zone."""
+    if not isinstance(kind, datetime):
+        return naive.date()
+    return naive.replace(tzinfo=kind.tzinfo)
+
+
+def same_length(first: Moment, start: Moment, end: Moment) -> Moment:
+    """The end of an event that is moved; an hour or a day if it changes between timed and all-day."""
+    if isinstance(first, datetime) == isinstance(start, datetime):
+        return shifted(first, wall(end) - wall(start))
+    return shifted(first, timedelta(hours=1) if isinstance(first, datetime) else timedelta(days=1))

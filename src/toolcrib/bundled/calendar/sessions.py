@@ -1,0 +1,92 @@
+"""Opens the calendars that a call is about: account, connection, and the calendar by its name."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from toolcrib.accounts import Account, AccountStore, choose
+from toolcrib.bundled.calendar.backend import Calendars, open_calendars
+from toolcrib.bundled.calendar.model import CalendarInfo, Listing, Window
+from toolcrib.bundled.calendar.zones import local_zone
+from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.extras import ensure
+
+EXTRA = "calendar"
+AT_ONCE = 4
+"""Calendars that are read at the same time."""
+
+
+@dataclass(frozen=True)
+class CalendarSession:
+    """One call's connection to the calendars of one account."""
+
+    account: Account
+    calendars: Calendars
+    zone: tzinfo
+
+    @property
+    def now(self) -> datetime:
+        return datetime.now(self.zone).replace(microsecond=0)
+
+    def check_writable(self) -> None:
+        """Raise `ToolFailure` for an account that must not change anything."""
+        if self.account.read_only:
+            raise ToolFailure(
+                f"The account {self.account.name} is read-only.",
+                "The user can add it again without the read-only option: "
+                f"toolcrib account add {self.account.provider} {self.account.name} --replace",
+            )
+
+    async def calendar(self, name: str | None, *, for_change: bool = False) -> CalendarInfo:
+        """The calendar with this id or name, or the default one; raises `ToolFailure`."""
+        known = await self.calendars.calendars()
+        found = _named(known, name) if name else next((each for each in known if each.primary), None)
+        if found is None:
+            choices = ", ".join(each.name for each in known) or "none"
+            what = f"No calendar is called {name[:60]!r}." if name else "There is no default calendar."
+            raise ToolFailure(what, f"Calendars of this account: {choices}.")
+        if for_change and not found.writable:
+            raise ToolFailure(
+                f"The calendar {found.name} is read-only.", "Use another calendar: see list_calendars."
+            )
+        return found
+
+    async def listed(self, name: str | None, window: Window, query: str = "") -> Listing:
+        """The events of one calendar, or of all."""
+        chosen = [await self.calendar(name)] if name else await self.calendars.calendars()
+        limit = asyncio.Semaphore(AT_ONCE)
+
+        async def read(calendar: CalendarInfo) -> Listing:
+            async with limit:
+                return await self.calendars.events(calendar, window, query)
+
+        found = await asyncio.gather(*map(read, chosen))
+        return Listing(
+            [event for each in found for event in each.events],
+            [remark for each in found for remark in each.remarks],
+        )
+
+
+@asynccontextmanager
+async def open_session(
+    store: AccountStore, account: str | None, time_zone: str, context: ToolContext | None = None
+) -> AsyncIterator[CalendarSession]:
+    """Choose the account and connect; installs what the calendar needs on first use."""
+    chosen = await asyncio.to_thread(choose, store, "calendar", account)
+    await ensure(EXTRA, context)
+    # A thread, because the first import takes a third of a second.
+    await asyncio.to_thread(importlib.import_module, f"toolcrib.bundled.calendar.{chosen.provider}")
+    zone = local_zone(time_zone)
+    async with open_calendars(store, chosen, zone) as calendars:
+        yield CalendarSession(chosen, calendars, zone)
+
+
+def _named(known: list[CalendarInfo], name: str) -> CalendarInfo | None:
+    exact = [each for each in known if each.id == name or each.name == name]
+    alike = [each for each in known if each.name.casefold() == name.strip().casefold()]
+    return next(iter(exact or alike), None)

@@ -1,0 +1,198 @@
+"""The tools that read: events, searches, free time and the list of calendars."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import Any
+
+from toolcrib.accounts import AccountStore
+from toolcrib.bundled.calendar.changes import ChangeTools
+from toolcrib.bundled.calendar.free_time import busy_of, free_between
+from toolcrib.bundled.calendar.inputs import checked_window, read_people, read_time, read_window
+from toolcrib.bundled.calendar.model import Listing, Window, instant
+from toolcrib.bundled.calendar.results import (
+    BusyResult,
+    BusyTime,
+    CalendarResult,
+    CalendarsResult,
+    EventsResult,
+    FreeBusyResult,
+    calendars_text,
+    event_result,
+    events_text,
+    exact,
+    in_order,
+    shown,
+    time_text,
+)
+from toolcrib.bundled.calendar.search import terms
+from toolcrib.bundled.calendar.sessions import CalendarSession, open_session
+from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.server import ToolServer
+
+MAX_RESULTS = 200
+SEARCHED = timedelta(days=365)
+"""Before and after now, unless the model says otherwise."""
+_READS: Any = {
+    "read_only": True,
+    "idempotent": True,
+    "open_world": True,
+    "outside": True,
+    "private": True,
+    "reach": "account",
+}
+
+
+class CalendarTools:
+    """The tools over the accounts of a home."""
+
+    def __init__(self, store: AccountStore, time_zone: str = "") -> None:
+        self._store = store
+        self._time_zone = time_zone
+
+    def offer(self, server: ToolServer) -> None:
+        server.tool(title="Get events", **_READS)(self.get_events)
+        server.tool(title="Search events", **_READS)(self.search_events)
+        ChangeTools(self._store, self._time_zone).offer(server)
+        server.tool(title="Get free and busy times", **_READS)(self.get_free_busy)
+        server.tool(title="List calendars", **_READS)(self.list_calendars)
+
+    async def get_events(
+        self,
+        context: ToolContext,
+        days: int | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        calendar: str | None = None,
+        max_results: int = 50,
+        page: int = 1,
+        account: str | None = None,
+    ) -> EventsResult:
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            window = read_window(days, start, end, session.now)
+            listing = await session.listed(calendar, window)
+            return _page(session, listing, window, max_results, page)
+
+    async def search_events(
+        self,
+        context: ToolContext,
+        query: str,
+        start: str | None = None,
+        end: str | None = None,
+        calendar: str | None = None,
+        max_results: int = 25,
+        page: int = 1,
+        account: str | None = None,
+    ) -> EventsResult:
+        if not terms(query):
+            raise ToolFailure("The query is empty.", "Give a word to search for, or use get_events.")
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            window = _searched(start, end, session)
+            listing = await session.listed(calendar, window, query)
+            return _page(session, listing, window, max_results, page)
+
+    async def get_free_busy(
+        self,
+        context: ToolContext,
+        start: str,
+        end: str,
+        calendars: list[str] | None = None,
+        attendees: list[str] | None = None,
+        account: str | None = None,
+    ) -> FreeBusyResult:
+        people = read_people(attendees) or ()
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            window = read_window(None, start, end, session.now)
+            found = await busy_of(session, calendars, [each.address for each in people], window)
+            return _free_busy(session, window, found)
+
+    async def list_calendars(self, context: ToolContext, account: str | None = None) -> CalendarsResult:
+        async with open_session(self._store, account, self._time_zone, context) as session:
+            found = await session.calendars.calendars()
+        listed = [
+            CalendarResult(
+                id=each.id,
+                name=each.name,
+                default=each.primary,
+                writable=each.writable,
+                time_zone=each.time_zone,
+                description=each.description[:200],
+            )
+            for each in found
+        ]
+        return shown(calendars_text(found), CalendarsResult(account=session.account.name, calendars=listed))
+
+
+def _searched(start: str | None, end: str | None, session: CalendarSession) -> Window:
+    """A year before and after now, or around the end that is given."""
+    now = session.now
+    if start and end:
+        return read_window(None, start, end, now)
+    if start:
+        first = instant(read_time(start, now), now)
+        return checked_window(first, first + 2 * SEARCHED)
+    if end:
+        last = instant(read_time(end, now), now)
+        return checked_window(last - 2 * SEARCHED, last)
+    return Window(now - SEARCHED, now + SEARCHED)
+
+
+def _page(
+    session: CalendarSession, listing: Listing, window: Window, max_results: int, page: int
+) -> EventsResult:
+    size = max(1, min(max_results, MAX_RESULTS))
+    events = in_order(listing.events, window.start)
+    pages = max(1, math.ceil(len(events) / size))
+    if not 1 <= page <= pages:
+        raise ToolFailure(f"There is no page {page}.", f"The result has {pages} pages.")
+    part = events[(page - 1) * size : page * size]
+    remarks = list(dict.fromkeys(listing.remarks))[:10]
+    footer = [f"Note: {remark}" for remark in remarks]
+    if pages > 1:
+        footer.append(f"Page {page} of {pages}, {len(events)} events in all; continue with `page`.")
+    result = EventsResult(
+        account=session.account.name,
+        events=[event_result(event) for event in part],
+        total=len(events),
+        page=page,
+        pages=pages,
+        remarks=remarks,
+    )
+    return shown(events_text(part, session.zone, footer), result)
+
+
+def _free_busy(session: CalendarSession, window: Window, found: dict[str, Any]) -> FreeBusyResult:
+    busy = [
+        BusyResult(
+            who=who,
+            busy=[] if isinstance(each, str) else [_time(span) for span in each],
+            problem=each if isinstance(each, str) else "",
+        )
+        for who, each in found.items()
+    ]
+    known = [span for each in found.values() if not isinstance(each, str) for span in each]
+    free = free_between(known, window)
+    lines = [f"{one['who']}: {one['problem'] or _spans(found[one['who']], session)}" for one in busy]
+    lines.append(f"Free: {_spans(free, session)}")
+    result = FreeBusyResult(
+        account=session.account.name,
+        start=exact(window.start),
+        end=exact(window.end),
+        busy=busy,
+        free=[_time(span) for span in free],
+    )
+    return shown("\n".join(lines), result)
+
+
+def _time(span: Any) -> BusyTime:
+    return BusyTime(start=exact(span.start), end=exact(span.end))
+
+
+def _spans(spans: Any, session: CalendarSession) -> str:
+    return (
+        "; ".join(
+            f"{time_text(each.start, session.zone)} to {time_text(each.end, session.zone)}" for each in spans
+        )
+        or "nothing"
+    )

@@ -1,0 +1,108 @@
+"""Messages as the Gmail API represents them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from toolcrib.bundled.mail.decoding import decode_words
+from toolcrib.bundled.mail.headers import Headers
+from toolcrib.bundled.mail.mailbox import OpenMessage, Summary
+from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, read_parameters
+
+Json = Mapping[str, Any]
+
+
+def summary(message: Json) -> Summary:
+    """From `messages.get` with `format=metadata`."""
+    payload = message.get("payload") or {}
+    return Summary(
+        id=str(message.get("id", "")),
+        thread=str(message.get("threadId", "")),
+        headers=_headers(payload),
+        received=_received(message),
+        size=int(message.get("sizeEstimate") or 0),
+        labels=tuple(message.get("labelIds") or ()),
+        snippet=_snippet(str(message.get("snippet") or "")),
+        has_attachments=None,
+    )
+
+
+def open_message(message: Json) -> OpenMessage:
+    """From `messages.get` with `format=full`."""
+    payload = message.get("payload") or {}
+    return OpenMessage(
+        id=str(message.get("id", "")),
+        thread=str(message.get("threadId", "")),
+        headers=_headers(payload),
+        root=_part(payload, 0),
+        received=_received(message),
+        labels=tuple(message.get("labelIds") or ()),
+    )
+
+
+def inline_contents(message: Json) -> dict[str, bytes]:
+    """The parts whose content came with the message, by part id."""
+    found: dict[str, bytes] = {}
+
+    def visit(payload: Json, depth: int) -> None:
+        data = (payload.get("body") or {}).get("data")
+        if data:
+            found[str(payload.get("partId", ""))] = decode_base64url(data)
+        for child in payload.get("parts") or () if depth < MAX_DEPTH else ():
+            visit(child, depth + 1)
+
+    visit(message.get("payload") or {}, 0)
+    return found
+
+
+def decode_base64url(data: str) -> bytes:
+    """Google leaves out the padding at times."""
+    try:
+        return base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _headers(payload: Json) -> Headers:
+    fields = payload.get("headers") or ()
+    return Headers((str(each.get("name", "")), str(each.get("value", ""))) for each in fields)
+
+
+def _part(payload: Json, depth: int) -> Part:
+    headers = _headers(payload)
+    body = payload.get("body") or {}
+    media_type = str(payload.get("mimeType") or "text/plain").lower()
+    nested = () if media_type == "message/rfc822" or depth >= MAX_DEPTH else payload.get("parts") or ()
+    return Part(
+        section=str(payload.get("partId", "")),
+        media_type=media_type,
+        parameters=_parameters(headers.raw("content-type")),
+        disposition=headers.raw("content-disposition").partition(";")[0].strip().lower(),
+        name=decode_words(str(payload.get("filename") or "")),
+        size=int(body.get("size") or 0),
+        handle=str(body.get("attachmentId") or ""),
+        children=tuple(_part(child, depth + 1) for child in nested),
+    )
+
+
+def _parameters(content_type: str) -> dict[str, str]:
+    pairs = [each.partition("=") for each in content_type.split(";")[1:]]
+    return read_parameters([text.strip().strip('"') for name, _, value in pairs for text in (name, value)])
+
+
+def _received(message: Json) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(message["internalDate"]) / 1000, UTC)
+    except (KeyError, ValueError, TypeError, OverflowError, OSError):
+        return None
+
+
+def _snippet(text: str) -> str:
+    """Gmail escapes it as HTML."""
+    import html
+
+    return decode_words(html.unescape(text))[:200]

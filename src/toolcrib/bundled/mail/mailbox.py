@@ -1,0 +1,105 @@
+"""What the tools need of a mailbox, whichever way it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.message import EmailMessage
+from typing import Protocol
+
+from toolcrib.bundled.mail.headers import Headers, Mailto
+from toolcrib.bundled.mail.structure import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """One line of a search result."""
+
+    id: str
+    thread: str
+    headers: Headers
+    received: datetime | None
+    size: int
+    labels: tuple[str, ...]
+    snippet: str
+    has_attachments: bool | None
+    """None if it is not known without reading the message."""
+
+
+@dataclass(frozen=True)
+class FoundPage:
+    messages: Sequence[Summary]
+    next_page: str | None
+    total: int | None
+    """How many match; an estimate, None if unknown."""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenMessage:
+    """A message without the content of its parts."""
+
+    id: str
+    thread: str
+    headers: Headers
+    root: Part
+    received: datetime | None
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sent:
+    id: str
+    """Empty if the mailbox does not say."""
+    thread: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A message after a change; the id differs if it was moved."""
+
+    id: str
+    labels: tuple[str, ...] = ()
+    error: str = ""
+
+
+class Mailbox(Protocol):
+    @property
+    def address(self) -> str:
+        """The user's own address."""
+
+    @property
+    def sender(self) -> Mailto:
+        """The user's name and address, for `From`."""
+
+    async def search(self, query: str, limit: int, page: str | None) -> FoundPage:
+        """Messages that match Gmail's query syntax, newest first."""
+
+    async def open(self, message_id: str) -> OpenMessage:
+        """Headers and structure; changes nothing, not even "unread"."""
+
+    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
+        """A part, decoded, up to `limit` bytes."""
+
+    def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
+        """A part of any size, decoded."""
+
+    async def thread(self, message: OpenMessage) -> Sequence[Summary]:
+        """The conversation, oldest first, as far as it can be found."""
+
+    async def send(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
+        """Send to everyone named in To, Cc and Bcc, and keep a copy."""
+
+    async def save_draft(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
+        """Store without sending."""
+
+    async def trash(self, message_id: str) -> Changed:
+        """Move to the trash."""
+
+    async def unread(self, label: str) -> int:
+        """How many messages with this label are unread."""
+
+    async def modify(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Changed]:
+        """Change labels of messages, in the order of `ids`."""

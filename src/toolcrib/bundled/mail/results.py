@@ -1,0 +1,238 @@
+"""What the tools return: structured content, and the same as compact text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypedDict, TypeVar, cast
+
+from toolcrib.bundled.mail.mailbox import FoundPage, OpenMessage, Summary
+from toolcrib.bundled.mail.structure import Part
+
+R = TypeVar("R")
+
+
+class EmailSummary(TypedDict):
+    id: str
+    thread_id: str
+    sender: str
+    to: list[str]
+    subject: str
+    date: str
+    labels: list[str]
+    snippet: str
+    size: int
+    has_attachments: bool | None
+
+
+class EmailSearch(TypedDict):
+    account: str
+    messages: list[EmailSummary]
+    estimated_total: int | None
+    next_page: str | None
+    remarks: list[str]
+
+
+class EmailAttachment(TypedDict):
+    number: int
+    name: str
+    media_type: str
+    size: int
+    saved_as: str | None
+
+
+class ThreadEntry(TypedDict):
+    id: str
+    sender: str
+    date: str
+    subject: str
+
+
+class EmailContent(TypedDict):
+    account: str
+    id: str
+    thread_id: str
+    message_id: str
+    sender: str
+    reply_to: list[str]
+    to: list[str]
+    cc: list[str]
+    bcc: list[str]
+    subject: str
+    date: str
+    labels: list[str]
+    text: str
+    part: int
+    parts: int
+    attachments: list[EmailAttachment]
+    thread: list[ThreadEntry]
+    remarks: list[str]
+
+
+class SentEmail(TypedDict):
+    account: str
+    id: str
+    thread_id: str
+    sender: str
+    to: list[str]
+    cc: list[str]
+    bcc: list[str]
+    subject: str
+    remarks: list[str]
+
+
+class TrashedEmail(TypedDict):
+    account: str
+    id: str
+    subject: str
+
+
+class UnreadCount(TypedDict):
+    account: str
+    label: str
+    unread: int
+
+
+class ChangedEmail(TypedDict):
+    id: str
+    labels: list[str]
+    error: str | None
+
+
+class ChangedLabels(TypedDict):
+    account: str
+    messages: list[ChangedEmail]
+
+
+def shown(text: str, structured: R) -> R:
+    """A raw MCP result with compact text for the model; typed as its structure, which makes the schema."""
+    content = [{"type": "text", "text": text}]
+    return cast("R", {"content": content, "structuredContent": structured, "isError": False})
+
+
+def summarized(message: Summary) -> EmailSummary:
+    headers = message.headers
+    return {
+        "id": message.id,
+        "thread_id": message.thread,
+        "sender": _first(headers.addresses("from")),
+        "to": [str(each) for each in headers.addresses("to")[:20]],
+        "subject": headers.text("subject"),
+        "date": moment(headers.sent or message.received),
+        "labels": list(message.labels),
+        "snippet": message.snippet,
+        "size": message.size,
+        "has_attachments": message.has_attachments,
+    }
+
+
+def search_result(account: str, query: str, found: FoundPage) -> EmailSearch:
+    """One paragraph a message."""
+    messages = [summarized(each) for each in found.messages]
+    result: EmailSearch = {
+        "account": account,
+        "messages": messages,
+        "estimated_total": found.total,
+        "next_page": found.next_page,
+        "remarks": list(found.remarks),
+    }
+    lines = [_line(each) for each in messages] or [f"No message matches {query!r}."]
+    if found.next_page:
+        lines.append(f"More: call again with page={found.next_page!r}.")
+    return shown("\n\n".join([*lines, *found.remarks]), result)
+
+
+def entry(message: Summary) -> ThreadEntry:
+    made = summarized(message)
+    return {"id": made["id"], "sender": made["sender"], "date": made["date"], "subject": made["subject"]}
+
+
+def attachment(number: int, part: Part, saved: tuple[str, int] | None = None) -> EmailAttachment:
+    return {
+        "number": number,
+        "name": part.file_name,
+        "media_type": part.media_type,
+        "size": saved[1] if saved else part.file_size,
+        "saved_as": saved[0] if saved else None,
+    }
+
+
+def content_result(content: EmailContent) -> EmailContent:
+    """Headers, text, then attachments and thread."""
+    head = [
+        f"From: {content['sender']}",
+        *(f"{name}: {', '.join(content[key])}" for name, key in _PEOPLE if content[key]),  # type: ignore[literal-required]
+        f"Date: {content['date']}",
+        f"Subject: {content['subject']}",
+        f"Labels: {', '.join(content['labels'])}",
+    ]
+    parts = ["\n".join(head), content["text"] or "(no text)"]
+    if content["parts"] > 1:
+        more = f"; continue with part={content['part'] + 1}" if content["part"] < content["parts"] else ""
+        parts.append(f"(part {content['part']} of {content['parts']} of the text{more})")
+    if content["attachments"]:
+        parts.append("Attachments:\n" + "\n".join(map(_attachment_line, content["attachments"])))
+    if len(content["thread"]) > 1:
+        lines = [f"- {each['date']} {each['sender']}: {each['id']}" for each in content["thread"]]
+        parts.append("Thread:\n" + "\n".join(lines))
+    return shown("\n\n".join([*parts, *content["remarks"]]), content)
+
+
+_PEOPLE = (("To", "to"), ("Cc", "cc"), ("Bcc", "bcc"), ("Reply-To", "reply_to"))
+
+
+def opened(account: str, message: OpenMessage) -> EmailContent:
+    """Everything that the headers say; the rest is filled in later."""
+    headers = message.headers
+    people = {key: [str(each) for each in headers.addresses(name)] for name, key in _PEOPLE}
+    return {
+        "account": account,
+        "id": message.id,
+        "thread_id": message.thread,
+        "message_id": headers.message_id,
+        "sender": _first(headers.addresses("from")),
+        "reply_to": people["reply_to"],
+        "to": people["to"],
+        "cc": people["cc"],
+        "bcc": people["bcc"],
+        "subject": headers.text("subject"),
+        "date": moment(headers.sent or message.received),
+        "labels": list(message.labels),
+        "text": "",
+        "part": 1,
+        "parts": 1,
+        "attachments": [],
+        "thread": [],
+        "remarks": [],
+    }
+
+
+def moment(value: datetime | None) -> str:
+    """ISO 8601 with the sender's offset; empty if unknown."""
+    return value.isoformat(timespec="seconds") if value else ""
+
+
+def size_text(size: int) -> str:
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def _first(people: Sequence[object]) -> str:
+    return str(people[0]) if people else ""
+
+
+def _line(message: EmailSummary) -> str:
+    marks = ", ".join(message["labels"])
+    clip = " · attachments" if message["has_attachments"] else ""
+    return (
+        f"{message['subject'] or '(no subject)'}\n"
+        f"  from {message['sender']} · {message['date']} · {marks}{clip}\n"
+        f"  {message['snippet']}\n"
+        f"  id: {message['id']}"
+    )
+
+
+def _attachment_line(each: EmailAttachment) -> str:
+    saved = f", saved as {each['saved_as']}" if each["saved_as"] else ""
+    return f"{each['number']}. {each['name']} ({each['media_type']}, {size_text(each['size'])}{saved})"

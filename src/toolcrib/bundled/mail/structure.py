@@ -1,0 +1,183 @@
+"""The parts of a message, and which of them are its text and which are attachments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import collapse_rfc2231_value, decode_params, unquote
+from typing import Any
+
+from toolcrib.bundled.mail.decoding import decode_words
+
+MAX_PARTS = 500
+MAX_DEPTH = 50
+_EXTENSIONS = {
+    "message/rfc822": "message.eml",
+    "text/calendar": "invitation.ics",
+    "text/plain": "text.txt",
+    "text/html": "page.html",
+    "application/pdf": "document.pdf",
+    "image/jpeg": "image.jpg",
+    "image/png": "image.png",
+    "image/gif": "image.gif",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    section: str
+    """How the mailbox names it, such as `1.2`."""
+    media_type: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    disposition: str = ""
+    name: str = ""
+    encoding: str = ""
+    """The transfer encoding; empty if the mailbox decodes it."""
+    size: int = 0
+    """As stored, so larger than the file if it is encoded."""
+    handle: str = ""
+    """What Gmail calls an attachment id."""
+    children: tuple[Part, ...] = ()
+
+    @property
+    def charset(self) -> str:
+        return self.parameters.get("charset", "")
+
+    @property
+    def file_size(self) -> int:
+        """About the size of the file: base64 makes 4 bytes of 3, and lines of 76."""
+        return self.size * 3 * 76 // (4 * 78) if self.encoding == "base64" else self.size
+
+    @property
+    def file_name(self) -> str:
+        return self.name or _EXTENSIONS.get(self.media_type, "attachment")
+
+
+@dataclass
+class TextBlock:
+    """The same text as plain text, as HTML, or both."""
+
+    plain: Part | None = None
+    html: Part | None = None
+
+
+@dataclass
+class Contents:
+    texts: list[TextBlock] = field(default_factory=list)
+    attachments: list[Part] = field(default_factory=list)
+
+
+def contents(root: Part) -> Contents:
+    """What a mail program shows: text in its order, and everything else as attachments."""
+    found = Contents()
+    _collect(root, found, None)
+    return found
+
+
+def _collect(part: Part, found: Contents, block: TextBlock | None) -> None:
+    if part.media_type.startswith("multipart/"):
+        inner = block
+        if part.media_type == "multipart/alternative" and block is None:
+            inner = TextBlock()
+            found.texts.append(inner)
+        for child in part.children:
+            _collect(child, found, inner)
+        return
+    if part.disposition != "attachment" and not part.name and _take_text(part, found, block):
+        return
+    found.attachments.append(part)
+
+
+def _take_text(part: Part, found: Contents, block: TextBlock | None) -> bool:
+    kind = {"text/plain": "plain", "text/html": "html"}.get(part.media_type)
+    if kind is None:
+        return False
+    if block is None:
+        block = TextBlock()
+        found.texts.append(block)
+    if getattr(block, kind) is not None:
+        return False
+    setattr(block, kind, part)
+    return True
+
+
+def read_parameters(raw: Sequence[Any] | None) -> dict[str, str]:
+    """Parameters from a flat list of names and values, with RFC 2231 and RFC 2047 decoded."""
+    texts = [
+        item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else str(item)
+        for item in raw or ()
+    ]
+    pairs = [(name.lower(), value) for name, value in zip(texts[::2], texts[1::2], strict=False)]
+    try:
+        return {name: _parameter(value) for name, value in decode_params([("", ""), *pairs])[1:]}
+    except (ValueError, IndexError):
+        return {name: _parameter(value) for name, value in pairs}
+
+
+def _parameter(value: Any) -> str:
+    try:
+        text = collapse_rfc2231_value(value) if isinstance(value, tuple) else value
+    except (LookupError, UnicodeError):
+        text = value[2]
+    return decode_words(unquote(str(text)))
+
+
+def from_body_structure(body: Any) -> Part:
+    """The tree from IMAP's `BODYSTRUCTURE`, as IMAPClient parses it."""
+    parts = _Counter()
+    if isinstance(body[0], list):
+        return _multipart(body, "", parts, 0)
+    return _single(body, "1", parts)
+
+
+class _Counter:
+    """Stops at a number of parts that no honest message has."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def full(self) -> bool:
+        self.count += 1
+        return self.count > MAX_PARTS
+
+
+def _multipart(body: Any, section: str, parts: _Counter, depth: int) -> Part:
+    children = []
+    for number, child in enumerate(body[0], 1):
+        if parts.full() or depth > MAX_DEPTH:
+            break
+        below = f"{section}.{number}" if section else str(number)
+        if isinstance(child[0], list):
+            children.append(_multipart(child, below, parts, depth + 1))
+        else:
+            children.append(_single(child, below, parts))
+    return Part(section, f"multipart/{_lower(body[1])}", children=tuple(children))
+
+
+def _single(body: Any, section: str, parts: _Counter) -> Part:
+    media_type = f"{_lower(body[0])}/{_lower(body[1])}"
+    parameters = read_parameters(body[2] if len(body) > 2 and isinstance(body[2], tuple | list) else ())
+    extra = 8 if media_type.startswith("text/") else 10 if media_type == "message/rfc822" else 7
+    disposition, more = _disposition(body, extra + 1)
+    name = more.get("filename") or parameters.get("name", "")
+    size = body[6] if len(body) > 6 and isinstance(body[6], int) else 0
+    return Part(section, media_type, parameters, disposition, name, _lower(body[5]), size)
+
+
+def _disposition(body: Any, index: int) -> tuple[str, dict[str, str]]:
+    value = body[index] if len(body) > index else None
+    if not isinstance(value, tuple | list) or not value:
+        return "", {}
+    return _lower(value[0]), read_parameters(value[1] if len(value) > 1 and value[1] else ())
+
+
+def _lower(value: Any) -> str:
+    return (value.decode("ascii", "replace") if isinstance(value, bytes) else str(value or "")).lower()
+
+
+def leaves(part: Part) -> Iterator[Part]:
+    """Every part that is not a multipart."""
+    if not part.media_type.startswith("multipart/"):
+        yield part
+    for child in part.children:
+        yield from leaves(child)

@@ -1,0 +1,19 @@
+"""Mojeek, an engine with its own index; needs no key, and answers when DuckDuckGo does not."""
+
+from __future__ import annotations
+
+from toolcrib.bundled.websearch.engines._ddgs import search_with
+from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery
+from toolcrib.bundled.websearch.settings import WebSettings
+
+TITLE = "Mojeek"
+RANK = 50
+INTERVAL = 2.0
+
+
+def is_configured(settings: WebSettings) -> bool:
+    return True
+
+
+async def search(query: SearchQuery, settings: WebSettings) -> list[Hit]:
+    return await search_with("mojeek", query)

@@ -1,0 +1,118 @@
+"""Removes what is around and between the content of a page: navigation, forms, share buttons, banners.
+
+An element goes for its tag or role, or for its name or its share of links unless its text was chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from toolcrib.bundled.websearch.extraction.boilerplate_words import (
+    AFFIXES,
+    AMBIGUOUS,
+    ANCHORS,
+    NAMES,
+    NOTE,
+    PHRASES,
+)
+from toolcrib.bundled.websearch.extraction.content import Content, Measure
+from toolcrib.bundled.websearch.extraction.hidden import remove
+
+_CONTROLS = frozenset(
+    (  # noqa: SIM905 - a list would take a line for each
+        "nav footer menu form button input select textarea option optgroup fieldset dialog progress meter"
+    ).split()
+)
+_ROLES = frozenset(
+    (  # noqa: SIM905 - a list would take a line for each
+        "navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar "
+        "tablist button status tooltip doc-pagebreak"
+    ).split()
+)
+_PARTS = re.compile(r"__|--|[\s:]+")
+_LINKED = 0.6
+_LINKED_IF_NAMED = 0.3
+_CHOSEN = 0.5
+_KEEP = frozenset(("table", "pre", "figure", "math", "h1", "h2", "h3", "h4", "h5", "h6", "dl"))
+_SHORT = 120
+
+
+def prune(content: Content) -> None:
+    """Remove boilerplate inside the content's root."""
+    for element in list(content.root.iter()):
+        if (
+            element is not content.root
+            and element.getparent() is not None
+            and _is_boilerplate(element, content)
+        ):
+            remove(element)
+
+
+def _is_boilerplate(element: Any, content: Content) -> bool:
+    tag = element.tag
+    measure = content.measures.get(element) or Measure()
+    if tag == "a":
+        return _is_anchor(element, measure)
+    chosen = measure.text > 0 and measure.chosen >= measure.text * _CHOSEN
+    if tag in _CONTROLS:
+        return not (chosen and tag in ("footer", "form", "fieldset", "menu"))
+    if element.get("role") in _ROLES:
+        return not chosen
+    if tag == "aside":
+        return not chosen and not NOTE.search(element.get("class", ""))
+    if tag in _KEEP:
+        return False
+    named = bool(element.attrib) and _is_named(element, NAMES)
+    if chosen:
+        return _is_phrase(element, measure) or (named and measure.linked > measure.text * _LINKED_IF_NAMED)
+    if named:
+        return not _has_content_inside(element, measure)
+    if element.attrib and _is_named(element, AMBIGUOUS):
+        return measure.text < _SHORT or measure.linked > measure.text * _LINKED_IF_NAMED
+    return _is_link_list(element, measure, content) or _is_phrase(element, measure)
+
+
+def _is_named(element: Any, names: re.Pattern[str]) -> bool:
+    """True if a class or the id of the element is one of these names, by itself or with a usual affix."""
+    given = (*element.get("class", "").split(), element.get("id", ""))
+    return any(_matches(name, names) for name in given if name)
+
+
+@lru_cache(maxsize=4096)
+def _matches(name: str, names: re.Pattern[str]) -> bool:
+    for part in (name, *_PARTS.split(name)):
+        if names.fullmatch(part) or names.fullmatch(AFFIXES.sub("", part)):
+            return True
+    return False
+
+
+def _has_content_inside(element: Any, measure: Measure) -> bool:
+    """A name alone does not remove a large part of the page that holds chosen text."""
+    return measure.chosen > 400 and measure.chosen > measure.text * 0.2
+
+
+def _is_anchor(element: Any, measure: Measure) -> bool:
+    """A link that only points at its own place."""
+    text = "".join(element.itertext()).strip().lower()
+    if text in ANCHORS:
+        return element.find(".//img") is None
+    return bool(element.attrib) and measure.text < 20 and _is_named(element, NAMES)
+
+
+def _is_link_list(element: Any, measure: Measure, content: Content) -> bool:
+    if element.tag not in ("ul", "ol", "div", "section", "p", "td", "table") or not content.chosen:
+        return False
+    if measure.chosen or measure.linked < measure.text * _LINKED or not measure.text:
+        return False
+    return not any(True for _ in element.iter(*_KEEP))
+
+
+def _is_phrase(element: Any, measure: Measure) -> bool:
+    """A short block that says what only boilerplate says."""
+    if not 0 < measure.text <= _SHORT or element.tag in ("td", "th", "code", "dt", "dd", "caption"):
+        return False
+    if element.tag in ("span", "b", "strong", "em", "i", "time", "small"):
+        return False
+    return PHRASES.match(" ".join("".join(element.itertext()).split())) is not None

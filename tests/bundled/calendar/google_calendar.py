@@ -1,0 +1,243 @@
+"""A small Google Calendar on a loopback port, with the sign-in of `tests.accounts.google_service`.
+
+It stores events as Google does: a series once, its changed and cancelled occurrences beside it, each with an
+etag. Occurrences are expanded with dateutil alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrulestr
+
+from tests.accounts.google_service import USER, Answer, GoogleService, _encode, _parse, _single
+
+ZONE = "Europe/Berlin"
+JSON = dict[str, Any]
+NOT_FOUND = Answer(404, {"error": {"code": 404, "message": "Not Found"}})
+
+
+@dataclass
+class GoogleCalendarService(GoogleService):
+    stored: dict[str, dict[str, JSON]] = field(default_factory=lambda: {USER: {}, "team@group": {}})
+    """Events by calendar and id."""
+    sent: list[str] = field(default_factory=list)
+    """`sendUpdates` of every change."""
+    page_size: int = 2500
+    can_quick_add: bool = True
+    others: dict[str, list[JSON]] = field(default_factory=dict)
+    """Busy spans of other addresses."""
+
+    def answer(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Answer | None:
+        parts = urlsplit(target)
+        if not parts.path.startswith("/calendar/v3/"):
+            return super().answer(method, target, headers, body)
+        self.asked.append((method, parts.path))
+        if self.planned:
+            return self.planned.pop(0)
+        issued = self.tokens.get(headers.get("authorization", "").removeprefix("Bearer "))
+        if issued is None or issued.expires_at < time.time() or issued.grant.revoked:
+            return Answer(401, {"error": {"code": 401, "message": "Invalid Credentials"}})
+        query = _single(parts.query)
+        if "sendUpdates" in query:
+            self.sent.append(query["sendUpdates"])
+        path = [unquote(part) for part in parts.path.removeprefix("/calendar/v3/").split("/")]
+        return self._calendar(method, path, query, headers, json.loads(body) if body else {})
+
+    def _calendar(self, method: str, path: list[str], query: JSON, headers: JSON, body: JSON) -> Answer:
+        if path == ["users", "me", "calendarList"]:
+            return Answer(
+                200, {"items": [_listed(USER, "Ada", "owner"), _listed("team@group", "Team", "reader")]}
+            )
+        if path == ["freeBusy"]:
+            return Answer(200, {"calendars": {each["id"]: self._busy(each["id"]) for each in body["items"]}})
+        events = self.stored.get(path[1])
+        if events is None:
+            return NOT_FOUND
+        if len(path) == 3:
+            return self._insert(events, body) if method == "POST" else self._list(events, query)
+        if path[3] == "quickAdd":
+            return self._quick(events, query["text"])
+        return self._one(method, events, path[3], headers, body)
+
+    def _busy(self, who: str) -> JSON:
+        known = self.others.get(who)
+        return {"busy": known} if known is not None else {"errors": [{"reason": "notFound"}], "busy": []}
+
+    def _quick(self, events: dict[str, JSON], text: str) -> Answer:
+        if not self.can_quick_add:
+            return Answer(400, {"error": {"code": 400, "message": "Bad Request"}})
+        start, end = "2026-11-20T12:30:00+01:00", "2026-11-20T13:30:00+01:00"
+        return self._insert(events, {"summary": text, "start": _timed(start), "end": _timed(end)})
+
+    def _insert(self, events: dict[str, JSON], body: JSON) -> Answer:
+        if not body.get("start") or not body.get("end"):
+            return Answer(400, {"error": {"code": 400, "message": "Missing end time."}})
+        if body.get("recurrence") and "dateTime" in body["start"] and not body["start"].get("timeZone"):
+            return Answer(
+                400, {"error": {"code": 400, "message": "Missing time zone definition for start time."}}
+            )
+        event = {**body, "id": secrets.token_hex(8), "status": "confirmed", "etag": _etag()}
+        event.setdefault("organizer", {"email": USER, "self": True})
+        events[event["id"]] = event
+        return Answer(200, event)
+
+    def _one(self, method: str, events: dict[str, JSON], name: str, headers: JSON, body: JSON) -> Answer:
+        event = events.get(name) or self._instance(events, name)
+        if event is None or (event["status"] == "cancelled" and method != "GET"):
+            return NOT_FOUND if event is None else Answer(410, {"error": {"code": 410, "message": "Gone"}})
+        if method == "GET":
+            return Answer(200, event)
+        if headers.get("if-match", event["etag"]) != event["etag"]:
+            return Answer(412, {"error": {"code": 412, "message": "Precondition Failed"}})
+        if method == "DELETE":
+            return self._delete(events, event)
+        merged = _merged(event, body)
+        events[name] = {**merged, "etag": _etag()}
+        return Answer(200, events[name])
+
+    def _delete(self, events: dict[str, JSON], event: JSON) -> Answer:
+        events[event["id"]] = {**event, "status": "cancelled", "etag": _etag()}
+        return Answer(204, {})
+
+    def _list(self, events: dict[str, JSON], query: JSON) -> Answer:
+        low, high = datetime.fromisoformat(query["timeMin"]), datetime.fromisoformat(query["timeMax"])
+        found: list[JSON] = []
+        for event in list(events.values()):
+            if event["status"] == "cancelled" or "recurringEventId" in event:
+                continue
+            found += self._occurrences(events, event, high) if event.get("recurrence") else [event]
+        found = [each for each in found if _instant(each["end"]) > low and _instant(each["start"]) < high]
+        found = [each for each in found if query.get("q", "").lower() in json.dumps(each).lower()]
+        found.sort(key=lambda each: _instant(each["start"]))
+        at = int(query.get("pageToken", 0))
+        page: JSON = {"items": found[at : at + self.page_size], "timeZone": ZONE}
+        if at + self.page_size < len(found):
+            page["nextPageToken"] = str(at + self.page_size)
+        return Answer(200, page)
+
+    def _occurrences(self, events: dict[str, JSON], master: JSON, high: datetime) -> list[JSON]:
+        made = (self._made(master, start) for start in _starts(master, high))
+        found = (events.get(each["id"], each) for each in made)
+        return [each for each in found if each["status"] != "cancelled"]
+
+    def _instance(self, events: dict[str, JSON], name: str) -> JSON | None:
+        series, _, key = name.rpartition("_")
+        master = events.get(series)
+        if master is None or not master.get("recurrence") or master["status"] == "cancelled":
+            return None
+        made = [self._made(master, start) for start in _starts(master, datetime(2040, 1, 1, tzinfo=UTC))]
+        return next((each for each in made if each["id"] == f"{series}_{key}"), None)
+
+    def _made(self, master: JSON, start: datetime) -> JSON:
+        length = _naive(master["end"]) - _naive(master["start"])
+        instance = {key: value for key, value in master.items() if key != "recurrence"}
+        if "date" in master["start"]:
+            first, key = {"date": start.date().isoformat()}, start.strftime("%Y%m%d")
+            last = {"date": (start + length).date().isoformat()}
+        else:
+            zone = ZoneInfo(master["start"]["timeZone"])
+            first = _timed(start.replace(tzinfo=zone).isoformat(), str(zone))
+            last = _timed((start + length).replace(tzinfo=zone).isoformat(), str(zone))
+            key = start.replace(tzinfo=zone).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+        return {
+            **instance,
+            "id": f"{master['id']}_{key}",
+            "start": first,
+            "end": last,
+            "recurringEventId": master["id"],
+            "originalStartTime": first,
+        }
+
+
+def _starts(master: JSON, high: datetime) -> list[datetime]:
+    first = _naive(master["start"])
+    lines = "\n".join(line for line in master["recurrence"] if line.startswith("RRULE"))
+    zone = ZoneInfo(master["start"].get("timeZone") or ZONE)
+    aware = first.replace(tzinfo=zone) if "dateTime" in master["start"] else first
+    limit = high.astimezone(zone) if "dateTime" in master["start"] else high.replace(tzinfo=None)
+    found = rrulestr(lines, dtstart=aware).between(aware - timedelta(days=1), limit, inc=True)
+    starts = {each.replace(tzinfo=None) for each in found} | _dates_in(master, "RDATE", zone)
+    return sorted(starts - _dates_in(master, "EXDATE", zone))
+
+
+def _dates_in(master: JSON, name: str, zone: ZoneInfo) -> set[datetime]:
+    """The dates of such lines on the clock of the series."""
+    values = [line.partition(":")[2] for line in master["recurrence"] if line.startswith(name)]
+    found = [datetime.fromisoformat(each) for value in values for each in value.split(",")]
+    return {(each.astimezone(zone) if each.tzinfo else each).replace(tzinfo=None) for each in found}
+
+
+def _naive(given: JSON) -> datetime:
+    if "date" in given:
+        return datetime.combine(date.fromisoformat(given["date"]), datetime.min.time())
+    zone = ZoneInfo(given.get("timeZone") or ZONE)
+    return datetime.fromisoformat(given["dateTime"]).astimezone(zone).replace(tzinfo=None)
+
+
+def _instant(given: JSON) -> datetime:
+    if "date" in given:
+        return _naive(given).replace(tzinfo=ZoneInfo(ZONE))
+    return datetime.fromisoformat(given["dateTime"])
+
+
+def _merged(event: JSON, body: JSON) -> JSON:
+    """A patch: null removes a field, an object is merged."""
+    result = dict(event)
+    for key, value in body.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = _merged(result[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+def _timed(moment: str, zone: str = ZONE) -> JSON:
+    return {"dateTime": moment, "timeZone": zone}
+
+
+def _listed(name: str, title: str, role: str) -> JSON:
+    return {"id": name, "summary": title, "accessRole": role, "timeZone": ZONE, "primary": name == USER}
+
+
+def _etag() -> str:
+    return f'"{secrets.token_hex(6)}"'
+
+
+@asynccontextmanager
+async def google_calendar() -> AsyncIterator[GoogleCalendarService]:
+    """Runs while the block runs."""
+    service = GoogleCalendarService()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                method, target, headers = _parse(head)
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                answer = service.answer(method, target, headers, body)
+                if answer is None:
+                    break
+                writer.write(_encode(answer))
+                await writer.drain()
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        service.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield service
+        server.close()
