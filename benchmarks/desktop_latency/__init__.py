@@ -1,0 +1,1 @@
+"""How long the desktop server takes for one operation, beside other programs that do the same."""

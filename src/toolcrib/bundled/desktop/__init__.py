@@ -1,0 +1,74 @@
+"""The desktop for models: windows, elements, screenshots, input and the clipboard.
+
+Elements are found by accessibility first, so that most actions need no coordinates. `backends` has one
+module for each kind of desktop, `tools` the tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from toolcrib import __version__
+from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY, Control
+from toolcrib.bundled.desktop.headless import parse_size
+from toolcrib.bundled.desktop.profiles import PROFILES, offer_profile
+from toolcrib.bundled.desktop.scripting import scripts_folder
+from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.errors import UsageError
+from toolcrib.serverkit.server import ToolServer
+
+USAGE = """
+usage: python -m toolcrib.bundled.desktop [--headless WIDTHxHEIGHT] [--profile NAME] [--stop-key KEYS]
+                                          [--allow-scripts [FOLDER]]
+
+An MCP server on stdin and stdout that finds, shows and controls windows and their elements.
+
+  --headless WIDTHxHEIGHT   use a display of its own (Xvfb) instead of the user's
+  --profile NAME            which tools to offer: small (the default), workflow or full
+  --allow-scripts [FOLDER]  let the profile full run scripts, in FOLDER (default: the current folder)
+  --stop-key KEYS           stops all input on your display; ctrl+alt+escape by default, "" for none
+"""
+
+INSTRUCTIONS = (
+    "Controls a desktop. Find elements by role and text with find_elements and act on them by their id; "
+    "use screenshots for what accessibility does not show. Coordinates always name their space."
+)
+
+
+def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
+    """The server; nothing is started or connected before the first call."""
+    options = _parse(arguments)
+    size = parse_size(options.headless) if options.headless else None
+    server = ToolServer("desktop", __version__, INSTRUCTIONS)
+    scripts = scripts_folder(options.allow_scripts)
+    session = DesktopSession(Settings(headless=size, home=home, scripts=scripts))
+    server.at_close(session.close)
+    offer_profile(server, session, options.profile)
+    Control(session, server.name, options.stop_key).govern(server)
+    return server
+
+
+async def diagnose(arguments: Sequence[str]) -> list[Problem]:
+    """What this machine lacks for a server with these arguments; starts nothing."""
+    from toolcrib.bundled.desktop.diagnosis import find_problems
+
+    options = _parse(arguments)
+    return await find_problems(parse_size(options.headless) if options.headless else None)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"desktop: {message}.", hint=USAGE.strip().splitlines()[0])
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--headless", metavar="WIDTHxHEIGHT")
+    parser.add_argument("--profile", choices=sorted(PROFILES), default="small")
+    parser.add_argument("--allow-scripts", metavar="FOLDER", nargs="?", const=".")
+    parser.add_argument("--stop-key", metavar="KEYS", default=DEFAULT_STOP_KEY)
+    return parser.parse_args(list(arguments))

@@ -1,0 +1,56 @@
+"""X11 displays, with accessibility through AT-SPI."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from toolcrib.bundled.desktop.backend import Backend, Problem
+from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
+
+if TYPE_CHECKING:
+    from toolcrib.bundled.desktop.backends.x11.desktop import X11Desktop
+
+__all__ = ["PLATFORM", "DisplayTarget", "open_backend", "probe", "user_target"]
+
+PLATFORM = "linux"
+
+
+def user_target() -> DisplayTarget:
+    return DisplayTarget.of_user()
+
+
+def probe(target: DisplayTarget) -> list[Problem]:
+    """What is missing to control this display."""
+    if not target.display:
+        return [_no_display()]
+    problems = []
+    if not target.bus_address:
+        problems.append(
+            Problem(
+                "There is no session bus, so elements cannot be found.",
+                "Install the package dbus.",
+                fatal=False,
+            )
+        )
+    return problems
+
+
+async def open_backend(target: DisplayTarget) -> Backend:
+    """Connect to a display; raises `ToolFailure`."""
+    from toolcrib.bundled.desktop.backends.x11.desktop import X11Desktop
+
+    opened: X11Desktop = await X11Desktop.open(target)
+    return opened
+
+
+def _no_display() -> Problem:
+    if os.environ.get("WAYLAND_DISPLAY"):
+        return Problem(
+            "This is a Wayland session without XWayland, which cannot be controlled.",
+            "Log in to an X11 session, or use a display of its own: --headless 1280x800.",
+        )
+    return Problem(
+        "There is no display: DISPLAY is not set.",
+        "Start it in a graphical session, or use --headless 1280x800.",
+    )

@@ -1,0 +1,1 @@
+"""Accessibility through AT-SPI, the protocol of GTK, Qt, Chromium and others."""

@@ -1,0 +1,214 @@
+"""Elements of programs on an X11 display: their tree, places, contents and actions."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+
+from dbus_fast import Variant
+
+from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
+from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
+from toolcrib.bundled.desktop.backends.x11.atspi.choices import choose
+from toolcrib.bundled.desktop.backends.x11.atspi.places import Places
+from toolcrib.bundled.desktop.backends.x11.atspi.tree import TreeReader, read_element
+from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
+from toolcrib.bundled.desktop.changes import Change, Changes
+from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.serverkit.context import ToolFailure
+from toolcrib.tasks import cancel_and_wait
+
+MAX_TEXT = 20_000
+ACTION_PATIENCE = 1.5
+"""Seconds for an action; one that opens a dialog may not answer before that is closed."""
+TEXT, EDITABLE, VALUE = f"{ATSPI}Text", f"{ATSPI}EditableText", "Value"
+VALUE_ATTEMPTS, VALUE_PAUSE = 10, 0.05
+VALUE_ROLES = {"slider", "spin button", "progress bar", "scroll bar", "dial", "level bar"}
+TEXT_ROLES = {"text", "entry", "password text", "terminal", "spin button", "document text", "paragraph"}
+
+
+class AtspiAccessibility:
+    def __init__(self, session_address: str, changes: Changes, windows: X11Windows) -> None:
+        self._address = session_address
+        self._places = Places(windows)
+        self._changes = changes
+        self._bus: AccessibilityBus | None = None
+        self._connecting = asyncio.Lock()
+        self.known: frozenset[int] = frozenset()
+        """The programs that offered their elements when it was last asked."""
+        self._roots: Mapping[int, ElementRef] = {}
+
+    async def connect(self) -> AccessibilityBus:
+        """The bus, connected again if it was lost; raises `ToolFailure`."""
+        async with self._connecting:
+            if self._bus is None or not self._bus.connected:
+                if not self._address:
+                    raise ToolFailure("There is no session bus, so elements cannot be found.")
+                self._bus = await AccessibilityBus.connect(self._address, self._publish)
+            return self._bus
+
+    async def tree(self, application: int, timeout: float) -> Tree:
+        bus = await self.connect()
+        early = self._read_early(bus, application, timeout)
+        try:
+            programs = await bus.programs()
+            self.known, self._roots = frozenset(programs), programs
+            if application not in programs:
+                return Tree(application, (), complete=True)
+            if early is not None and early[0] == programs[application]:
+                return await early[1]
+            return await _read(bus, application, programs[application], timeout)
+        except NoAnswer:
+            raise ToolFailure("The accessibility service does not answer.", "Try again later.") from None
+        finally:
+            if early is not None:
+                await cancel_and_wait(early[1])
+
+    def _read_early(
+        self, bus: AccessibilityBus, application: int, timeout: float
+    ) -> tuple[ElementRef, asyncio.Task[Tree]] | None:
+        """Read at the root where it was last, while the registry is asked whether it still is there."""
+        root = self._roots.get(application)
+        if root is None:
+            return None
+        return root, asyncio.create_task(_read(bus, application, root, timeout))
+
+    async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:
+        bus = await self.connect()
+        refs = list(elements)
+        return await self._places.find(bus, refs)
+
+    async def read(self, element: ElementRef) -> Element | None:
+        bus = await self.connect()
+        try:
+            found = await read_element(bus, element)
+            if found is None:
+                return None
+            places, text = await asyncio.gather(self._places.find(bus, [element]), read_text(bus, found))
+        except NoAnswer:
+            raise _hangs() from None
+        return dataclasses.replace(found, rect=places.get(element), text=text)
+
+    async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
+        """The contents of text fields and the values of sliders."""
+        bus = await self.connect()
+        chosen = list(elements)
+        found = await asyncio.gather(*(_text_or_none(bus, element) for element in chosen))
+        return {each.ref: text for each, text in zip(chosen, found, strict=True) if text is not None}
+
+    async def actions(self, element: ElementRef) -> Sequence[str]:
+        bus = await self.connect()
+        try:
+            answer = await bus.call(*element, f"{ATSPI}Action", "GetActions")
+        except NoAnswer:
+            raise _hangs() from None
+        names = [str(name) for name, *_ in (answer[0] if answer else ())]
+        return names if all(names) else await _action_names(bus, element, len(names))
+
+    async def act(self, element: ElementRef, action: str) -> bool:
+        offered = await self.actions(element)
+        if action not in offered:
+            return False
+        bus = await self.connect()
+        try:
+            answer = await bus.call(
+                *element, f"{ATSPI}Action", "DoAction", "i", offered.index(action), patience=ACTION_PATIENCE
+            )
+        except NoAnswer:
+            return True  # it may have opened a dialog, and answers only when that is closed
+        return bool(answer and answer[0])
+
+    async def focus(self, element: ElementRef) -> bool:
+        bus = await self.connect()
+        try:
+            answer = await bus.call(*element, f"{ATSPI}Component", "GrabFocus")
+        except NoAnswer:
+            raise _hangs() from None
+        return bool(answer and answer[0])
+
+    async def write(self, element: ElementRef, value: str) -> bool:
+        bus = await self.connect()
+        try:
+            found = await read_element(bus, element)
+            if found is None:
+                return False
+            return await _write(bus, found, value)
+        except NoAnswer:
+            raise _hangs() from None
+
+    def close(self) -> None:
+        if self._bus is not None:
+            self._bus.close()
+
+    def _publish(self, sender: str, detail: str) -> None:
+        process = self._bus.process_of(sender) if self._bus is not None else None
+        self._changes.publish(Change("element", detail, application=process))
+
+
+async def _read(bus: AccessibilityBus, application: int, root: ElementRef, timeout: float) -> Tree:
+    reader = TreeReader(bus, root)
+    elements = await reader.read(timeout)
+    return Tree(application, elements, reader.complete)
+
+
+async def _action_names(bus: AccessibilityBus, element: ElementRef, count: int) -> list[str]:
+    """One by one: Chromium lists its actions without names."""
+    found = await asyncio.gather(
+        *(bus.call(*element, f"{ATSPI}Action", "GetName", "i", number) for number in range(count))
+    )
+    return [str(each[0]) if each else "" for each in found]
+
+
+async def read_text(bus: AccessibilityBus, element: Element) -> str | None:
+    """What a text field contains or which value is set; None for other elements."""
+    if element.role == "password text":
+        return None
+    if element.role in TEXT_ROLES or "editable" in element.states:
+        answer = await bus.call(*element.ref, TEXT, "GetText", "ii", 0, -1)
+        if answer is not None:
+            return str(answer[0])[:MAX_TEXT]
+    if element.role in VALUE_ROLES:
+        value = await bus.get(*element.ref, VALUE, "CurrentValue")
+        return None if value is None else f"{value:g}"
+    return None
+
+
+async def _write(bus: AccessibilityBus, element: Element, value: str) -> bool:
+    if element.role in ("combo box", "list box"):
+        return await choose(bus, element.ref, value)
+    if element.role in VALUE_ROLES and await _set_value(bus, element.ref, value):
+        return True
+    answer = await bus.call(*element.ref, EDITABLE, "SetTextContents", "s", value)
+    if not (answer and answer[0]):
+        return False
+    if element.role == "password text":
+        return True
+    return await read_text(bus, element) == value
+
+
+async def _set_value(bus: AccessibilityBus, ref: ElementRef, value: str) -> bool:
+    try:
+        number = float(value)
+    except ValueError:
+        return False
+    if not await bus.set(*ref, VALUE, "CurrentValue", Variant("d", number)):
+        return False
+    for _ in range(VALUE_ATTEMPTS):
+        now = await bus.get(*ref, VALUE, "CurrentValue")
+        if now is not None and abs(now - number) < 1e-6 * max(1.0, abs(number)):
+            return True
+        await asyncio.sleep(VALUE_PAUSE)  # Chromium sets it in another process
+    return False
+
+
+async def _text_or_none(bus: AccessibilityBus, element: Element) -> str | None:
+    try:
+        return await read_text(bus, element)
+    except NoAnswer:
+        return None
+
+
+def _hangs() -> ToolFailure:
+    return ToolFailure("The application does not answer.", "It may be busy or hang: try again later.")

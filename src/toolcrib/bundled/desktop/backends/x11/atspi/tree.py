@@ -1,0 +1,205 @@
+"""Reads the elements of a program: from its cache where it has one, else node by node.
+
+A cache leaves out what is created on demand, so the children of an element are asked for wherever their
+declared number differs from the cached one. What has arrived before the deadline is returned if the program
+stops answering.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from dbus_fast import Message
+
+from toolcrib.bundled.desktop.backend import Element, ElementRef
+from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus, body_of, value_of
+from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
+from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name, role_name, state_names
+from toolcrib.bundled.desktop.patience import PatientTimeout
+
+T = TypeVar("T")
+CACHE = "/org/a11y/atspi/cache"
+ACCESSIBLE = f"{ATSPI}Accessible"
+MAX_ELEMENTS = 50_000
+WAVE = 500
+"""Elements that are asked at once, so that a deadline finds most of what was read."""
+WINDOWS = {"frame", "window", "dialog", "application"}
+LISTS = {"list", "list box", "table", "tree", "tree table"}
+"""Their rows are not read while they are hidden: they can be many, and nothing can be done with them."""
+_OLD_ITEM, _NEW_ITEM = 9, 10
+
+
+class TreeReader:
+    """One reading of one program."""
+
+    def __init__(self, bus: AccessibilityBus, root: ElementRef) -> None:
+        self._bus = bus
+        self._root = root
+        self._found: dict[ElementRef, Element] = {}
+        self._place: dict[ElementRef, int] = {}
+        """The index of an element among its siblings."""
+        self._says_showing = False
+        """Whether the program says what is on the screen; GTK 4 says so only of its windows."""
+        self.complete = False
+
+    async def read(self, timeout: float) -> tuple[Element, ...]:
+        """The elements, parents before children; `complete` says whether these are all."""
+        with contextlib.suppress(TimeoutError, NoAnswer):
+            async with PatientTimeout(timeout):
+                await self._walk(await self._read_cache(timeout))
+                self.complete = len(self._found) < MAX_ELEMENTS
+        return self._ordered()
+
+    async def _read_cache(self, timeout: float) -> list[ElementRef]:
+        """Take what the cache has; returns the elements whose children it lacks."""
+        answer = await self._bus.call(self._root[0], CACHE, f"{ATSPI}Cache", "GetItems", patience=timeout)
+        declared: dict[ElementRef, int] = {}
+        for item in answer[0] if answer else ():
+            if len(item) not in (_OLD_ITEM, _NEW_ITEM):
+                continue
+            element, children, place = _from_cache(item)
+            if "defunct" not in element.states:
+                self._add(element)
+                self._place[element.ref] = place
+                declared[element.ref] = children
+        if self._root not in self._found:
+            await self._read_nodes([(self._root, None)])
+            declared |= dict.fromkeys({self._root} & self._found.keys(), -1)
+        cached = Counter(element.parent for element in self._found.values())
+        return [
+            ref
+            for ref, count in declared.items()
+            if count not in (0, cached[ref]) and not self._is_hidden_list(self._found[ref])
+        ]
+
+    async def _walk(self, frontier: list[ElementRef]) -> None:
+        """Read the children of these, and theirs."""
+        listed = await self._children(frontier)
+        while listed and len(self._found) < MAX_ELEMENTS:
+            new: dict[ElementRef, ElementRef] = {}
+            for parent, children in listed.items():
+                self._place |= {ref: place for place, ref in enumerate(children)}
+                new |= {child: parent for child in children if child not in self._found}
+            listed = await self._read_nodes(list(new.items()))
+
+    async def _children(self, refs: list[ElementRef]) -> dict[ElementRef, list[ElementRef]]:
+        found: dict[ElementRef, list[ElementRef]] = {}
+        for wave in _waves(refs):
+            answers = await asyncio.gather(*(self._ask_children(ref) for ref in wave))
+            found |= {ref: _refs(answer) for ref, answer in zip(wave, answers, strict=True)}
+        return found
+
+    def _ask_children(self, ref: ElementRef) -> asyncio.Future[Message]:
+        return self._bus.start(*ref, ACCESSIBLE, "GetChildren")
+
+    async def _read_nodes(
+        self, nodes: list[tuple[ElementRef, ElementRef | None]]
+    ) -> dict[ElementRef, list[ElementRef]]:
+        """Read these; returns the children of those that have some, asked for at the same time."""
+        listed: dict[ElementRef, list[ElementRef]] = {}
+        for wave in _waves(nodes):
+            asked = [
+                call for ref, _ in wave for call in (*ask_element(self._bus, ref), self._ask_children(ref))
+            ]
+            answers = iter(await asyncio.gather(*asked))
+            for ref, parent in wave:
+                element = made_element(ref, parent, next(answers), next(answers), next(answers))
+                children = _refs(next(answers))
+                if element is None:
+                    continue
+                self._add(element)
+                if children and not self._is_hidden_list(element):
+                    listed[ref] = children
+        return listed
+
+    def _add(self, element: Element) -> None:
+        self._found[element.ref] = element
+        if "showing" in element.states and element.role not in WINDOWS:
+            self._says_showing = True
+
+    def _is_hidden_list(self, element: Element) -> bool:
+        return self._says_showing and element.role in LISTS and "showing" not in element.states
+
+    def _ordered(self) -> tuple[Element, ...]:
+        children: dict[ElementRef | None, list[Element]] = {}
+        for element in sorted(self._found.values(), key=lambda each: self._place.get(each.ref, 0)):
+            children.setdefault(element.parent, []).append(element)
+        ordered: list[Element] = []
+        seen: set[ElementRef] = set()
+        starts = [self._found[self._root]] if self._root in self._found else []
+        orphans = [each for each in self._found.values() if each.parent not in self._found]
+        stack = [*reversed(orphans), *starts]
+        while stack:
+            element = stack.pop()
+            if element.ref not in seen:
+                seen.add(element.ref)
+                ordered.append(element)
+                stack.extend(reversed(children.get(element.ref, [])))
+        return tuple(ordered)
+
+
+async def read_element(
+    bus: AccessibilityBus, ref: ElementRef, parent: ElementRef | None = None
+) -> Element | None:
+    """One element as it is now; None if it does not exist."""
+    return made_element(ref, parent, *await asyncio.gather(*ask_element(bus, ref)))
+
+
+def ask_element(bus: AccessibilityBus, ref: ElementRef) -> tuple[asyncio.Future[Message], ...]:
+    """The calls whose answers make an element."""
+    return (
+        bus.start_get(*ref, "Accessible", "Name"),
+        bus.start(*ref, ACCESSIBLE, "GetRole"),
+        bus.start(*ref, ACCESSIBLE, "GetState"),
+    )
+
+
+def made_element(
+    ref: ElementRef, parent: ElementRef | None, name: Message, role: Message, state: Message
+) -> Element | None:
+    number, words = body_of(role), body_of(state)
+    if number is None or words is None:
+        return None
+    states = state_names(words[0])
+    if "defunct" in states or "invalid" in states:
+        return None
+    return Element(ref, parent, role_name(number[0]), clean_name(value_of(name)), states=states)
+
+
+def _refs(answer: Message) -> list[ElementRef]:
+    body = body_of(answer)
+    return [(name, path) for name, path in (body[0] if body else ()) if not path.endswith("/null")]
+
+
+def _waves(items: list[T]) -> Iterator[list[T]]:
+    for start in range(0, len(items), WAVE):
+        yield items[start : start + WAVE]
+
+
+@functools.lru_cache(1024)
+def _interfaces(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name.removeprefix(ATSPI) for name in names)
+
+
+def _from_cache(item: Any) -> tuple[Element, int, int]:
+    """An element, its number of children and its place; the older format lists the children instead."""
+    if len(item) == _NEW_ITEM:
+        ref, _, parent, place, children, interfaces, name, role, description, states = item
+    else:
+        ref, _, parent, listed, interfaces, name, role, description, states = item
+        children, place = len(listed), 0
+    element = Element(
+        ref=(ref[0], ref[1]),
+        parent=(parent[0], parent[1]),
+        role=role_name(role),
+        name=clean_name(name),
+        description=clean_name(description),
+        states=state_names(states),
+        interfaces=_interfaces(tuple(interfaces)),
+    )
+    return element, children, place

@@ -1,0 +1,274 @@
+"""Lists and controls windows as the EWMH standard describes; a list takes one round trip."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import xcffib
+from xcffib.xproto import EventMask
+
+from toolcrib.bundled.desktop.backend import Window
+from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread, numbers, text
+from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.patience import wait_until
+from toolcrib.serverkit.context import ToolFailure
+
+FROM_PAGER = 2
+STATIC_GRAVITY = 10
+POSITION_AND_SIZE = 0xF00
+ICONIC_STATE = 3
+PATIENCE = 8.0
+"""Seconds for the window manager to do what it was asked."""
+MANAGER_PATIENCE = 3.0
+CLOSE_PATIENCE = 3.0
+"""Seconds for a program to close its window; it may ask the user first."""
+PLACE_PATIENCE = 0.5
+STILL = 0.05
+"""Seconds without a move after which a window that was placed has its final size."""
+POLL = 0.002
+PING_PATIENCE = 1.5
+SETTLE_ATTEMPTS = 3
+_PROPERTIES = ("WM_STATE", "_NET_WM_NAME", "WM_NAME", "_NET_WM_PID", "_NET_WM_STATE", "WM_CLASS")
+_LISTED = "_NET_CLIENT_LIST_STACKING"
+
+
+class X11Windows:
+    def __init__(self, thread: XThread) -> None:
+        self._thread = thread
+
+    async def list(self) -> Sequence[Window]:
+        return await self._thread.run(list_windows)
+
+    async def focus(self, window: int) -> Window:
+        return await self._thread.run(focus, window)
+
+    async def place(self, window: int, rect: Rect) -> Window:
+        return await self._thread.run(place, window, rect)
+
+    async def minimise(self, window: int) -> Window:
+        return await self._thread.run(minimise, window)
+
+    async def restore(self, window: int) -> Window:
+        return await self._thread.run(focus, window)
+
+    async def close(self, window: int) -> bool:
+        return await self._thread.run(close, window)
+
+    async def content_origin(self, application: int) -> Point | None:
+        return await self._thread.run(content_origin, application)
+
+
+def list_windows(connection: XConnection) -> list[Window]:
+    """From the lowest to the topmost."""
+    return _describe(connection, enumerate)
+
+
+def get_window(connection: XConnection, window: int) -> Window:
+    found = _describe(connection, lambda ids: [(ids.index(window), window)] if window in ids else [])
+    if not found:
+        raise ToolFailure(
+            f"There is no window {window}; it may have been closed.", "Call list_windows again."
+        )
+    return found[0]
+
+
+def _describe(
+    connection: XConnection, choose: Callable[[list[int]], Iterable[tuple[int, int]]]
+) -> list[Window]:
+    """The windows that are chosen by level and id from the window manager's list."""
+    connection.learn_atoms(_LISTED, "_NET_ACTIVE_WINDOW", "_NET_WM_STATE_HIDDEN", *_PROPERTIES)
+    active = connection.get_property(connection.root, "_NET_ACTIVE_WINDOW")
+    ids = connection.read_numbers(connection.root, _LISTED)
+    asked = [(level, window, *_ask(connection, window)) for level, window in choose(ids)]
+    is_active = {number for number in numbers(active.reply()) if number}
+    found = (_read(connection, is_active, *each) for each in asked)
+    return [window for window in found if window is not None]
+
+
+def focus(connection: XConnection, window: int) -> Window:
+    """Activate it unless it is in front, and wait until it has processed its events."""
+    found = get_window(connection, window)
+    if not found.active or connection.read_numbers(connection.root, _LISTED)[-1:] != [window]:
+        connection.send_to_root(window, "_NET_ACTIVE_WINDOW", FROM_PAGER)
+    if not _until(lambda: is_active(connection, window)):
+        raise ToolFailure(
+            f"The window {window} did not become active.", "Another window may be modal: look at the screen."
+        )
+    return _settled(connection, window)
+
+
+def _settled(connection: XConnection, window: int) -> Window:
+    """The window, once the program knows where it is: it learns that from an event like any other."""
+    for _ in range(SETTLE_ATTEMPTS):
+        before = get_window(connection, window)
+        ping(connection, window)
+        now = get_window(connection, window)
+        if now.rect == before.rect:
+            break
+    return now
+
+
+def is_active(connection: XConnection, window: int) -> bool:
+    return connection.read_numbers(connection.root, "_NET_ACTIVE_WINDOW")[:1] == [window]
+
+
+def active_window(connection: XConnection) -> int | None:
+    found = connection.read_numbers(connection.root, "_NET_ACTIVE_WINDOW")
+    return found[0] if found and found[0] else None
+
+
+def place(connection: XConnection, window: int, rect: Rect) -> Window:
+    before = get_window(connection, window).rect
+    flags = (FROM_PAGER << 12) | POSITION_AND_SIZE | STATIC_GRAVITY
+    sizes = (value & 0xFFFFFFFF for value in (rect.x, rect.y, rect.width, rect.height))
+    connection.send_to_root(window, "_NET_MOVERESIZE_WINDOW", flags, *sizes)
+    placed = _Placing(before, rect)
+    _until(lambda: placed.is_done(get_window(connection, window).rect), PLACE_PATIENCE)
+    return get_window(connection, window)
+
+
+class _Placing:
+    """A window on its way; programs may have a smallest size, so it need not become what was asked for."""
+
+    def __init__(self, before: Rect, wanted: Rect) -> None:
+        self._before = self._last = before
+        self._wanted = wanted
+        self._since = time.monotonic()
+
+    def is_done(self, now: Rect) -> bool:
+        """Whether it is in its place, or has changed and then kept still."""
+        if now != self._last:
+            self._last, self._since = now, time.monotonic()
+        return now == self._wanted or (now != self._before and time.monotonic() - self._since > STILL)
+
+
+def minimise(connection: XConnection, window: int) -> Window:
+    get_window(connection, window)
+    connection.send_to_root(window, "WM_CHANGE_STATE", ICONIC_STATE)
+    if not _until(lambda: get_window(connection, window).minimised):
+        raise ToolFailure(f"The window {window} cannot be minimised.")
+    return get_window(connection, window)
+
+
+def close(connection: XConnection, window: int) -> bool:
+    get_window(connection, window)
+    connection.send_to_root(window, "_NET_CLOSE_WINDOW", 0, FROM_PAGER)
+    return _until(lambda: window not in connection.read_numbers(connection.root, _LISTED), CLOSE_PATIENCE)
+
+
+def answers_pings(connection: XConnection, window: int) -> bool:
+    """A window that does not say so must never get one: xterm closes at any message of this kind."""
+    return connection.atom("_NET_WM_PING") in connection.read_numbers(window, "WM_PROTOCOLS")
+
+
+def ping(connection: XConnection, window: int, timeout: float = PING_PATIENCE) -> bool:
+    """Wait until the window has processed all earlier events, or has closed; False if it does not say."""
+    if not answers_pings(connection, window):
+        return False
+    pings = connection.atom("_NET_WM_PING")
+    changed = (xcffib.xproto.UnmapNotifyEvent, xcffib.xproto.DestroyNotifyEvent)
+    stamp = time.monotonic_ns() // 1000 & 0x7FFFFFFF
+    _listen(connection, EventMask.SubstructureNotify | EventMask.StructureNotify)
+    try:
+        message = connection.client_message(window, "WM_PROTOCOLS", pings, stamp, window)
+        connection.core.SendEvent(False, window, 0, message)
+        answer = connection.wait_for(
+            lambda event: (
+                _answers(event, stamp)
+                or (isinstance(event, changed) and place_of(connection, window) is None)
+            ),
+            timeout,
+        )
+        return answer is not None
+    finally:
+        _listen(connection, 0)
+
+
+def wait_for_manager(connection: XConnection) -> bool:
+    """Whether a window manager is running; waits a moment for one that has just been started."""
+    return _until(lambda: has_manager(connection), MANAGER_PATIENCE)
+
+
+def has_manager(connection: XConnection) -> bool:
+    """A manager that crashed leaves its property on the root window, but not the window that it names."""
+    named = connection.read_numbers(connection.root, "_NET_SUPPORTING_WM_CHECK")
+    return bool(named) and connection.read_numbers(named[0], "_NET_SUPPORTING_WM_CHECK") == named
+
+
+def place_of(connection: XConnection, window: int) -> Rect | None:
+    """Where a window is now; None if it has closed."""
+    try:
+        size = connection.core.GetGeometry(window)
+        corner = connection.core.TranslateCoordinates(window, connection.root, 0, 0).reply()
+        reply = size.reply()
+    except xcffib.Error:
+        return None
+    return Rect(corner.dst_x, corner.dst_y, reply.width, reply.height)
+
+
+def content_origin(connection: XConnection, application: int) -> Point | None:
+    """Where the content of an application's only window starts, inside the shadow that it draws itself."""
+    windows = [window for window in list_windows(connection) if window.application == application]
+    if len(windows) != 1:
+        return None
+    left, _, top, _ = [*connection.read_numbers(windows[0].id, "_GTK_FRAME_EXTENTS"), 0, 0, 0, 0][:4]
+    return Point(windows[0].rect.x + left, windows[0].rect.y + top)
+
+
+def top_level(connection: XConnection, window: int) -> int:
+    """The frame around a window, which is a child of the root window."""
+    while True:
+        tree = connection.core.QueryTree(window).reply()
+        if tree.parent in (connection.root, 0):
+            return window
+        window = tree.parent
+
+
+def _listen(connection: XConnection, mask: int) -> None:
+    connection.core.ChangeWindowAttributes(connection.root, xcffib.xproto.CW.EventMask, [mask])
+
+
+def _answers(event: Any, stamp: int) -> bool:
+    return isinstance(event, xcffib.xproto.ClientMessageEvent) and event.data.data32[1] == stamp
+
+
+def _ask(connection: XConnection, window: int) -> tuple[Any, Any, list[Any]]:
+    return (
+        connection.core.GetGeometry(window),
+        connection.core.TranslateCoordinates(window, connection.root, 0, 0),
+        [connection.get_property(window, name) for name in _PROPERTIES],
+    )
+
+
+def _read(
+    connection: XConnection,
+    active: set[int],
+    level: int,
+    window: int,
+    geometry: Any,
+    position: Any,
+    properties: list[Any],
+) -> Window | None:
+    try:
+        size, corner = geometry.reply(), position.reply()
+        managed, title, old_title, process, state, window_class = (each.reply() for each in properties)
+    except xcffib.Error:
+        return None  # it has just closed
+    if not any(numbers(managed)[:1]):
+        return None  # a new window that has the id of one that has closed, and is not managed yet
+    return Window(
+        id=window,
+        title=text(title) or text(old_title),
+        application=next(iter(numbers(process)), None),
+        window_class=text(window_class).rstrip("\0").rpartition("\0")[2],
+        rect=Rect(corner.dst_x, corner.dst_y, size.width, size.height),
+        level=level,
+        active=window in active,
+        minimised=connection.atom("_NET_WM_STATE_HIDDEN") in numbers(state),
+    )
+
+
+def _until(condition: Callable[[], bool], timeout: float = PATIENCE) -> bool:
+    return wait_until(condition, timeout, POLL)

@@ -1,0 +1,108 @@
+"""Clipboard contents in the form of the gRPC interface: a type, and one field of that name."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Annotated, TypedDict
+from urllib.parse import quote, unquote, urlsplit
+
+from toolcrib.bundled.desktop.backend import ClipboardContent
+from toolcrib.bundled.desktop.enums import read_enum
+from toolcrib.bundled.desktop.failures import InvalidValue, MissingField
+
+TEXT = "text/plain;charset=utf-8"
+HTML, RTF, URIS, PNG = "text/html", "text/rtf", "text/uri-list", "image/png"
+SECRET_HINT = "x-kde-passwordManagerHint"  # noqa: S105
+"""A format that password managers add to contents which nobody should keep."""
+TYPES = ("text", "rtf", "html", "image", "files", "url")
+MAX_PATHS = 1000
+
+
+class FilePaths(TypedDict):
+    paths: list[str]
+
+
+class ContentArgument(TypedDict, total=False):
+    type: Annotated[str, "text, rtf, html, image, files or url."]
+    text: str
+    rtf: Annotated[str, "Base64."]
+    html: str
+    image: Annotated[str, "A PNG picture, base64-encoded."]
+    files: FilePaths
+    url: str
+
+
+def to_formats(content: ContentArgument) -> dict[str, bytes]:
+    """The contents by media type, as other programs expect them."""
+    given = [each for each in TYPES if each in content]
+    kind = read_enum(
+        "content.type", content.get("type"), "CONTENT_TYPE", dict(zip(TYPES, TYPES, strict=True)), ""
+    )
+    if len(given) != 1 or kind not in ("", given[0]):
+        raise MissingField("content needs exactly one field, the one that its type names.")
+    return _WRITERS[given[0]](content)
+
+
+def is_secret(content: ClipboardContent) -> bool:
+    return SECRET_HINT in content.available
+
+
+def type_of(media_type: str, data: bytes) -> str:
+    """One of `TYPES`, or the media type if it is none of them."""
+    if media_type == URIS:
+        return "files" if data.startswith(b"file:") else "url"
+    if media_type.startswith("image/"):
+        return "image"
+    return {HTML: "html", RTF: "rtf", "application/rtf": "rtf", TEXT: "text"}.get(media_type, media_type)
+
+
+def paths_of(data: bytes) -> list[str]:
+    """The local files of a list of URIs."""
+    lines = [each for each in data.decode("utf-8", "replace").splitlines() if each.startswith("file:")]
+    return [unquote(urlsplit(each).path) for each in lines[:MAX_PATHS]]
+
+
+def decode_png(encoded: str) -> bytes:
+    data = _decode("image_base64", encoded)
+    if not data.startswith(b"\x89PNG"):
+        raise InvalidValue("The image is not a PNG picture.", "Convert it to PNG first.")
+    return data
+
+
+def encode_text(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _decode(field: str, encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidValue(f"{field} is not valid base64.") from None
+
+
+def _files(paths: Sequence[str]) -> dict[str, bytes]:
+    if not paths or len(paths) > MAX_PATHS or not all(PurePosixPath(each).is_absolute() for each in paths):
+        raise InvalidValue("files.paths needs full paths.", f"At most {MAX_PATHS}, such as /home/ada/a.txt.")
+    uris = [f"file://{quote(path)}" for path in paths]
+    return {
+        URIS: encode_text("\r\n".join([*uris, ""])),
+        "x-special/gnome-copied-files": encode_text("\n".join(["copy", *uris])),
+        TEXT: encode_text("\n".join(paths)),
+    }
+
+
+def _url(url: str) -> dict[str, bytes]:
+    return {URIS: encode_text(f"{url}\r\n"), TEXT: encode_text(url)}
+
+
+_WRITERS: Mapping[str, Callable[[ContentArgument], dict[str, bytes]]] = {
+    "text": lambda content: {TEXT: encode_text(content["text"])},
+    "rtf": lambda content: {RTF: _decode("rtf", content["rtf"])},
+    "html": lambda content: {HTML: encode_text(content["html"])},
+    "image": lambda content: {PNG: decode_png(content["image"])},
+    "files": lambda content: _files(content["files"]["paths"]),
+    "url": lambda content: _url(content["url"]),
+}

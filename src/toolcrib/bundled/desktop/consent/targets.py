@@ -1,0 +1,162 @@
+"""Finds what a call would act on, from the arguments that the tools share; changes nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from toolcrib.bundled.desktop.backend import Backend, Element, Window
+from toolcrib.bundled.desktop.choosing import choose_application
+from toolcrib.bundled.desktop.consent.purposes import Purpose
+from toolcrib.bundled.desktop.coordinates import to_screen
+from toolcrib.bundled.desktop.elements.search import search
+from toolcrib.bundled.desktop.elements.selector import parse_selector
+from toolcrib.bundled.desktop.geometry import Point, Rect, Space
+from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.serverkit.context import ToolFailure
+
+MARK = 16
+"""Pixels on each side of a point that is marked."""
+_ELEMENT = ("element", "element_id")
+_WINDOW = ("window", "window_id")
+_APPLICATION = ("application", "parent", "app_name", "pid")
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    window: Window
+    element: Element | None = None
+    at: Point | None = None
+
+    @property
+    def rect(self) -> Rect | None:
+        """The part of the screen that is meant; None for the whole window."""
+        if self.element is not None and self.element.rect is not None:
+            return self.element.rect
+        return None if self.at is None else Rect(self.at.x - MARK, self.at.y - MARK, 2 * MARK, 2 * MARK)
+
+
+async def find_target(
+    session: DesktopSession, backend: Backend, purpose: Purpose, given: Arguments
+) -> Target:
+    """The window, and the element or point in it; raises `ToolFailure` if it is not clear."""
+    windows = await backend.windows.list()
+    element = _first(given, _ELEMENT) or _nested_element(given.get("input"))
+    if element is not None:
+        name = str(element).rpartition("/")[2]
+        snapshot, found = await session.snapshots.resolve(backend, name)
+        return await _around(backend, windows, snapshot.tree.application, found)
+    if given.get("selector") is not None:
+        process = await choose_application(backend, _application(given))
+        return await _around(backend, windows, process, await _select(backend, process, given["selector"]))
+    if purpose.points:
+        at = await _point(session, backend, given)
+        if at is not None:
+            return Target(_at(windows, at), at=at)
+    return Target(await find_window(backend, given, windows))
+
+
+async def find_window(backend: Backend, given: Arguments, windows: Sequence[Window] | None = None) -> Window:
+    """The window that is named, that of the application that is named, or the active one."""
+    listed = windows if windows is not None else await backend.windows.list()
+    named = _first(given, _WINDOW)
+    if named is None and "/windows/" in str(given.get("name") or ""):
+        named = str(given["name"])
+    if named is not None:
+        return _called(listed, str(named).rpartition("/")[2] if "/windows/" in str(named) else named)
+    if given.get("name") is not None and _application(given) is None:
+        return _called(listed, given["name"])
+    if _application(given) is None:
+        return _only([each for each in listed if each.active], "No window is active.")
+    process = await choose_application(backend, _application(given))
+    return _main(listed, process)
+
+
+def _first(given: Arguments, names: Sequence[str]) -> Any:
+    return next((given[name] for name in names if given.get(name) is not None), None)
+
+
+def _application(given: Arguments) -> str | None:
+    named = _first(given, _APPLICATION)
+    return None if named is None or str(named).strip() in ("", "applications/-") else str(named)
+
+
+def _called(windows: Sequence[Window], wanted: Any) -> Window:
+    if str(wanted).strip().isdecimal():
+        return _only([each for each in windows if each.id == int(wanted)], f"There is no window {wanted}.")
+    same = [each for each in windows if each.title == wanted]
+    part = str(wanted).casefold()
+    return _only(
+        same or [each for each in windows if part in each.title.casefold()], f"No window is {wanted!r}."
+    )
+
+
+def _only(found: Sequence[Window], problem: str) -> Window:
+    if len(found) != 1:
+        raise ToolFailure(problem if not found else f"{len(found)} windows match.")
+    return found[0]
+
+
+def _main(windows: Sequence[Window], process: int) -> Window:
+    """The active window of an application, else its topmost."""
+    own = [each for each in windows if each.application == process]
+    if not own:
+        raise ToolFailure(f"The application {process} shows no window.")
+    return next((each for each in own if each.active), max(own, key=lambda each: each.level))
+
+
+def _at(windows: Sequence[Window], at: Point) -> Window:
+    there = [each for each in windows if each.rect.contains(at) and not each.minimised]
+    if not there:
+        raise ToolFailure(f"No window is at {at.x},{at.y}.")
+    return max(there, key=lambda each: each.level)
+
+
+async def _around(backend: Backend, windows: Sequence[Window], process: int, element: Element) -> Target:
+    """The window of the application that shows the element."""
+    if element.rect is None:
+        places = await backend.accessibility.rects([element.ref])
+        element = dataclasses.replace(element, rect=places.get(element.ref))
+    own = [each for each in windows if each.application == process and not each.minimised]
+    rect = element.rect
+    over = [each for each in own if rect is not None and each.rect.contains(rect.centre)]
+    window = max(over, key=lambda each: each.level) if over else _main(windows, process)
+    return Target(window, element)
+
+
+async def _select(backend: Backend, process: int, selector: Any) -> Element:
+    result = await search(backend, process, parse_selector(selector))
+    found = [each for each in result.matches if each.visible] or list(result.matches)
+    if len(found) != 1:
+        raise ToolFailure(f"{len(found) or 'No'} elements match the selector.")
+    return found[0]
+
+
+async def _point(session: DesktopSession, backend: Backend, given: Arguments) -> Point | None:
+    place = _place(given)
+    if place is None:
+        return None
+    space = cast("Space", given.get("space") or "screen")
+    return await to_screen(backend, session.pictures, *place, space, given.get("reference"))
+
+
+def _nested_element(given: Any) -> str | None:
+    """The first element in the positions of an input action."""
+    if not isinstance(given, Mapping):
+        return None
+    if isinstance(given.get("element"), str):
+        return str(given["element"])
+    return next((found for each in given.values() if (found := _nested_element(each)) is not None), None)
+
+
+def _place(given: Any) -> tuple[float, float] | None:
+    """The first position in the arguments, also in nested ones such as `{"click": {"position": …}}`."""
+    if not isinstance(given, Mapping):
+        return None
+    x, y = given.get("x"), given.get("y")
+    if isinstance(x, int | float) and isinstance(y, int | float):
+        return float(x), float(y)
+    return next((found for each in given.values() if (found := _place(each)) is not None), None)

@@ -1,0 +1,117 @@
+"""What a display lacks to be controlled, and which package or setting provides it; for `toolcrib doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import re
+import socket
+from collections.abc import Sequence
+
+from toolcrib.bundled.desktop import headless
+from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backends import backend_module
+from toolcrib.serverkit.context import ToolFailure
+
+TIMEOUT = 3.0
+_LOCAL = re.compile(r":(\d+)(?:\.\d+)?")
+PROPERTIES = "org.freedesktop.DBus.Properties"
+
+
+async def find_problems(size: tuple[int, int] | None) -> list[Problem]:
+    """Of a display of its own with this size, or of the user's."""
+    if size is not None:
+        return headless.probe()
+    try:
+        module = backend_module()
+        target = module.user_target()
+        problems = list(await asyncio.to_thread(module.probe, target))
+    except ToolFailure as failure:
+        return [Problem(failure.message, failure.hint)]
+    if not any(problem.fatal for problem in problems):
+        problems += await asyncio.to_thread(_of_display, getattr(target, "display", ""))
+    if any(problem.fatal for problem in problems):
+        return problems
+    return [*problems, *_of_session(), *await _of_accessibility(getattr(target, "bus_address", ""))]
+
+
+def _of_display(display: str) -> Sequence[Problem]:
+    """Whether a display on this machine answers; others are not tried."""
+    number = _LOCAL.fullmatch(display)
+    if number is None:
+        return []
+    path = f"/tmp/.X11-unix/X{number[1]}"  # noqa: S108 - where X servers listen
+    for address in (path, f"\0{path}"):
+        with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
+            connection.settimeout(TIMEOUT)
+            connection.connect(address)
+            return []
+    return [
+        Problem(
+            f"The display {display} does not answer.",
+            "Set DISPLAY to that of your session, or use a display of its own: --headless 1280x800.",
+        )
+    ]
+
+
+def _of_session() -> Sequence[Problem]:
+    if os.environ.get("WAYLAND_DISPLAY") and os.environ.get("DISPLAY"):
+        return [
+            Problem(
+                "This is a Wayland session: only programs that use X11 can be seen and controlled.",
+                "Log in to an X11 session, or use a display of its own: --headless 1280x800.",
+                fatal=False,
+            )
+        ]
+    return []
+
+
+async def _of_accessibility(bus_address: str) -> Sequence[Problem]:
+    if not bus_address or not os.environ.get("DISPLAY"):
+        return []
+    if importlib.util.find_spec("dbus_fast") is None:
+        return []  # It is installed with the first call.
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            enabled = await _is_enabled(bus_address)
+    except Exception as error:  # noqa: BLE001 - whatever a bus does, it is a finding
+        detail = str(error) or type(error).__name__
+        return [
+            Problem(
+                f"The accessibility service does not answer ({detail}), so elements cannot be found.",
+                "Install the package at-spi2-core, and log in again.",
+                fatal=False,
+            )
+        ]
+    return () if enabled else [_OFF]
+
+
+_OFF = Problem(
+    "Accessibility is off in this session: programs that are already running may offer no elements.",
+    "Turn it on and restart them: gsettings set org.gnome.desktop.interface toolkit-accessibility true",
+    fatal=False,
+)
+
+
+async def _is_enabled(bus_address: str) -> bool:
+    from dbus_fast import Message, MessageType
+    from dbus_fast.aio import MessageBus
+
+    bus = await MessageBus(bus_address=bus_address).connect()
+    try:
+        wanted = Message(
+            "org.a11y.Bus",
+            "/org/a11y/bus",
+            interface=PROPERTIES,
+            member="Get",
+            signature="ss",
+            body=["org.a11y.Status", "IsEnabled"],
+        )
+        reply = await bus.call(wanted)
+        if reply is None or reply.message_type is MessageType.ERROR:
+            raise ToolFailure("it is not running")
+        return bool(reply.body[0].value)
+    finally:
+        bus.disconnect()

@@ -1,0 +1,191 @@
+"""Clicks and fills elements that were just read again.
+
+A visible element is clicked with the pointer, which is refused unless the application's own window is on top
+at that point. Its own action is used only if it is hidden or covered: GTK 3 runs the dialogs that an action
+opens inside the call, and answers no accessibility client until they are closed.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolcrib.bundled.desktop.backend import Backend, Element
+from toolcrib.bundled.desktop.elements import switches
+from toolcrib.bundled.desktop.elements.combo_boxes import choose_entry
+from toolcrib.bundled.desktop.elements.pointing import ClickKind, point_at, raise_window, show_in_menus
+from toolcrib.bundled.desktop.elements.selector import is_enabled
+from toolcrib.bundled.desktop.elements.snapshots import describe
+from toolcrib.serverkit.context import ToolFailure
+
+Method = Literal["action", "pointer", "value", "keyboard", "none"]
+CLICK_ACTIONS = ("click", "press", "activate", "jump", "toggle", "clicked", "open", "select", "dodefault")
+POINTER_ROLES = {"text", "entry", "password text", "terminal", "document text", "canvas", "drawing area"}
+"""A click gives these the focus; their actions do something else, such as to submit."""
+ROW_ROLES = {"table cell", "table row", "list item", "tree item"}
+"""Their action opens them, as a double click does."""
+TYPING_ATTEMPTS = 3
+ENABLE_PATIENCE = 1.0
+SCROLL_ATTEMPTS = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    method: Method
+    verified: bool | None
+    """Whether the element has the wanted value; None if that cannot be read."""
+    value: str | None = None
+
+
+async def click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
+    """Raises `ToolFailure` if the element is disabled, or cannot be reached safely.
+
+    Returns when a check box reports its new state: its old one would invite a second click.
+    """
+    outcome = await _click(backend, application, element, kind)
+    if kind != "single" or element.role not in switches.TOGGLES:
+        return outcome
+    now = await switches.after_click(backend, element)
+    changed = None if now is None else switches.state_of(now) is not switches.state_of(element)
+    return replace(outcome, verified=changed)
+
+
+async def _click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
+    await _wait_until_enabled(backend, element)
+    if not element.visible:
+        shown = await show_in_menus(backend, application, element)
+        if shown is None:
+            return await _act(backend, element, kind, "is not on the screen")
+        element = shown
+    try:
+        await _point_or_scroll(backend, application, element, kind)
+    except ToolFailure as refused:
+        return await _act(backend, element, kind, refused.message)
+    return Outcome("pointer", None)
+
+
+async def _point_or_scroll(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
+    try:
+        await point_at(backend, application, element, kind)
+    except ToolFailure:
+        if not await _scroll_to(backend, element):
+            raise
+        await point_at(backend, application, element, kind)
+
+
+async def _scroll_to(backend: Backend, element: Element) -> bool:
+    """Give it the focus, which makes Chromium scroll to it; False if it stays where it is."""
+    if "focusable" not in element.states or not await backend.accessibility.focus(element.ref):
+        return False
+    with backend.events.listen() as changes:
+        for _ in range(SCROLL_ATTEMPTS):
+            now = await backend.accessibility.read(element.ref)
+            if now is None or now.rect != element.rect:
+                return now is not None and now.rect is not None
+            await changes.next(0.05)
+    return False
+
+
+async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str) -> Outcome:
+    """Use the element's own action, which needs no place on the screen."""
+    if kind == "single" and await _select_row(backend, element):
+        return Outcome("action", True)
+    offered = {name.casefold(): name for name in await backend.accessibility.actions(element.ref)}
+    action = next((offered[name] for name in CLICK_ACTIONS if name in offered), None)
+    meant = "double" if element.role in ROW_ROLES else "single"
+    suits = kind == meant and action is not None and element.role not in POINTER_ROLES
+    if not suits or action is None or not await backend.accessibility.act(element.ref, action):
+        raise ToolFailure(
+            f"{describe(element)} could not be clicked: {reason}", "Open the menu, tab or page it is in."
+        )
+    return Outcome("action", None)
+
+
+async def _select_row(backend: Backend, element: Element) -> bool:
+    """Give a row out of sight the focus, which selects it as a click does."""
+    if element.role not in ROW_ROLES or not await backend.accessibility.focus(element.ref):
+        return False
+    now = await backend.accessibility.read(element.ref)
+    return now is not None and "selected" in now.states
+
+
+async def write(backend: Backend, application: int, element: Element, value: str) -> Outcome:
+    """Replace the contents of an element, and read them back."""
+    if switches.is_switch(element):
+        return await _switch(backend, application, element, switches.wanted_state(element, value))
+    await _wait_until_enabled(backend, element)
+    if await backend.accessibility.write(element.ref, value):
+        return Outcome("value", True, value)
+    if element.role in ("combo box", "list box"):
+        return await _choose(backend, application, element, value)
+    if "editable" not in element.states:
+        raise ToolFailure(
+            f"{describe(element)} cannot be written to.", "Choose a text field, slider or list."
+        )
+    return await _type_into(backend, application, element, value)
+
+
+async def _switch(backend: Backend, application: int, element: Element, wanted: bool) -> Outcome:
+    """Click a check box or the like only if it has another state; a mixed one may need a second click."""
+    before = switches.state_of(element)
+    if before is wanted:
+        return Outcome("none", True)
+    outcome = await _click(backend, application, element, "single")
+    now = await switches.after_click(backend, element)
+    if now is None:
+        return outcome
+    if before is None and switches.state_of(now) is not None:
+        return await _switch(backend, application, now, wanted)
+    return replace(outcome, verified=switches.state_of(now) is wanted)
+
+
+async def _choose(backend: Backend, application: int, element: Element, value: str) -> Outcome:
+    if element.role != "combo box" or not await choose_entry(backend, application, element, value):
+        raise ToolFailure(f"{describe(element)} has no entry {value!r}.", "Click it to see its entries.")
+    return Outcome("pointer", None)
+
+
+async def _type_into(backend: Backend, application: int, element: Element, value: str) -> Outcome:
+    """As a user would: click, select all, type; again if the program lost a key."""
+    seen: str | None = None
+    for _ in range(TYPING_ATTEMPTS):
+        await point_at(backend, application, element, "single")
+        await backend.accessibility.focus(element.ref)
+        window = await raise_window(backend, application, element.rect)
+        if window is None:
+            raise ToolFailure(f"{describe(element)} is in no window that can be focused.")
+        await backend.input.press("cmd+a" if backend.name == "macos" else "ctrl+a", window.id)
+        await backend.input.press("delete", window.id)
+        await backend.input.type_text(value, window.id)
+        verified, seen = await _settled_text(backend, element, value)
+        if verified is not False:
+            return Outcome("keyboard", verified, seen)
+    return Outcome("keyboard", False, seen)
+
+
+async def _settled_text(backend: Backend, element: Element, expected: str) -> tuple[bool | None, str | None]:
+    """Whether the element comes to contain the text; programs report it a moment after they drew it."""
+    text: str | None = None
+    with backend.events.listen() as changes:
+        for _ in range(10):
+            now = await backend.accessibility.read(element.ref)
+            text = now.text if now is not None else None
+            if text is None or text == expected:
+                return (None if text is None else True), text
+            await changes.next(0.1)
+    return False, text
+
+
+async def _wait_until_enabled(backend: Backend, element: Element) -> None:
+    """Programs enable a button a moment after what it depends on was filled in."""
+    now: Element | None = element
+    deadline = time.monotonic() + ENABLE_PATIENCE
+    with backend.events.listen() as changes:
+        while now is not None and not is_enabled(now):
+            if time.monotonic() > deadline:
+                raise ToolFailure(
+                    f"{describe(element)} is disabled.", "Something else may have to be filled in first."
+                )
+            await changes.next(0.1)
+            now = await backend.accessibility.read(element.ref)

@@ -1,0 +1,116 @@
+"""Clicks elements with the pointer: brings their window to the front, and opens the menus around them."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from typing import Literal
+
+from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, ElementRef, Window
+from toolcrib.bundled.desktop.elements.search import read_tree
+from toolcrib.bundled.desktop.elements.snapshots import describe
+from toolcrib.bundled.desktop.elements.web_pages import pages_of
+from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.serverkit.context import ToolFailure
+
+ClickKind = Literal["single", "double", "right"]
+MENU_ROLES = {"menu", "menu item", "check menu item", "radio menu item"}
+MENU_PATIENCE = 1.0
+MOVING_PATIENCE = 2.0
+"""Seconds for a window that moves, or what it reports of itself, to settle."""
+RETRY_PAUSE = 0.05
+
+
+async def point_at(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
+    """Click in the middle of an element; again if its window moves meanwhile. Raises `ClickRefused`."""
+    deadline = time.monotonic() + MOVING_PATIENCE
+    while True:
+        try:
+            return await _point_at(backend, application, element, kind)
+        except ClickRefused:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(RETRY_PAUSE)
+
+
+async def _point_at(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
+    at, window = await locate(backend, application, element)
+    await backend.input.click(
+        at,
+        button="right" if kind == "right" else "left",
+        count=2 if kind == "double" else 1,
+        owner=application,
+        unmoved=window,
+    )
+
+
+async def locate(backend: Backend, application: int, element: Element) -> tuple[Point, Window | None]:
+    """The middle of what is visible of an element, and its window, in front; None if it is in a popup.
+
+    Raises `ClickRefused`.
+    """
+    await pages_of(backend).accept_input(application)
+    window = await raise_window(backend, application, element.rect)
+    # After the window, because the place is only valid while the window is where it was before.
+    now = await backend.accessibility.read(element.ref)
+    if now is None or now.rect is None:
+        raise ClickRefused(
+            f"{describe(element)} is not on the screen.", "Open the menu, tab or page it is in."
+        )
+    part = now.rect.intersection(window.rect) if window is not None else now.rect
+    return (part if not part.is_empty else now.rect).centre, window
+
+
+async def raise_window(backend: Backend, application: int, rect: Rect | None) -> Window | None:
+    """Bring the application's window at this place to the front; None if only a popup is there."""
+    windows = [each for each in reversed(await backend.windows.list()) if each.application == application]
+    if not windows:
+        return None
+    middle = rect.centre if rect is not None else Point(-1, -1)
+    at_place = [each for each in windows if each.rect.contains(middle) and not each.minimised]
+    chosen = (at_place or windows)[0]
+    # Also if it is active: the program may not know yet that its window was moved.
+    return await backend.windows.focus(chosen.id)
+
+
+async def show_in_menus(backend: Backend, application: int, element: Element) -> Element | None:
+    """Open the menus that an entry is in; None if it is in none, or they do not open."""
+    if element.role not in MENU_ROLES:
+        return None
+    tree = await read_tree(backend, application)
+    parents = {each.ref: each for each in tree.elements}
+    chain = _menus_around(parents, element.ref)
+    if not chain:
+        return None
+    try:
+        for menu in chain:
+            shown = await _wait_until_shown(backend, menu)
+            await point_at(backend, application, shown, "single")
+        return await _wait_until_shown(backend, element)
+    except ToolFailure:
+        await backend.input.press("escape", None)
+        return None
+
+
+def _menus_around(elements: dict[ElementRef, Element], ref: ElementRef) -> list[Element]:
+    """From the menu bar inwards."""
+    found: list[Element] = []
+    parent = elements[ref].parent if ref in elements else None
+    while parent is not None and parent in elements and len(found) < 10:
+        if elements[parent].role in MENU_ROLES:
+            found.append(elements[parent])
+        parent = elements[parent].parent
+    return found[::-1]
+
+
+async def _wait_until_shown(backend: Backend, element: Element) -> Element:
+    deadline = time.monotonic() + MENU_PATIENCE
+    with backend.events.listen() as changes:
+        while True:
+            now = await backend.accessibility.read(element.ref)
+            if now is not None and "showing" in now.states and now.rect is not None:
+                return dataclasses.replace(now, parent=element.parent)
+            if now is None or time.monotonic() > deadline:
+                raise ToolFailure(f"{describe(element)} does not open.")
+            await changes.next(0.05)

@@ -1,0 +1,106 @@
+"""Finds elements that match a selector, again and again until there are some or time is over."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.elements.selector import Selector
+from toolcrib.bundled.desktop.elements.web_pages import page_around, pages_of
+
+READ_TIMEOUT = 2.0
+"""Seconds for one reading of a tree; what was read by then is returned."""
+POLL = 0.25
+"""Not every program reports every change, so a wait also looks without one."""
+SHORTEST_PAUSE = 0.05
+HIDDEN_PATIENCE = 1.0
+"""Entries of a closed menu match at once; what is being opened becomes visible within this."""
+LOADING_PATIENCE = 3.0
+"""Seconds for a page to load and to be drawn: a click before that would be lost."""
+MAX_PLACES = 1500
+MAX_TEXTS = 200
+VALUE_ROLES = {"slider", "spin button", "progress bar", "dial"}
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    tree: Tree
+    matches: tuple[Element, ...]
+    """With their places and contents."""
+
+
+async def read_tree(backend: Backend, application: int, timeout: float = READ_TIMEOUT) -> Tree:
+    tree = await backend.accessibility.tree(application, timeout)
+    pages_of(backend).note(tree)
+    return tree
+
+
+async def search(
+    backend: Backend, application: int, selector: Selector | None, timeout: float = READ_TIMEOUT
+) -> SearchResult:
+    """All matches, visible ones first."""
+    tree = await read_tree(backend, application, timeout)
+    elements: Sequence[Element] = tree.elements
+    if selector is None or selector.needs_places:
+        elements = await with_places(backend, elements)
+        tree = dataclasses.replace(tree, elements=tuple(elements))
+    elements = await _with_texts(backend, elements)
+    matches = [element for element in elements if selector is None or selector.matches(element)]
+    if selector is not None and not selector.needs_places:
+        matches = list(await with_places(backend, matches))
+    matches.sort(key=lambda element: not element.visible)
+    return SearchResult(tree, tuple(matches))
+
+
+async def wait_for(backend: Backend, application: int, selector: Selector, timeout: float) -> SearchResult:
+    """The first search with a visible match in what has loaded; others only if none of these comes soon."""
+    started = time.monotonic()
+    deadline = started + timeout
+    with backend.events.listen() as changes:
+        while True:
+            began = time.monotonic()
+            result = await search(backend, application, selector)
+            took = time.monotonic() - began
+            left = deadline - time.monotonic()
+            if left <= 0 or time.monotonic() - started > _patience(result):
+                return result
+            await changes.next(min(POLL, left))
+            # Reading a tree can itself cause events: without a pause, both sides would keep each other busy.
+            await asyncio.sleep(min(max(SHORTEST_PAUSE, took), left))
+
+
+def _patience(result: SearchResult) -> float:
+    """How many seconds to look for something better than this."""
+    visible = next((element for element in result.matches if element.visible), None)
+    if visible is None:
+        return HIDDEN_PATIENCE if result.matches else math.inf
+    page = page_around(result.tree, visible)
+    return LOADING_PATIENCE if page is not None and "busy" in page.states else 0.0
+
+
+async def with_places(backend: Backend, elements: Sequence[Element]) -> list[Element]:
+    """The elements with their rectangles, which are asked for all at once."""
+    candidates = [each.ref for each in elements if each.states & {"showing", "visible"}][:MAX_PLACES]
+    places = await backend.accessibility.rects(candidates)
+    return [
+        dataclasses.replace(each, rect=places[each.ref]) if each.ref in places else each for each in elements
+    ]
+
+
+async def _with_texts(backend: Backend, elements: Sequence[Element]) -> list[Element]:
+    fields = [each for each in elements if _has_contents(each)][:MAX_TEXTS]
+    texts = await backend.accessibility.texts(fields)
+    return [
+        dataclasses.replace(each, text=texts[each.ref]) if each.ref in texts else each for each in elements
+    ]
+
+
+def _has_contents(element: Element) -> bool:
+    """Whether a user can read or change its contents; GTK 4 marks what is on the screen as visible only."""
+    is_field = "editable" in element.states or element.role in VALUE_ROLES
+    return is_field and bool(element.states & {"showing", "visible"})

@@ -1,0 +1,32 @@
+"""The RPCs, one module for each group; each offers `offer_methods(desktop)`."""
+
+MISSING = {
+    "SelectFile": "there is no Finder here; open the file manager and use its elements.",
+    "SelectDirectory": "there is no Finder here; open the file manager and use its elements.",
+    "DragFiles": "files cannot be dragged from outside a window; drag an element with CreateInput.",
+}
+"""Why an RPC is not offered, and what to use instead."""
+
+ACTING = frozenset(
+    {
+        "AutomateOpenFileDialog",
+        "AutomateSaveFileDialog",
+        "ClearClipboard",
+        "ClickElement",
+        "CloseWindow",
+        "CreateInput",
+        "DeleteApplication",
+        "ExecuteAppleScript",
+        "ExecuteJavaScript",
+        "ExecuteShellCommand",
+        "FocusWindow",
+        "MinimizeWindow",
+        "MoveWindow",
+        "PerformElementAction",
+        "ResizeWindow",
+        "RestoreWindow",
+        "WriteClipboard",
+        "WriteElementValue",
+    }
+)
+"""What the stop key stops. Operations stop what they run themselves."""

@@ -1,0 +1,100 @@
+"""Observations: created as operations, and streamed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from toolcrib.bundled.desktop.backend import Element
+from toolcrib.bundled.desktop.grpc.messages import element_message
+from toolcrib.bundled.desktop.grpc.names import last_part, parent_of
+from toolcrib.bundled.desktop.grpc.operations import Progress
+from toolcrib.bundled.desktop.grpc.pages import page_of
+from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
+from toolcrib.bundled.desktop.grpc.schema import v1
+from toolcrib.bundled.desktop.grpc.served import ServedDesktop
+from toolcrib.bundled.desktop.identifiers import new_id
+from toolcrib.bundled.desktop.observations.hub import ObservationRun, Observations
+from toolcrib.bundled.desktop.observations.model import ObservationEvent, ObservationRequest
+from toolcrib.bundled.desktop.records import read_record
+
+OUTPUT_ONLY = ("name", "state", "create_time", "start_time", "end_time")
+
+
+class ObservationMethods:
+    def __init__(self, desktop: ServedDesktop) -> None:
+        self._desktop = desktop
+        self._observations = Observations(desktop.session)
+        desktop.at_close.append(self._observations.close)
+
+    async def create_observation(self, request: Any) -> Any:
+        """The operation is done when the observation has looked for the first time."""
+        parent_of(request.parent)
+        given = {key: each for key, each in to_plain(request.observation).items() if key not in OUTPUT_ONLY}
+        asked = read_record(ObservationRequest, given, "observation")
+        identifier = new_id(request.observation_id)
+        name = f"{request.parent or 'applications/-'}/observations/{identifier}"
+        metadata = v1.CreateObservationMetadata(observation=name, type=request.observation.type)
+
+        async def work(progress: Progress) -> Any:
+            run = await self._observations.create(request.parent, asked, identifier)
+            return observation_message(run)
+
+        return self._desktop.operations.start("observation", metadata, work, identifier)
+
+    async def get_observation(self, request: Any) -> Any:
+        return observation_message(self._find(request.name))
+
+    async def list_observations(self, request: Any) -> Any:
+        parent_of(request.parent)
+        page, following = page_of(request, self._observations.all(request.parent))
+        return v1.ListObservationsResponse(
+            observations=[observation_message(each) for each in page], next_page_token=following
+        )
+
+    async def cancel_observation(self, request: Any) -> Any:
+        self._find(request.name)
+        return observation_message(self._observations.cancel(request.name))
+
+    async def stream_observations(self, request: Any) -> AsyncIterator[Any]:
+        """The events so far and all that follow, until the observation ends or the client cancels."""
+        async for event in self._find(request.name).stream():
+            yield v1.StreamObservationsResponse(event=event_message(event))
+
+    def _find(self, name: str) -> ObservationRun:
+        last_part(name, "observations")
+        return self._observations.get(name)
+
+
+def offer_methods(desktop: ServedDesktop) -> ObservationMethods:
+    return ObservationMethods(desktop)
+
+
+def observation_message(run: ObservationRun) -> Any:
+    made = to_message(v1.Observation, run.about)
+    made.MergeFrom(to_message(v1.Observation, run.about.request))
+    return made
+
+
+def event_message(event: ObservationEvent) -> Any:
+    made = to_message(v1.ObservationEvent, event)
+    change = event.change
+    if change.kind in ("element_added", "element_removed"):
+        getattr(made, change.kind).element.CopyFrom(_element(change.element))
+    elif change.kind == "element_modified":
+        modified = made.element_modified
+        modified.old_element.CopyFrom(_element(change.old_element))
+        modified.new_element.CopyFrom(_element(change.element))
+        modified.changes.extend(to_message(v1.AttributeChange, each) for each in change.changes)
+    elif change.kind == "window_event":
+        window = {"event_type": change.event_type, "window_id": str(change.window_id), "title": change.title}
+        made.window_event.CopyFrom(to_message(v1.WindowEvent, window))
+    else:
+        made.application_event.CopyFrom(to_message(v1.ApplicationEvent, {"event_type": change.event_type}))
+    return made
+
+
+def _element(element: Element | None) -> Any:
+    """Without an id: find it by its reference or a selector to act on it."""
+    assert element is not None
+    return element_message(element, "")

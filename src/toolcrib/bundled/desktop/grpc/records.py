@@ -1,0 +1,91 @@
+"""Messages as plain data with the same field names, and back.
+
+In plain data a choice is a lower-case word without the prefix of its enum, and a moment is in seconds since
+1970.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from google.protobuf import json_format
+
+_ZEROS: Mapping[str, Mapping[str, Any]] = {
+    "position": {"x": 0.0, "y": 0.0},
+    "start_position": {"x": 0.0, "y": 0.0},
+    "end_position": {"x": 0.0, "y": 0.0},
+    "variable_equals": {"value": ""},
+}
+"""Required values that are left out of messages if they are zero or empty."""
+
+
+def to_plain(message: Any) -> dict[str, Any]:
+    """Only what is set; enum values keep their full names."""
+    plain = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    completed: dict[str, Any] = _completed(plain)
+    return completed
+
+
+def _completed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_completed(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _completed({**_ZEROS.get(key, {}), **each} if isinstance(each, dict) else each)
+        for key, each in value.items()
+    }
+
+
+def to_message(kind: Any, data: Any) -> Any:
+    """A message of this class from a dataclass or a mapping; other fields are ignored."""
+    made = kind()
+    for field in kind.DESCRIPTOR.fields:
+        value = data.get(field.name) if isinstance(data, Mapping) else getattr(data, field.name, None)
+        if value is not None:
+            _set(made, field, value)
+    return made
+
+
+def _set(message: Any, field: Any, value: Any) -> None:
+    target = getattr(message, field.name)
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        target.update(value)
+    elif field.is_repeated:
+        target.extend(_converted(field, each) for each in value)
+    elif field.message_type is not None:
+        target.CopyFrom(_converted(field, value))
+    else:
+        setattr(message, field.name, _converted(field, value))
+
+
+def _converted(field: Any, value: Any) -> Any:
+    if field.enum_type is not None:
+        return _enum_number(field.enum_type, value)
+    if field.message_type is None:
+        return value
+    from toolcrib.bundled.desktop.grpc.schema import Duration, Timestamp, message_class
+
+    kind = message_class(field.message_type)
+    made = kind()
+    if kind is Timestamp:
+        made.FromDatetime(datetime.fromtimestamp(value, UTC))
+    elif kind is Duration:
+        made.FromNanoseconds(round(value * 1e9))
+    else:
+        return to_message(kind, value if isinstance(value, Mapping) else _fields(value))
+    return made
+
+
+def _fields(record: Any) -> Mapping[str, Any]:
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+
+
+def _enum_number(enum: Any, word: str) -> int:
+    """Of `left` in an enum with CLICK_TYPE_LEFT; 0 for an unknown word."""
+    wanted = f"_{word.upper()}"
+    found = [each.number for each in enum.values if each.name == word or each.name.endswith(wanted)]
+    return int(found[0]) if found else 0

@@ -1,0 +1,133 @@
+"""Connects the methods of the wire format with the code behind them; the modules of `methods` are the list.
+
+A method is a coroutine called like the RPC in snake case, or an async generator for a stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import grpc
+
+from toolcrib.bundled.desktop.grpc import methods
+from toolcrib.bundled.desktop.grpc.failures import invalid, to_failure, unimplemented
+from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, is_required, message_class, service
+from toolcrib.bundled.desktop.grpc.served import ServedDesktop
+from toolcrib.bundled.desktop.grpc.stopping import Stopping
+
+LONGEST_CALL = 300.0
+"""Seconds; streams and operations may take longer."""
+Method = Callable[[Any], Any]
+
+
+def handlers(desktop: ServedDesktop) -> list[Any]:
+    """The generic handlers of both services."""
+    groups = [
+        importlib.import_module(f"{methods.__name__}.{found.name}").offer_methods(desktop)
+        for found in pkgutil.iter_modules(methods.__path__)
+    ]
+    return [_handler(SERVICE, groups, desktop), _handler(OPERATIONS, [desktop.operations], desktop)]
+
+
+def _handler(name: str, groups: Sequence[object], desktop: ServedDesktop) -> Any:
+    made = {method.name: _method_handler(method, groups, desktop) for method in service(name).methods}
+    return grpc.method_handlers_generic_handler(name, made)
+
+
+def _method_handler(descriptor: Any, groups: Sequence[object], desktop: ServedDesktop) -> Any:
+    name = snake_case(descriptor.name)
+    found = next((getattr(group, name) for group in groups if hasattr(group, name)), None)
+    if found is not None and descriptor.name in methods.ACTING:
+        found = _stoppable(found, desktop.stopping)
+    method = _missing(descriptor) if found is None else _checked(found, descriptor.server_streaming)
+    forms = {
+        "request_deserializer": message_class(descriptor.input_type).FromString,
+        "response_serializer": message_class(descriptor.output_type).SerializeToString,
+    }
+    if descriptor.server_streaming:
+        return grpc.unary_stream_rpc_method_handler(_streamed(method), **forms)
+    return grpc.unary_unary_rpc_method_handler(_answered(method), **forms)
+
+
+def _answered(method: Method) -> Callable[[Any, Any], Any]:
+    async def answer(request: Any, context: Any) -> Any:
+        try:
+            async with asyncio.timeout(LONGEST_CALL):
+                return await method(request)
+        except Exception as error:  # noqa: BLE001 - the edge of the server: every error becomes a status
+            return await to_failure(error).abort(context)
+
+    return answer
+
+
+def _streamed(method: Method) -> Callable[[Any, Any], AsyncIterator[Any]]:
+    async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
+        try:
+            async for message in method(request):
+                yield message
+        except Exception as error:  # noqa: BLE001 - the edge of the server: every error becomes a status
+            await to_failure(error).abort(context)
+
+    return stream
+
+
+def _checked(method: Method, is_stream: bool) -> Method:
+    def stream(request: Any) -> Any:
+        check_required(request)
+        return method(request)
+
+    async def answer(request: Any) -> Any:
+        check_required(request)
+        return await method(request)
+
+    return stream if is_stream else answer
+
+
+def _stoppable(method: Method, stopping: Stopping) -> Method:
+    async def act(request: Any) -> Any:
+        return await stopping.run(method(request))
+
+    return act
+
+
+def _missing(descriptor: Any) -> Method:
+    refusal = unimplemented(descriptor.name, methods.MISSING[descriptor.name])
+
+    async def refuse(request: Any) -> Any:
+        raise refusal
+
+    async def refuse_stream(request: Any) -> AsyncIterator[Any]:
+        raise refusal
+        yield
+
+    return refuse_stream if descriptor.server_streaming else refuse
+
+
+def check_required(request: Any) -> None:
+    """Refuse a request without a field it needs; an empty parent means all applications."""
+    for field in request.DESCRIPTOR.fields:
+        if field.name == "parent" or not is_required(field) or _is_given(request, field):
+            continue
+        if field.name in ("name", "window"):
+            raise invalid("MISSING_RESOURCE_NAME_FIELD", f"{field.name} is empty.", field.name)
+        raise invalid("EMPTY_FIELD", f"{field.name} is missing.", field.name)
+
+
+def _is_given(request: Any, field: Any) -> bool:
+    """Numbers are always given: 0 cannot be told from nothing."""
+    if field.is_repeated:
+        return bool(getattr(request, field.name))
+    if field.message_type is not None:
+        return bool(request.HasField(field.name))
+    value = getattr(request, field.name)
+    return bool(value) if isinstance(value, str | bytes) or field.enum_type is not None else True
+
+
+def snake_case(name: str) -> str:
+    """`GetWindowState` → `get_window_state`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

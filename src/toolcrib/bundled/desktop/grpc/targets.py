@@ -1,0 +1,100 @@
+"""Which applications and elements a request means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
+from toolcrib.bundled.desktop.elements.search import SearchResult, search
+from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
+from toolcrib.bundled.desktop.grpc.failures import RpcFailure, invalid, not_found
+from toolcrib.bundled.desktop.grpc.messages import Path, element_message, paths_of, selector_value
+from toolcrib.bundled.desktop.grpc.names import parent_of
+from toolcrib.serverkit.context import ToolFailure
+
+
+@dataclass(frozen=True)
+class FoundElement:
+    """An element in its snapshot."""
+
+    application: int
+    snapshot: Snapshot
+    element: Element
+
+    def message(self, actions: Sequence[str] = (), paths: Mapping[ElementRef, Path] | None = None) -> Any:
+        """`paths` are those of its tree, if they are known already."""
+        known = paths if paths is not None else paths_of(self.snapshot.tree.elements)
+        path = known.get(self.element.ref, ())
+        return element_message(self.element, self.snapshot.id_of(self.element), path, actions)
+
+
+def messages_of(found: Sequence[FoundElement]) -> list[Any]:
+    """The paths of a tree, which may have many thousand elements, are computed once."""
+    snapshots = {each.snapshot.name: each.snapshot for each in found}
+    paths = {name: paths_of(snapshot.tree.elements) for name, snapshot in snapshots.items()}
+    return [each.message(paths=paths[each.snapshot.name]) for each in found]
+
+
+async def applications_in(backend: Backend, parent: str) -> list[int]:
+    """The application that a parent names, or all of them."""
+    application = parent_of(parent)
+    listed = [each.id for each in await backend.applications.list()]
+    if application is None:
+        return listed
+    if application not in listed:
+        raise not_found("APPLICATION", parent)
+    return [application]
+
+
+def read_selector(message: Any) -> Selector:
+    try:
+        return parse_selector(selector_value(message))
+    except ToolFailure as error:
+        reason = "INVALID_REGEX" if "regular expression" in error.message else "INVALID_FORMAT"
+        raise invalid(reason, error.message, "selector") from None
+
+
+async def find_all(
+    backend: Backend, snapshots: Snapshots, parent: str, selector: Selector | None
+) -> list[FoundElement]:
+    """Every match in the parent's applications, visible ones of each first."""
+    found: list[FoundElement] = []
+    for application in await applications_in(backend, parent):
+        result = await search(backend, application, selector)
+        found += in_snapshot(snapshots, result)
+    return found
+
+
+def in_snapshot(snapshots: Snapshots, result: SearchResult) -> list[FoundElement]:
+    snapshot = snapshots.add(result.tree)
+    return [FoundElement(result.tree.application, snapshot, each) for each in result.matches]
+
+
+async def find_one(backend: Backend, snapshots: Snapshots, request: Any) -> FoundElement:
+    """The element of a request's `element_id`, read again, or the only one that its selector matches."""
+    if request.WhichOneof("target") == "element_id":
+        snapshot, element = await snapshots.resolve(backend, request.element_id)
+        application = snapshot.tree.application
+        if parent_of(request.parent) not in (None, application):
+            raise not_found("ELEMENT", f"{request.parent}/elements/{request.element_id}")
+        return FoundElement(application, snapshot, element)
+    if request.WhichOneof("target") is None:
+        raise invalid("EMPTY_FIELD", "Neither element_id nor selector is given.", "target")
+    found = await find_all(backend, snapshots, request.parent, read_selector(request.selector))
+    candidates = [each for each in found if each.element.visible] or found
+    if not candidates:
+        raise RpcFailure(grpc.StatusCode.NOT_FOUND, "ELEMENT_NOT_FOUND", "No element matches the selector.")
+    if len(candidates) > 1:
+        ids = ", ".join(each.snapshot.id_of(each.element) for each in candidates[:10])
+        raise RpcFailure(
+            grpc.StatusCode.FAILED_PRECONDITION,
+            "AMBIGUOUS_ELEMENT_MATCH",
+            f"{len(candidates)} elements match the selector, so nothing was done.",
+            {"element_ids": ids},
+        )
+    return candidates[0]

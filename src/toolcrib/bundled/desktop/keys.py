@@ -1,0 +1,42 @@
+"""Keys and their modifiers as one combination, such as `ctrl+shift+s`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolcrib.bundled.desktop.enums import read_enum
+from toolcrib.bundled.desktop.failures import InvalidValue, NotSupported
+
+MODIFIERS = {
+    "control": "ctrl",
+    "ctrl": "ctrl",
+    "shift": "shift",
+    "alt": "alt",
+    "option": "alt",
+    "command": "super",
+    "cmd": "super",
+    "super": "super",
+    "meta": "super",
+    "win": "super",
+    "altgr": "altgr",
+    "caps_lock": "capslock",
+    "function": "fn",
+    "fn": "fn",
+}
+MAX_MODIFIERS = 5
+
+
+def read_modifiers(modifiers: Sequence[str] | None) -> list[str]:
+    """The keys of modifiers, each once; raises `ToolFailure` for an unknown one."""
+    given = list(modifiers or ())
+    if len(given) > MAX_MODIFIERS:
+        raise InvalidValue(f"At most {MAX_MODIFIERS} modifiers can be held.")
+    found = [read_enum("modifiers", each, "MODIFIER", MODIFIERS, "") for each in given]
+    if "fn" in found:
+        raise NotSupported("The fn key is handled by the keyboard itself and cannot be pressed.")
+    return [each for each in dict.fromkeys(found) if each]
+
+
+def chord_of(key: str, modifiers: Sequence[str] | None) -> str:
+    """The key, which may be a combination itself, with its modifiers in front."""
+    return "+".join([*read_modifiers(modifiers), key.strip()])

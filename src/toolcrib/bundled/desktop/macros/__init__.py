@@ -1,0 +1,1 @@
+"""Macros: stored sequences of input, waits, conditions, loops and calls, run with a trace."""

@@ -1,0 +1,192 @@
+"""What a macro consists of: plain data with the field names of the gRPC interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from toolcrib.bundled.desktop.macros.input_check import check_input
+from toolcrib.bundled.desktop.records import OneOf, read_record, write_record
+from toolcrib.serverkit.context import ToolFailure
+
+MAX_ACTIONS = 1_000
+MAX_DEPTH = 16
+ParameterKind = Annotated[Literal["string", "integer", "boolean", "selector", "path"], "PARAMETER_TYPE_"]
+
+
+@dataclass(frozen=True)
+class WaitCondition(OneOf):
+    ONE_OF: ClassVar[tuple[str, ...]] = ("element_selector", "window_title", "application")
+    element_selector: str | None = None
+    window_title: str | None = None
+    application: str | None = None
+    timeout: float = 30.0
+
+
+@dataclass(frozen=True)
+class WaitAction:
+    duration: float = 0.0
+    condition: WaitCondition | None = None
+    """Waited for after the duration."""
+
+
+@dataclass(frozen=True)
+class VariableCondition:
+    variable: str
+    value: str
+
+
+@dataclass(frozen=True)
+class CompoundCondition:
+    conditions: tuple[MacroCondition, ...]
+    operator: Annotated[Literal["and", "or", "not"], "OPERATOR_"] = "and"
+
+
+@dataclass(frozen=True)
+class MacroCondition(OneOf):
+    ONE_OF: ClassVar[tuple[str, ...]] = (
+        "element_exists",
+        "window_exists",
+        "application_running",
+        "variable_equals",
+        "compound",
+    )
+    element_exists: str | None = None
+    window_exists: str | None = None
+    application_running: str | None = None
+    variable_equals: VariableCondition | None = None
+    compound: CompoundCondition | None = None
+
+
+@dataclass(frozen=True)
+class ConditionalAction:
+    condition: MacroCondition
+    then_actions: tuple[MacroAction, ...]
+    else_actions: tuple[MacroAction, ...] = ()
+
+
+@dataclass(frozen=True)
+class ForEachLoop(OneOf):
+    ONE_OF: ClassVar[tuple[str, ...]] = ("element_selector", "window_pattern", "values")
+    item_variable: str
+    element_selector: str | None = None
+    window_pattern: str | None = None
+    values: str | None = None
+    """A JSON list, or texts separated by commas."""
+
+
+@dataclass(frozen=True)
+class LoopAction(OneOf):
+    ONE_OF: ClassVar[tuple[str, ...]] = ("count", "while_condition", "foreach")
+    actions: tuple[MacroAction, ...]
+    count: int | None = None
+    while_condition: MacroCondition | None = None
+    foreach: ForEachLoop | None = None
+
+
+@dataclass(frozen=True)
+class ElementAttributeValue:
+    element_selector: str
+    attribute: str
+
+
+@dataclass(frozen=True)
+class AssignAction(OneOf):
+    ONE_OF: ClassVar[tuple[str, ...]] = ("literal", "element_attribute", "parameter", "expression")
+    variable: str
+    literal: str | None = None
+    element_attribute: ElementAttributeValue | None = None
+    parameter: str | None = None
+    expression: str | None = None
+
+
+@dataclass(frozen=True)
+class MethodCall:
+    method: str
+    args: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MacroAction(OneOf):
+    ONE_OF: ClassVar[tuple[str, ...]] = ("input", "wait", "conditional", "loop", "assign", "method_call")
+    input: dict[str, Any] | None = None
+    """As the tool create_input takes it."""
+    wait: WaitAction | None = None
+    conditional: ConditionalAction | None = None
+    loop: LoopAction | None = None
+    assign: AssignAction | None = None
+    method_call: MethodCall | None = None
+    description: str = ""
+
+    @property
+    def blocks(self) -> tuple[tuple[MacroAction, ...], ...]:
+        """The actions inside it."""
+        if self.conditional is not None:
+            return self.conditional.then_actions, self.conditional.else_actions
+        return (self.loop.actions,) if self.loop is not None else ()
+
+
+@dataclass(frozen=True)
+class MacroParameter:
+    key: str
+    type: ParameterKind = "string"
+    default_value: str = ""
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Macro:
+    display_name: str
+    actions: tuple[MacroAction, ...]
+    name: str = ""
+    description: str = ""
+    parameters: tuple[MacroParameter, ...] = ()
+    tags: tuple[str, ...] = ()
+    create_time: float = 0.0
+    """Seconds since 1970."""
+    update_time: float = 0.0
+    execution_count: int = 0
+
+
+OUTPUT_ONLY = frozenset({"name", "create_time", "update_time", "execution_count"})
+
+
+def read_macro(value: Any, path: str = "macro") -> Macro:
+    """A macro that a client sent; what only the server may set is ignored. Raises `ToolFailure`."""
+    if isinstance(value, Mapping):
+        value = {key: each for key, each in value.items() if key not in OUTPUT_ONLY}
+    macro = read_record(Macro, value, path)
+    check_macro(macro)
+    return macro
+
+
+def check_macro(macro: Macro) -> None:
+    if not macro.display_name.strip():
+        raise ToolFailure("A macro needs a display_name.")
+    if not macro.actions:
+        raise ToolFailure("A macro needs at least one action.")
+    numbered = list(flatten(macro.actions))
+    if len(numbered) > MAX_ACTIONS:
+        raise ToolFailure(f"A macro has at most {MAX_ACTIONS} actions; this one has {len(numbered)}.")
+    if any(depth > MAX_DEPTH for _, depth in numbered):
+        raise ToolFailure(f"Actions are nested more than {MAX_DEPTH} levels deep.")
+    for index, (action, _) in enumerate(numbered):
+        if action.input is not None:
+            check_input(action.input, f"The input of action {index}")
+    keys = [parameter.key for parameter in macro.parameters]
+    if len(set(keys)) < len(keys):
+        raise ToolFailure("Two parameters have the same key.")
+
+
+def flatten(actions: tuple[MacroAction, ...], depth: int = 1) -> Iterator[tuple[MacroAction, int]]:
+    """All actions with their depth, in the order in which they are written."""
+    for action in actions:
+        yield action, depth
+        for block in action.blocks:
+            yield from flatten(block, depth + 1)
+
+
+def macro_json(macro: Macro) -> dict[str, Any]:
+    return write_record(macro)

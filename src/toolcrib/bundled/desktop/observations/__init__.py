@@ -1,0 +1,1 @@
+"""Observations: what changes in windows, applications and elements, as events."""

@@ -1,0 +1,256 @@
+"""Records the user's input into a macro.
+
+A click is stored as the element that was there before it, if one selector matches that alone, and otherwise
+as a place in the window. Typed text is stored only if it certainly did not go into a password field;
+otherwise the macro gets a parameter for it. Programs without accessibility do not say what their fields are,
+so text for them is stored only if `all_text` is set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from toolcrib.bundled.desktop.backend import Backend, Window
+from toolcrib.bundled.desktop.choosing import window_at
+from toolcrib.bundled.desktop.failures import NotSupported
+from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.macros.model import Macro
+from toolcrib.bundled.desktop.recording.naming import element_at, selector_for
+from toolcrib.bundled.desktop.recording.steps import StepList, selector_text
+from toolcrib.bundled.desktop.recording.view import PASSWORD, REPORT_DELAY, Look, ScreenView
+from toolcrib.bundled.desktop.user_input import InputWatch, UserInput, WatchesInput
+from toolcrib.serverkit.context import ToolFailure
+
+STOP_KEYS = "ctrl+alt+End"
+MAX_WAITING = 5_000
+"""Inputs that are not processed yet."""
+DRAG_DISTANCE = 10
+DRAIN_PATIENCE = 20.0
+MOVES_FOCUS = {"tab", "return", "escape", "iso_left_tab", "kp_enter"}
+_SCROLL = {4: (-1, 0), 5: (1, 0), 6: (0, -1), 7: (0, 1)}
+
+
+@dataclass(frozen=True)
+class _Arrived:
+    """One input with what was on the screen when it came."""
+
+    input: UserInput
+    moment: float
+    look: Look
+    is_stale: bool
+    """Something had changed since the look."""
+
+
+class MacroRecorder:
+    """Made by `record_macro`."""
+
+    def __init__(self, backend: Backend, *, all_text: bool = False) -> None:
+        self._backend = backend
+        self._all_text = all_text
+        self._loop = asyncio.get_running_loop()
+        self._view = ScreenView(backend)
+        self._steps = StepList()
+        self._queue: asyncio.Queue[_Arrived] = asyncio.Queue(MAX_WAITING)
+        self._windows: set[int] = set()
+        self._names: dict[int, str] = {}
+        self._pressed: _Arrived | None = None
+        self._last_time = 0
+        self.received = 0
+        """Keys and buttons so far."""
+        self.ended = asyncio.Event()
+        """Set when the user pressed the keys that end the recording, or it is full."""
+
+    def receive(self, given: UserInput) -> None:
+        """Called from the thread that watches the input."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._arrive, given)
+
+    def macro(self, display_name: str, description: str = "") -> Macro:
+        return self._steps.macro(display_name, description)
+
+    async def settled(self, patience: float = DRAIN_PATIENCE) -> bool:
+        """Wait until all that came is processed and the screen was looked at since; False if not in time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._queue.join()
+                await self._view.settled()
+                return True
+        return False
+
+    async def work(self) -> None:
+        """Process input in its order until cancelled."""
+        first = await self._view.fresh(0.0)
+        self._windows = {each.id for each in first.windows}
+        while True:
+            arrived = await self._queue.get()
+            try:
+                await self._process(arrived)
+            except ToolFailure:
+                pass  # the program closed or hangs: its input cannot be assigned to anything
+            finally:
+                self._queue.task_done()
+
+    async def watch(self) -> None:
+        await self._view.watch()
+
+    def _arrive(self, given: UserInput) -> None:
+        self.received += 1
+        if self.ended.is_set():
+            return
+        chord = "+".join([*given.modifiers, given.key])
+        if self._steps.is_full or self._queue.full() or chord.casefold() == STOP_KEYS.casefold():
+            self.ended.set()
+            return
+        arrived = _Arrived(given, time.monotonic(), self._view.current, self._view.is_outdated())
+        self._queue.put_nowait(arrived)
+        moves = given.kind == "key_press" and (given.key in MOVES_FOCUS or given.modifiers)
+        if given.kind != "key_press" or moves:
+            self._view.note_action()
+
+    async def _process(self, arrived: _Arrived) -> None:
+        given = arrived.input
+        if given.kind == "key_press":
+            await self._key(arrived)
+            self._last_time = given.time
+        elif given.button in _SCROLL:
+            if given.kind == "button_press":
+                await self._scroll(arrived)
+        elif given.kind == "button_press":
+            self._pressed = arrived
+        elif self._pressed is not None and self._pressed.input.button == given.button:
+            await self._release(self._pressed, arrived)
+            self._last_time = given.time
+
+    async def _release(self, pressed: _Arrived, released: _Arrived) -> None:
+        self._pressed = None
+        start, end = pressed.input.at, released.input.at
+        if max(abs(start.x - end.x), abs(start.y - end.y)) < DRAG_DISTANCE:
+            await self._click(pressed)
+            return
+        window = window_at(pressed.look.windows, start)
+        if window is not None and window.application is not None:
+            name = await self._name(window.application)
+            self._steps.drag(name, _inside(window, start), _inside(window, end))
+
+    async def _click(self, pressed: _Arrived) -> None:
+        given = pressed.input
+        for look in await self._looks(pressed):
+            element = element_at(look, given.at)
+            selector = selector_for(look, element) if element is not None else None
+            if selector is not None and given.button in (1, 3) and look.application is not None:
+                target = {"selector": selector_text(selector)}
+                self._know_window(look, given.at)
+                name = await self._name(look.application)
+                self._steps.click(name, target, given.button, given.at, given.time)
+                return
+        await self._click_in_window(pressed)
+
+    async def _looks(self, pressed: _Arrived) -> list[Look]:
+        """In which the element may be found, the most reliable first."""
+        window = window_at(pressed.look.windows, pressed.input.at)
+        is_known = window is None or window.application == pressed.look.application
+        if not pressed.is_stale and is_known and pressed.look.elements:
+            return [pressed.look]
+        return [await self._view.fresh(pressed.moment), pressed.look]
+
+    async def _click_in_window(self, pressed: _Arrived) -> None:
+        given = pressed.input
+        window = window_at(pressed.look.windows, given.at)
+        if window is None or window.application is None:
+            return
+        inside = _inside(window, given.at)
+        target = {"x": str(inside.x), "y": str(inside.y)}
+        if given.button == 2:
+            target["button"] = "middle"
+        self._know_window(pressed.look, given.at)
+        name = await self._name(window.application)
+        self._steps.click(name, target, given.button, given.at, given.time)
+
+    async def _scroll(self, arrived: _Arrived) -> None:
+        window = window_at(arrived.look.windows, arrived.input.at)
+        if window is not None and window.application is not None:
+            name = await self._name(window.application)
+            self._steps.scroll(name, _inside(window, arrived.input.at), *_SCROLL[arrived.input.button])
+
+    async def _key(self, arrived: _Arrived) -> None:
+        given = arrived.input
+        await asyncio.sleep(max(0.0, arrived.moment + REPORT_DELAY - time.monotonic()))
+        look, is_certain = arrived.look, self._is_certain(arrived)
+        if not is_certain:
+            look = await self._view.fresh(arrived.moment)
+        if look.active is None or look.application is None:
+            return
+        if self._steps.is_separate(given.text if not given.modifiers else ""):
+            self._steps.pause(given.time - self._last_time)
+        self._open_window(look.active)
+        name = await self._name(look.application)
+        if not given.text or given.modifiers:
+            key = given.text.lower() if given.text.strip() else given.key
+            self._steps.key(name, key, given.modifiers)
+        elif self._may_store(arrived.look, look, is_certain=is_certain):
+            self._steps.text(name, given.text)
+        else:
+            self._steps.secret(name)
+
+    def _is_certain(self, arrived: _Arrived) -> bool:
+        """Whether it is known which field got the key."""
+        look = arrived.look
+        if not look.complete or look.focused is None:
+            return False
+        return not self._view.focus_changed(look.began, arrived.moment)
+
+    def _may_store(self, before: Look, after: Look, *, is_certain: bool) -> bool:
+        """Text is stored unless it may be a password."""
+        focused = after.focused
+        if not after.elements or (focused is not None and focused.role == "terminal"):
+            return self._all_text
+        if is_certain:
+            return focused is not None and focused.role != PASSWORD
+        return not before.has_password_field and not after.has_password_field
+
+    def _open_window(self, window: Window) -> None:
+        if window.id not in self._windows:
+            self._windows.add(window.id)
+            self._steps.window(window.title)
+
+    def _know_window(self, look: Look, at: Point) -> None:
+        window = window_at(look.windows, at)
+        if window is not None:
+            self._windows.add(window.id)
+
+    async def _name(self, application: int) -> str:
+        if application not in self._names:
+            listed = await self._backend.applications.list()
+            found = next((each for each in listed if each.id == application), None)
+            program = found.executable.rpartition("/")[2] if found is not None else ""
+            self._names[application] = program or (found.name if found is not None else str(application))
+        return self._names[application]
+
+
+@contextlib.asynccontextmanager
+async def record_macro(backend: Backend, *, all_text: bool = False) -> AsyncIterator[MacroRecorder]:
+    """Record while the block runs; what was done is processed before it ends. Raises `ToolFailure`."""
+    if not isinstance(backend, WatchesInput):
+        raise NotSupported("Input cannot be recorded on this desktop.", "Use an X11 session.")
+    recorder = MacroRecorder(backend, all_text=all_text)
+    tasks = [asyncio.create_task(recorder.watch()), asyncio.create_task(recorder.work())]
+    watch: InputWatch | None = None
+    try:
+        await recorder.settled()
+        watch = await backend.watch_input(recorder.receive)
+        yield recorder
+        await recorder.settled()
+    finally:
+        if watch is not None:
+            watch.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _inside(window: Window, at: Point) -> Point:
+    return Point(at.x - window.rect.x, at.y - window.rect.y)

@@ -1,0 +1,147 @@
+"""Keeps a recent look at the active application, so that an element can be named as it was before a click."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from toolcrib.bundled.desktop.backend import Backend, Element, Window
+from toolcrib.bundled.desktop.changes import Change
+from toolcrib.bundled.desktop.elements.search import read_tree, with_places
+from toolcrib.serverkit.context import ToolFailure
+
+POLL = 0.2
+SETTLE = 0.03
+REGULAR = 2.0
+"""Seconds between two looks without a change: not every program reports every change."""
+FRESH_PATIENCE = 5.0
+REPORT_DELAY = 0.15
+"""Seconds until a change of the focus has certainly been reported."""
+PASSWORD = "password text"  # noqa: S105 - a role
+
+
+@dataclass(frozen=True)
+class Look:
+    """The desktop at one moment."""
+
+    began: float
+    windows: tuple[Window, ...] = ()
+    application: int | None = None
+    """That of the active window."""
+    elements: tuple[Element, ...] = ()
+    complete: bool = False
+
+    @property
+    def active(self) -> Window | None:
+        return next((each for each in self.windows if each.active), None)
+
+    @property
+    def focused(self) -> Element | None:
+        return next((each for each in reversed(self.elements) if "focused" in each.states), None)
+
+    @property
+    def has_password_field(self) -> bool:
+        return any(each.role == PASSWORD and each.visible for each in self.elements)
+
+
+class ScreenView:
+    """Looks again after each change."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.current = Look(0.0)
+        self.changed = 0.0
+        """When something last changed."""
+        self._actions: deque[float] = deque(maxlen=500)
+        self._reports: deque[float] = deque(maxlen=500)
+        self._wanted = 0.0
+        self._due = 0.0
+        """When the effect of the last action can be seen; not every program reports it, or does so late."""
+        self._looked = asyncio.Event()
+
+    def note_action(self) -> None:
+        """The user does something that can move the focus or open a menu."""
+        now = time.monotonic()
+        self._actions.append(now)
+        self._due = now + REPORT_DELAY
+
+    def is_outdated(self) -> bool:
+        """Whether something has changed, or should have, since the current look began."""
+        began = self.current.began
+        return began < self.changed or began < self._due <= time.monotonic()
+
+    async def settled(self) -> None:
+        """Wait for a look that shows the effect of everything so far."""
+        while not self.current.began or self.current.began < max(self.changed, self._due):
+            await self.fresh(max(self.changed, self._due))
+
+    def focus_changed(self, after: float, until: float) -> bool:
+        """Whether the focus may have moved meanwhile; a report may come a little later than the change.
+
+        A report that follows a later action of the user belongs to that.
+        """
+        if any(after < moment <= until for moment in self._actions):
+            return True
+        later = min((moment for moment in self._actions if moment > until), default=float("inf"))
+        return any(after < moment <= min(until + REPORT_DELAY, later) for moment in self._reports)
+
+    async def watch(self) -> None:
+        """Look until cancelled."""
+        with self._backend.events.listen("element", "window") as changes:
+            while True:
+                await self._look()
+                deadline = time.monotonic() + REGULAR
+                while not self._is_wanted() and time.monotonic() < deadline:
+                    change = await changes.next(self._pause())
+                    if change is not None:
+                        self._note(change)
+                        break
+                while (change := await changes.next(SETTLE)) is not None:
+                    self._note(change)
+
+    async def fresh(self, since: float) -> Look:
+        """A look that began after a moment; the last one if there is none in time."""
+        self._wanted = max(self._wanted, since)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FRESH_PATIENCE):
+                while self.current.began <= since:
+                    self._looked.clear()
+                    await self._looked.wait()
+        return self.current
+
+    def _is_wanted(self) -> bool:
+        began, now = self.current.began, time.monotonic()
+        return began <= self._wanted <= now or began < self._due <= now
+
+    def _pause(self) -> float:
+        """Seconds until it is time to look, without a change."""
+        left = self._due - time.monotonic()
+        return min(POLL, left) if left > 0 else POLL
+
+    def _note(self, change: Change) -> None:
+        self.changed = time.monotonic()
+        if change.kind == "window" or "focused" in change.detail:
+            self._reports.append(self.changed)
+
+    async def _look(self) -> None:
+        began = time.monotonic()
+        try:
+            self.current = await self._read(began)
+        except ToolFailure:
+            self.current = Look(began)
+        self._looked.set()
+
+    async def _read(self, began: float) -> Look:
+        windows = tuple(await self._backend.windows.list())
+        active = next((each.application for each in windows if each.active), None)
+        if active is None:
+            return Look(began, windows)
+        try:
+            tree = await read_tree(self._backend, active)
+            elements = await with_places(self._backend, tree.elements)
+        except ToolFailure:
+            return Look(began, windows, active)
+        return Look(began, windows, active, tuple(elements), tree.complete)

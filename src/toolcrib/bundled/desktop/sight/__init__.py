@@ -1,0 +1,1 @@
+"""What is seen in pictures of the screen: text (OCR) and images."""

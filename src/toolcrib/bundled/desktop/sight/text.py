@@ -1,0 +1,160 @@
+"""Words that were read in a picture, and the search for a text among them.
+
+Readings differ in hyphens, ligatures, spaces and similar glyphs, so texts are compared normalised.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from toolcrib.bundled.desktop.geometry import Rect
+
+MatchMode = Literal["contains", "exact"]
+COMPACT_LENGTH = 6
+"""Shorter texts would match across words by accident when spaces are ignored."""
+COMPACT_PENALTY = 0.95
+SIMILAR_PENALTY = 0.85
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("-\u00ad\u2010\u2011\u2012\u2013\u2014\u2212_", " "),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b`\u00b4", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
+    }
+)
+_SIMILAR = str.maketrans({"1": "l", "i": "l", "|": "l", "!": "l", "0": "o", "5": "s", "8": "b"})
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    rect: Rect
+    """In pixels of the picture."""
+    confidence: float
+    """0 to 1."""
+    line: int
+
+
+@dataclass(frozen=True)
+class TextLine:
+    words: tuple[Word, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def rect(self) -> Rect:
+        return bounds_of(self.words)
+
+    @property
+    def confidence(self) -> float:
+        return sum(word.confidence for word in self.words) / len(self.words)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Consecutive words that contain a text."""
+
+    words: tuple[Word, ...]
+    confidence: float
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def rect(self) -> Rect:
+        return bounds_of(self.words)
+
+
+def normalise(text: str) -> str:
+    """For comparison: ligatures resolved, hyphens as spaces, one kind of quotes, no case."""
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
+    return " ".join(folded.split())
+
+
+def contains(text: str, wanted: str, mode: MatchMode) -> bool:
+    """Whether a text matches `wanted`, which is normalised."""
+    found = normalise(text)
+    return found == wanted if mode == "exact" else wanted in found
+
+
+def group_lines(words: Iterable[Word]) -> list[TextLine]:
+    """From top to bottom, then from left to right."""
+    lines = [TextLine(tuple(each)) for _, each in groupby(words, key=lambda word: word.line)]
+    return sorted(lines, key=lambda line: (line.rect.centre.y // 8, line.rect.x))
+
+
+def find_phrases(lines: Sequence[TextLine], wanted: str, mode: MatchMode) -> list[Phrase]:
+    """Where a text stands; less literal comparisons are used only while there is no match."""
+    plain = normalise(wanted)
+    if not plain:
+        return []
+    compact = plain.replace(" ", "")
+    if found := _find(lines, plain, mode, normalise, " ", 1.0):
+        return found
+    if len(compact) >= COMPACT_LENGTH:
+        if found := _find(lines, compact, mode, _compact, "", COMPACT_PENALTY):
+            return found
+        return _find(lines, compact.translate(_SIMILAR), mode, _similar, "", SIMILAR_PENALTY)
+    return _find(lines, plain.translate(_SIMILAR), mode, _similar_words, " ", SIMILAR_PENALTY)
+
+
+def bounds_of(words: Sequence[Word]) -> Rect:
+    left, top = min(word.rect.x for word in words), min(word.rect.y for word in words)
+    right = max(word.rect.x + word.rect.width for word in words)
+    bottom = max(word.rect.y + word.rect.height for word in words)
+    return Rect(left, top, right - left, bottom - top)
+
+
+def _compact(text: str) -> str:
+    return normalise(text).replace(" ", "")
+
+
+def _similar(text: str) -> str:
+    return _compact(text).translate(_SIMILAR)
+
+
+def _similar_words(text: str) -> str:
+    return normalise(text).translate(_SIMILAR)
+
+
+def _find(
+    lines: Sequence[TextLine],
+    wanted: str,
+    mode: MatchMode,
+    form: Callable[[str], str],
+    separator: str,
+    weight: float,
+) -> list[Phrase]:
+    found: list[Phrase] = []
+    for line in lines:
+        for words in _phrases_of(line, wanted, mode, form, separator):
+            confidence = weight * min(word.confidence for word in words)
+            found.append(Phrase(words, round(confidence, 3)))
+    return found
+
+
+def _phrases_of(
+    line: TextLine, wanted: str, mode: MatchMode, form: Callable[[str], str], separator: str
+) -> Iterable[tuple[Word, ...]]:
+    forms = [form(word.text) for word in line.words]
+    kept = [(text, word) for text, word in zip(forms, line.words, strict=True) if text]
+    starts, position = [], 0
+    for text, _ in kept:
+        starts.append(position)
+        position += len(text) + len(separator)
+    ends = [start + len(text) for start, (text, _) in zip(starts, kept, strict=True)]
+    joined = separator.join(text for text, _ in kept)
+    at = joined.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        # Whole words for an exact match: a line of a window often holds several texts.
+        if mode == "contains" or (at in starts and end in ends):
+            touched = range(len(kept))
+            yield tuple(kept[n][1] for n in touched if starts[n] < end and ends[n] > at)
+        at = joined.find(wanted, end)

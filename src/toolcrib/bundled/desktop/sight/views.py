@@ -1,0 +1,134 @@
+"""Pictures of the place that a caller names: the screen, a display, an application, a window or a region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from toolcrib.bundled.desktop.backend import Backend, Screenshot, Window
+from toolcrib.bundled.desktop.choosing import choose_application
+from toolcrib.bundled.desktop.coordinates import rect_to_screen
+from toolcrib.bundled.desktop.failures import DisplayNotFound, OutOfRange, WindowNotFound
+from toolcrib.bundled.desktop.geometry import Point, Rect, Space
+from toolcrib.bundled.desktop.pictures import Pictures
+
+MAX_WINDOWS = 4
+"""Of one application, topmost first."""
+
+
+class RegionBounds(TypedDict):
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Region(RegionBounds, total=False):
+    space: Space
+    reference: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to look; nothing for the whole screen."""
+
+    application: str | None = None
+    window: Window | None = None
+    region: Region | None = None
+    display: int | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    screenshot: Screenshot
+    window: Window | None = None
+
+    @property
+    def rect(self) -> Rect:
+        """On the screen."""
+        height, width = self.screenshot.pixels.shape[:2]
+        return Rect(self.screenshot.origin.x, self.screenshot.origin.y, width, height)
+
+
+async def look(backend: Backend, pictures: Pictures, place: Place) -> list[View]:
+    """One picture, or one of each window of an application."""
+    if place.region is not None:
+        return [await look_at_region(backend, pictures, place.region, place.window)]
+    if place.window is not None:
+        return [await look_at_window(backend, place.window)]
+    if place.application is not None:
+        windows = await shown_windows(backend, place.application)
+        return [await look_at_window(backend, window) for window in windows[:MAX_WINDOWS]]
+    return [View(await backend.capture.screen(await display_rect(backend, place.display)))]
+
+
+async def look_at_window(backend: Backend, window: Window) -> View:
+    return View(await backend.capture.window(window.id), window)
+
+
+async def look_at_region(
+    backend: Backend, pictures: Pictures, region: Region, window: Window | None = None
+) -> View:
+    """Of a window if the region is in its space, even if other windows cover it; else of the screen."""
+    rect, owner = await region_rect(backend, pictures, region, window)
+    if owner is not None:
+        return crop(await look_at_window(backend, owner), rect)
+    return View(await backend.capture.screen(rect))
+
+
+async def region_rect(
+    backend: Backend, pictures: Pictures, region: Region, window: Window | None = None
+) -> tuple[Rect, Window | None]:
+    """Its place on the screen, and the window it belongs to."""
+    rect = Rect(*map(round, (region["x"], region["y"], region["width"], region["height"])))
+    if rect.is_empty:
+        raise OutOfRange("The region is empty.", "Give a width and a height above zero.")
+    space, reference = region.get("space", "screen"), region.get("reference")
+    if window is not None and "space" not in region:
+        return rect.moved(window.rect.x, window.rect.y), window
+    on_screen = await rect_to_screen(backend, pictures, rect, space, reference)
+    if space == "window":
+        window = next((each for each in await backend.windows.list() if str(each.id) == reference), window)
+    return on_screen, window
+
+
+async def shown_windows(backend: Backend, application: str | None) -> list[Window]:
+    """Those of an application that are not minimised, topmost first; raises `WindowNotFound` if none is."""
+    process = await choose_application(backend, application)
+    found = [each for each in reversed(await backend.windows.list()) if each.application == process]
+    shown = [each for each in found if not each.minimised]
+    if not shown:
+        problem = "has no window" if not found else "has only minimised windows"
+        raise WindowNotFound(
+            f"The application {process} {problem}.", "Open or restore one with focus_window."
+        )
+    return shown
+
+
+async def display_rect(backend: Backend, display: int | None) -> Rect | None:
+    """None for all displays together."""
+    if display is None:
+        return None
+    listed = await backend.displays.list()
+    found = next((each for each in listed if each.id == display), None)
+    if found is None:
+        names = ", ".join(f"{each.id} ({each.name})" for each in listed)
+        raise DisplayNotFound(f"There is no display {display}.", f"Give one of these: {names}.")
+    return found.rect
+
+
+def crop(view: View, rect: Rect) -> View:
+    """The part of a view at this place on the screen."""
+    part = rect.intersection(view.rect)
+    if part.is_empty:
+        raise OutOfRange("The region is outside the window.", f"The window is at {view.rect}.")
+    left, top = part.x - view.rect.x, part.y - view.rect.y
+    pixels = view.screenshot.pixels[top : top + part.height, left : left + part.width]
+    return View(Screenshot(pixels, Point(part.x, part.y)), view.window)
+
+
+def window_at(windows: Sequence[Window], point: Point) -> Window | None:
+    """The topmost window at a point; `windows` are from the lowest to the topmost."""
+    found = (each for each in reversed(windows) if not each.minimised and each.rect.contains(point))
+    return next(found, None)

@@ -1,0 +1,181 @@
+"""Elements as data and text of a reply, and lists of them in pages."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from toolcrib.bundled.desktop.backend import Element
+from toolcrib.bundled.desktop.elements import acting
+from toolcrib.bundled.desktop.elements.observing import Report
+from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shown_states
+from toolcrib.bundled.desktop.elements.search import SearchResult
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
+from toolcrib.bundled.desktop.failures import InvalidPageToken
+from toolcrib.bundled.desktop.pages import checked_size, make_token, read_token
+from toolcrib.bundled.desktop.tools.offer import NO_CHANGE, answer, with_changes
+from toolcrib.bundled.desktop.tools.windows import Bounds
+
+MAX_TEXT = 500
+SMALLEST_BUDGET, LARGEST_BUDGET = 100, 20_000
+"""Tokens of one reply."""
+KEPT = 8
+MAX_INDENT = 12
+BUTTONS = {"push button", "toggle button", "link"}
+MAY_BE_IGNORED = (
+    f"{NO_CHANGE} Programs can ignore a click on what has just appeared: click again if it is still there."
+)
+
+
+class ElementData(TypedDict):
+    id: str
+    role: str
+    name: str
+    value: str | None
+    states: list[str]
+    bounds: Bounds | None
+
+
+class ElementList(TypedDict):
+    application: int | None
+    space: str
+    elements: list[ElementData]
+    more: int
+    next_page_token: str
+    complete: bool
+
+
+class ActionResult(TypedDict):
+    element: ElementData
+    method: str
+    verified: bool | None
+    changes: list[str]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What one search found, so that its pages are of the same moment."""
+
+    application: int | None
+    """None for a search in several."""
+    entries: Sequence[tuple[Element, str, int]]
+    """Elements with their ids and depths."""
+    searched: int
+    """How many elements were looked at."""
+    complete: bool
+
+
+class Listings:
+    """The last searches."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Listing] = OrderedDict()
+        self._count = 0
+
+    def add(self, listing: Listing) -> int:
+        self._count += 1
+        self._kept[self._count] = listing
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return self._count
+
+    def continued(self, page_token: str) -> tuple[Listing, int, int]:
+        """The list of a token, its number and where to go on."""
+        start, number = read_token(page_token, "elements")
+        if number not in self._kept:
+            raise InvalidPageToken("The list of this page_token is too old.", "Search again without it.")
+        return self._kept[number], number, start
+
+
+def make_listing(snapshots: Snapshots, results: Sequence[SearchResult], *, outline: bool) -> Listing:
+    """The matches in their order, or what is visible as an indented outline."""
+    entries: list[tuple[Element, str, int]] = []
+    for result in results:
+        found = _outlined(result) if outline else [(each, 0) for each in result.matches]
+        if found:  # a snapshot without ids would only push out an older one
+            snapshot = snapshots.add(result.tree)
+            entries += [(element, snapshot.id_of(element), depth) for element, depth in found]
+    only = results[0].tree.application if len(results) == 1 else None
+    searched = sum(len(result.tree.elements) for result in results)
+    return Listing(only, entries, searched, all(result.tree.complete for result in results))
+
+
+def _outlined(result: SearchResult) -> list[tuple[Element, int]]:
+    texts = {each.ref: each for each in result.matches}
+    return [(texts.get(node.element.ref, node.element), node.depth) for node in reduce(result.tree.elements)]
+
+
+def show_page(listing: Listing, number: int, start: int, page_size: int, budget: int) -> ElementList:
+    """One page, at most as long as the budget allows."""
+    rest = listing.entries[start:]
+    wanted = rest[: checked_size(page_size, len(rest) or 1)]
+    candidates = (" " * min(depth, MAX_INDENT) + line(each, name) for each, name, depth in wanted)
+    lines = fit(candidates, min(max(budget, SMALLEST_BUDGET), LARGEST_BUDGET))
+    more = len(rest) - len(lines)
+    token = make_token(start + len(lines), number, "elements") if more else ""
+    data: ElementList = {
+        "application": listing.application,
+        "space": "screen",
+        "elements": [element_data(each, name) for each, name, _ in wanted[: len(lines)]],
+        "more": more,
+        "next_page_token": token,
+        "complete": listing.complete,
+    }
+    return answer(data, "\n".join([*lines, *_notes(listing, more, token)]))
+
+
+def _notes(listing: Listing, more: int, token: str) -> list[str]:
+    notes = []
+    if not listing.searched:
+        notes.append("The application offers no elements (yet). Wait with `wait`, or use take_screenshot.")
+    elif not listing.entries:
+        notes.append(f"None of {listing.searched} elements matches.")
+    if more:
+        notes.append(f"… {more} more; narrow the selector, or continue with page_token {token}.")
+    if not listing.complete:
+        notes.append("Incomplete: the application did not answer in time.")
+    return notes
+
+
+def element_data(element: Element, element_id: str) -> ElementData:
+    rect = element.rect
+    bounds: Bounds | None = (
+        None if rect is None else {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}
+    )
+    return {
+        "id": element_id,
+        "role": element.role,
+        "name": element.name,
+        "value": None if element.text is None else element.text[:MAX_TEXT],
+        "states": shown_states(element),
+        "bounds": bounds,
+    }
+
+
+def acted(
+    snapshot: Snapshot, element: Element, outcome: acting.Outcome, report: Report, verb: str
+) -> ActionResult:
+    """The reply to an action on an element."""
+    element_id = snapshot.id_of(element)
+    data: ActionResult = {
+        "element": element_data(element, element_id),
+        "method": outcome.method,
+        "verified": outcome.verified,
+        "changes": report.changes,
+    }
+    said = _said(line(element, element_id), outcome, verb)
+    ignored = outcome.method == "pointer" and element.role in BUTTONS
+    return answer(data, with_changes(said, report.changes, MAY_BE_IGNORED if ignored else NO_CHANGE))
+
+
+def _said(element: str, outcome: acting.Outcome, verb: str) -> str:
+    if outcome.method == "none":
+        return f"{element} has this value already, so nothing was done."
+    said = f"{verb} {element} by {outcome.method}."
+    if outcome.verified is not False:
+        return said
+    if outcome.value is None:
+        return f"{said} But its state is the same: look at it again before another click."
+    return f"{said} But it contains {outcome.value[:200]!r} now."

@@ -1,0 +1,106 @@
+"""What the groups of tools share: how a tool is offered, with a time limit, and results with a text."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar, cast
+
+from toolcrib.bundled.desktop.failures import OperationTimeout
+from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.results import Image, to_result
+from toolcrib.serverkit.server import ToolServer
+
+T = TypeVar("T", bound=Mapping[str, Any])
+LONGEST_CALL = 360.0
+"""Seconds after which any call ends; most tools have a shorter limit."""
+LOOKING: Mapping[str, Any] = {
+    "read_only": True,
+    "outside": True,
+    "private": True,
+    "reach": "here",
+    "limit": 90.0,
+}
+"""How a tool is declared that changes nothing."""
+ACTING: Mapping[str, Any] = {
+    "open_world": True,
+    "outside": True,
+    "private": True,
+    "reach": "anybody",
+    "limit": 180.0,
+}
+"""How a tool is declared that acts in programs, which can send data anywhere."""
+
+
+class ToolGroup(Protocol):
+    """Offers the tools of one subject that a profile has."""
+
+    def __call__(
+        self, server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None
+    ) -> None: ...
+
+
+class UnspecifiedFailure(ToolFailure):
+    """A failure without a more exact reason."""
+
+    kind = "desktop_failed"
+    reason = "FAILED_PRECONDITION"
+
+
+def answer(data: T, text: str | None = None, *images: Image) -> T:
+    """Structured data with a short text for the model, and pictures."""
+    shown = text if text is not None else json.dumps(data, ensure_ascii=False)
+    result = to_result([*images, shown])
+    return cast("T", {**result, "structuredContent": data})
+
+
+def as_failure(shown: T) -> T:
+    """The same answer, marked as an error for the model."""
+    return cast("T", {**shown, "isError": True})
+
+
+NO_CHANGE = "No visible change."
+
+
+def with_changes(text: str, changes: list[str], otherwise: str = NO_CHANGE) -> str:
+    """The text of a reply to an action; `otherwise` if it had no effect that can be seen."""
+    return "\n".join([text, *(["What changed:", *changes] if changes else [otherwise])])
+
+
+class Offer:
+    """Adds a tool if the profile has it; `wanted` is None for a profile with all."""
+
+    def __init__(self, server: ToolServer, wanted: frozenset[str] | None) -> None:
+        self._server = server
+        self._wanted = wanted
+
+    def __call__(self, function: Callable[..., Any], title: str, **options: Any) -> None:
+        """The options are those of `ToolServer.tool`, and `limit`: the seconds that a call may take."""
+        limit = float(options.pop("limit", LONGEST_CALL))
+        if self._wanted is None or function.__name__ in self._wanted:
+            bounded = _bounded(function, limit) if inspect.iscoroutinefunction(function) else function
+            self._server.tool(title=title, **options)(bounded)
+
+
+def _bounded(function: Callable[..., Any], limit: float) -> Callable[..., Any]:
+    """The same function, which ends in time and fails with a reason."""
+
+    @functools.wraps(function)
+    async def run(*arguments: Any, **named: Any) -> Any:
+        try:
+            async with asyncio.timeout(limit):
+                return await function(*arguments, **named)
+        except TimeoutError:
+            raise OperationTimeout(
+                f"{function.__name__} did not end within {limit:g} s.", "Look at the screen, and try again."
+            ) from None
+        except ToolFailure as failure:
+            if failure.reason:
+                raise
+            raise UnspecifiedFailure(failure.message, failure.hint) from failure
+
+    return run

@@ -1,0 +1,106 @@
+"""A display of our own starts complete, and leaves nothing behind however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bundled.desktop.conftest import Programs, eventually, processes_of_group, window_of, x_socket
+from toolcrib.bundled.desktop.backends.x11 import open_backend
+from toolcrib.bundled.desktop.backends.x11.connection import XConnection
+from toolcrib.bundled.desktop.backends.x11.windows import has_manager, wait_for_manager
+from toolcrib.bundled.desktop.headless import FAMILY_LOCAL, HeadlessDisplay, parse_size
+from toolcrib.errors import UsageError
+
+HOLD_A_DISPLAY = """
+import json, sys
+from toolcrib.bundled.desktop.backends.x11.connection import XConnection
+from toolcrib.bundled.desktop.backends.x11.windows import has_manager, wait_for_manager
+from toolcrib.bundled.desktop.headless import HeadlessDisplay
+opened = HeadlessDisplay.start((640, 480))
+print(json.dumps([opened.target.process_group, opened.target.display, str(opened._folder)]), flush=True)
+sys.stdin.read()
+"""
+
+
+async def nothing_left(group: int, display: str, folder: Path) -> bool:
+    return not processes_of_group(group) and not x_socket(display).exists() and not folder.exists()
+
+
+async def test_closing_ends_every_program_and_removes_sockets_and_files() -> None:
+    opened = await asyncio.to_thread(HeadlessDisplay.start, (640, 480))
+    group, name = opened.target.process_group, opened.target.display
+    assert group is not None
+    backend = await open_backend(opened.target)
+    process = subprocess.Popen(
+        ["xterm"], env=opened.target.environment, process_group=group, stderr=subprocess.DEVNULL
+    )
+    await window_of(backend, process)
+    backend.close()
+    await asyncio.to_thread(opened.close)
+    process.wait(5)
+    assert processes_of_group(group) == []
+    assert not x_socket(name).exists()
+    assert not opened._folder.exists()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_killed_owner_leaves_no_process_and_no_socket(ending: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD_A_DISPLAY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        group, display, folder = json.loads(await asyncio.to_thread(owner.stdout.readline))
+        assert processes_of_group(group)
+        owner.send_signal(ending)
+        await asyncio.to_thread(owner.wait, 10)
+    await eventually(lambda: nothing_left(group, display, Path(folder)))
+
+
+async def test_a_client_without_the_cookie_is_refused(display: HeadlessDisplay) -> None:
+    import xcffib
+
+    with pytest.raises(xcffib.ConnectionException):
+        xcffib.connect(display.target.display)
+
+
+def test_the_cookie_is_found_by_clients_that_look_for_this_display(display: HeadlessDisplay) -> None:
+    """python-xlib, which other automation tools use, ignores a cookie for any display."""
+    written = Path(display.target.environment["XAUTHORITY"]).read_bytes()
+    host, number = socket.gethostname().encode(), display.target.display.removeprefix(":").encode()
+    address = struct.pack(">HH", FAMILY_LOCAL, len(host)) + host + struct.pack(">H", len(number)) + number
+    assert display.target.cookie is not None
+    assert display.target.cookie in written.partition(address)[2]
+
+
+async def test_the_window_manager_is_started_again_after_a_crash(
+    display: HeadlessDisplay, programs: Programs
+) -> None:
+    watcher = XConnection(display.target.display, display.target.cookie)
+    await asyncio.to_thread(wait_for_manager, watcher)
+    before = display._programs[-1]
+    before.kill()
+
+    async def is_replaced() -> bool:
+        return display._programs[-1] is not before and has_manager(watcher)
+
+    await eventually(is_replaced)
+    watcher.raw.disconnect()
+    backend = await open_backend(display.target)
+    window = await window_of(backend, programs.start("xterm", "-e", "sleep", "60"))
+    assert (await backend.windows.focus(window.id)).active
+    backend.close()
+
+
+@pytest.mark.parametrize("text", ["", "1280", "1280x", "x", "9x9", "99999x800", "1280x800x24", "-1x5"])
+def test_a_wrong_size_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="size of a display"):
+        parse_size(text)
