@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.agent.test_stopping import ESCAPE, sleepers, until
+from tests.bundled.terminal.conftest import KINDS, available
 from tests.conftest import Crib
 from toolcrib.approvals.gate import AllowAll
-from toolcrib.bundled.terminal.sandbox import missing
+from toolcrib.bundled.terminal.sandbox import Kind
 from toolcrib.testing.model import ScriptedModel, calls
 
 DEADLINE = 60.0
@@ -23,11 +24,11 @@ STUBBORN = f"trap '' TERM HUP INT; {ESCAPE}"
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", [kind for kind in ("bubblewrap", "landlock", "none") if not missing(kind)])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("command", [ESCAPE, STUBBORN], ids=["ordinary", "stubborn"])
-async def test_a_stop_takes_less_than_a_second(crib: Crib, tmp_path: Path, kind: str, command: str) -> None:
+async def test_a_stop_takes_less_than_a_second(crib: Crib, tmp_path: Path, kind: Kind, command: str) -> None:
     crib.server("box")
-    crib.setting(terminal={"sandbox": kind})
+    crib.setting(terminal={"sandbox": available(kind)})
     work = calls(
         ("terminal__run_command", {"command": command}),
         ("box__sleep", {"seconds": 300}),

@@ -136,7 +136,7 @@ async def test_a_query_is_narrowed_by_its_filters(
 async def test_records_older_than_the_log_is_kept_are_deleted(database: Database, path: Path) -> None:
     clock = Noon()
     async with AuditLog(database, days=30, clock=clock) as audit:
-        for day in range(20):
+        for day in reversed(range(20)):
             audit.record(record(-day * 86_400))
         await audit.flush()
         assert await audit.prune() == 0
@@ -149,9 +149,8 @@ async def test_records_older_than_the_log_is_kept_are_deleted(database: Database
 
 async def test_old_records_go_by_themselves_when_the_log_is_opened(database: Database) -> None:
     async with AuditLog(database, days=90, clock=Noon()) as audit:
-        audit.record(record(0))
-        audit.record(record(-25 * 86_400))
-        audit.record(record(-50 * 86_400))
+        for day in (-50, -25, 0):
+            audit.record(record(day * 86_400))
 
     async with AuditLog(database, days=30, clock=Noon()):
         await until_on_disk(database, 2)
@@ -323,6 +322,20 @@ async def test_a_jump_of_the_clock_deletes_nothing(database: Database, path: Pat
         clock.time -= timedelta(days=400)
         assert await audit.prune() == 0
     assert on_disk(path) == 61
+
+
+async def test_records_made_while_the_clock_was_ten_years_behind_are_kept(
+    database: Database, path: Path
+) -> None:
+    async with AuditLog(database, days=90, clock=Noon()) as audit:
+        for day in reversed(range(60)):
+            audit.record(record(-day * 86_400))
+        for second in range(10):
+            audit.record(record(second - 3650 * 86_400))
+        audit.record(record(0))  # the clock is right again
+        await audit.flush()
+        assert await audit.prune() == 0
+    assert on_disk(path) == 71
 
 
 async def test_after_a_long_pause_old_records_go_once_the_clock_was_right_for_long(

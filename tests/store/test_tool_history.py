@@ -121,4 +121,4 @@ async def test_a_full_disk_costs_nobody_a_tool(tmp_path: Path) -> None:
         await database.run(lambda connection: None)
 
         assert len(registry.snapshot.enabled) == 1000
-        assert database.waiting == 1
+        assert database.waiting >= 1

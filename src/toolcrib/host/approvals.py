@@ -11,6 +11,7 @@ from toolcrib.approvals.question import DurableAsker
 from toolcrib.clock import Clock
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
+from toolcrib.host.service_preview import ServicePreviews
 from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.schema.tools import Tool
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
@@ -28,6 +29,8 @@ class Approvals:
     """The policy, unless another gate was passed to `open_host`."""
     questions: DurableAsker
     """Questions that wait for the user."""
+    rules: ApprovalRules
+    """The user's rules, as stored."""
 
 
 async def open_approvals(
@@ -37,6 +40,7 @@ async def open_approvals(
     config: Config,
     config_now: Callable[[], Config],
     gate: ports.CallGate | None,
+    previews: ServicePreviews,
 ) -> tuple[Approvals, WorkspaceTools]:
     """The approvals, and the workspace tools, which work in the folders of their sessions."""
     rules = await ApprovalRules.open(database, clock=clock)
@@ -48,10 +52,18 @@ async def open_approvals(
         asker=waiting if settings.headless == "wait" else None,
         protected=_own_folders(paths),
         folders=(config.settings.terminal.folder, *config.settings.terminal.folders),
+        default_project=_default_project(config),
+        preview=previews.of,
+        scope_of=previews.scope_of,
     )
     policy.adopt(settings)
     workspace_tools = WorkspaceTools(config.settings.terminal, policy.project_of, hidden=_own_folders(paths))
-    return Approvals(policy=policy, gate=gate or policy, questions=waiting), workspace_tools
+    return Approvals(policy=policy, gate=gate or policy, questions=waiting, rules=rules), workspace_tools
+
+
+def _default_project(config: Config) -> str:
+    """Where commands run in sessions without a project."""
+    return str(Path(config.settings.terminal.folder or ".").expanduser().absolute())
 
 
 def is_ours(tool: Tool, config: Config, workspace_tools: WorkspaceTools) -> bool:
@@ -64,5 +76,5 @@ def is_ours(tool: Tool, config: Config, workspace_tools: WorkspaceTools) -> bool
 def _own_folders(paths: Paths) -> tuple[Path, ...]:
     """Files that control the host; not those offered to tools, which may be in the same home."""
     backup = paths.config_file.with_name(f"{paths.config_file.name}.bak")
-    folders = (paths.database.parent, paths.state, paths.runtime, paths.logs, paths.cache)
-    return (paths.config_file, backup, paths.secrets_file, *folders)
+    folders = (paths.database.parent, paths.workflows, paths.state, paths.runtime, paths.logs, paths.cache)
+    return (paths.config_file, backup, paths.secrets_file, paths.accounts_file, *folders)

@@ -9,6 +9,7 @@ from toolcrib.host.approvals import open_approvals
 from toolcrib.host.core import HostCore
 from toolcrib.host.host import Host
 from toolcrib.host.installs import Installs, Removals, Setups
+from toolcrib.host.service_preview import ServicePreviews
 from toolcrib.host.tool_search import Retrieval
 from toolcrib.host.toolset import Toolset
 from toolcrib.lazy import Lazy
@@ -24,6 +25,7 @@ from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
     from toolcrib.host.chat_services import ChatServices
+    from toolcrib.host.workflows import Workflows
 
 
 async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None) -> Host:
@@ -40,12 +42,32 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
     mcp = McpTools(core.servers, patience, registry.check_listed)
     sources = (native, inline, mcp)
     approvals, workspace = await open_approvals(
-        database, clock, paths, core.config, lambda: core.config, gate
+        database,
+        clock,
+        paths,
+        core.config,
+        lambda: core.config,
+        gate,
+        ServicePreviews(lambda: core.servers),
     )
     stack.push_async_callback(workspace.close)
     masker, telemetry, gate = core.masker, core.telemetry, approvals.gate
+
+    async def arrive(name: str) -> bool:
+        started = await mcp.arrive(name)
+        return await core.screening.settle() or started
+
     caller = Caller(
-        registry, sources, gate, audit, bus, settings, masker=masker, telemetry=telemetry, arrive=mcp.arrive
+        registry,
+        sources,
+        gate,
+        audit,
+        bus,
+        settings,
+        masker=masker,
+        telemetry=telemetry,
+        arrive=arrive,
+        settle=audit.settle if database.shared else None,
     )
     search = Retrieval(settings.retrieval.embedder, paths.cache / "vectors", core.secrets.get)
     stack.push_async_callback(search.close)
@@ -65,12 +87,15 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
         audit=audit,
         pages=await PageKeys.open(database, clock=clock),
         lazy_chats=Lazy(lambda: _open_chats(host)),
+        lazy_workflows=Lazy(lambda: _open_workflows(host)),
     )
     # Before the database closes, so that calls under way can still be recorded.
     stack.push_async_callback(host.servers.close)
     stack.push_async_callback(_close_chats, host)
+    stack.push_async_callback(_close_workflows, host)
     stack.push_async_callback(host.installs.removals.close)
     stack.push_async_callback(host.installs.setups.close)
+    stack.push_async_callback(host.sign_ins.close)
     approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
         WaitingChanged()
     )
@@ -83,6 +108,17 @@ def _open_chats(host: Host) -> ChatServices:
     from toolcrib.host.chat_services import open_chat_services
 
     return open_chat_services(host.core, host.toolset.workspace, lambda: len(host.tools()))
+
+
+def _open_workflows(host: Host) -> Workflows:
+    from toolcrib.host.workflows import Workflows
+
+    return Workflows(host)
+
+
+async def _close_workflows(host: Host) -> None:
+    if host.lazy_workflows.opened is not None:
+        await host.lazy_workflows.opened.runs.close()
 
 
 async def _close_chats(host: Host) -> None:

@@ -23,6 +23,44 @@ from toolcrib.tools.names import BORDER
 
 Json = dict[str, Any]
 _SENDING = ("send", "post", "publish", "reply", "mail", "message")
+_SERVICE_TITLES: Mapping[str, Mapping[str, str]] = {
+    "email": {
+        "send": "Send this email?",
+        "reply": "Send this reply?",
+        "draft": "Save this draft?",
+        "trash": "Move this email to the trash?",
+        "modify": "Change the labels of this email?",
+    },
+    "event": {
+        "create": "Create this event?",
+        "update": "Change this event?",
+        "delete": "Delete this event?",
+    },
+    "message": {
+        "send": "Send this message?",
+        "reply": "Send this reply?",
+        "edit": "Change this message?",
+        "delete": "Delete this message?",
+        "react": "Add this reaction?",
+    },
+    "screen": {
+        "click": "Click here?",
+        "type": "Type this?",
+        "press": "Press these keys?",
+        "scroll": "Scroll here?",
+        "drag": "Drag this?",
+        "fill": "Fill in this field?",
+        "act": "Use this control?",
+        "window": "Move or resize this window?",
+        "close": "Close this window?",
+        "open": "Open this application?",
+        "end": "Close this application?",
+        "read_clipboard": "Read the clipboard?",
+        "write_clipboard": "Change the clipboard?",
+        "macro": "Run this macro?",
+        "script": "Run this script?",
+    },
+}
 _WITHIN = {"chat": "session", "project": "project"}
 _NAMED = re.compile(rf"\b([\w-]+?){BORDER}(\w+)")
 """A tool by its public name, which people read as its server and its own."""
@@ -51,14 +89,16 @@ class QuestionWords:
         folder = str(detail.get("project") or "")
         arguments = detail.get("arguments") or {}
         held = await asyncio.to_thread(self._sandbox) if ours else ""
-        shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder=folder, sandbox=held)
+        shown: Exhibit = detail.get("preview", detail.get("exhibit", {}))
+        if not shown:
+            shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder=folder, sandbox=held)
         return {
-            **detail,
+            **{key: value for key, value in detail.items() if key != "preview"},  # the exhibit has it
             "title": _title(detail, tool, shown, ours=ours),
             "why": _why(detail, tool, shown),
             "exhibit": shown,
             "definition": "" if tool is None else tool.hash[:HASH_SHOWN],
-            "words": _rules(detail, "rule"),
+            "words": {} if "grant" in detail else _rules(detail, "rule"),
             "tool_words": _rules(detail, "tool_rule"),
         }
 
@@ -74,9 +114,21 @@ def _title(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit, *, ours
         return "Let this code run?"
     if shown["kind"] == "edit":
         return f"Let {who} {'write' if shown['new'] else 'edit'} this file?"
+    if detail.get("grant"):
+        return f"{detail['grant']}?"
+    if shown["kind"] in _SERVICE_TITLES:
+        return _service_title(shown, f"Let {who} run {name}?")
     if detail.get("flow") and any(word in name.lower() for word in _SENDING):
         return "Send this message outside?"
     return f"Let {who} run {name}?"
+
+
+def _service_title(shown: Exhibit, otherwise: str) -> str:
+    title = _SERVICE_TITLES[shown["kind"]].get(shown.get("action", ""), otherwise)
+    invited = len(shown.get("attendees", ()))
+    if not invited or not shown.get("notify"):
+        return title
+    return f"{title.removesuffix('?')} and notify {invited} {'person' if invited == 1 else 'people'}?"
 
 
 def _why(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.agent.client_requests import ClientRequests
 from toolcrib.clock import Clock
-from toolcrib.config.contents import SERVERS, Config
+from toolcrib.config.contents import SERVERS, Config, fingerprint
+from toolcrib.config.database_url import connection_url
+from toolcrib.config.entries import parse_entry
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.store import ConfigStore, new_document
 from toolcrib.events import Bus
+from toolcrib.host.screening import Screening
 from toolcrib.host.server_events import ServerEvents
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Tool
@@ -28,6 +31,8 @@ from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.servers.starts import StartSlots
 from toolcrib.store.database import Database, open_database
+from toolcrib.store.shared_keys import signing_key
+from toolcrib.store.shared_profiles import Profiles, overlaid, read_profiles
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
 from toolcrib.store.tool_pins import ToolPins
@@ -38,6 +43,9 @@ from toolcrib.tools.registry import Registry
 
 if TYPE_CHECKING:
     from toolcrib.telemetry.instruments import Instruments
+
+ADDED = "x-added"
+"""Marks an entry that is not in the config file."""
 
 
 @dataclass(kw_only=True)
@@ -53,17 +61,33 @@ class HostCore:
     """The last valid configuration."""
     secrets: SecretStore
     database: Database
+    database_url: str = field(repr=False)
+    """With its password; empty for the SQLite file."""
+    signing_key: bytes | None = field(repr=False)
+    """Shared by all hosts on the same database; None without a shared one."""
+    profiles: Profiles = field(repr=False)
+    """Profiles in the shared database; those of the config file are in `config` alone."""
     events: Bus[Event]
     telemetry: Instruments | None
     masker: Masker
     trust: Trust
     pins: ToolPins
     registry: Registry
+    screening: Screening
+    """Holds new tools with suspicious definitions."""
     client_requests: ClientRequests
     credentials: CredentialStore
     connector: Connector
     server_events: ServerEvents
     servers: Pool
+    holds_home: bool = True
+    """Whether this is the one host of its home; another runs beside it, for one command or client."""
+    added: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Entries that are not in the config file, such as the server of a workflow; `apply` starts them."""
+
+    async def read_config(self) -> Config:
+        """The config file with the shared profiles; raises `ConfigError`."""
+        return overlaid(await asyncio.to_thread(self.config_store.read), self.profiles)
 
     def tool(self, name: str) -> Tool | None:
         """The tool with this public name, if it exists."""
@@ -81,6 +105,7 @@ class HostCore:
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Apply a configuration to the servers; returns the names of the changed ones."""
         others = self._adopt(config)
+        config = self.config
         before = set(self.servers.names())
         changed = await self.servers.apply(
             self.server_events.entries.values(),
@@ -99,12 +124,15 @@ class HostCore:
 
     def _adopt(self, config: Config) -> tuple[str, ...]:
         """Store a configuration; returns the servers whose enabled tools changed."""
-        self.config = config
+        config = self.config = _with_added(config, self.added)
         entries = config.servers.values()
-        others = self.server_events.adopt(e for e in entries if self.only is None or e.name in self.only)
+        others = self.server_events.adopt(e for e in entries if self._is_wanted(e.name))
         for name in self.server_events.entries:
             self.registry.expect(name)
         return others
+
+    def _is_wanted(self, name: str) -> bool:
+        return self.only is None or name in self.only or name in self.added
 
 
 async def build_core(
@@ -122,7 +150,10 @@ async def build_core(
     config: Config = await asyncio.to_thread(store.read)
     settings = config.settings
     telemetry = await stack.enter_async_context(open_telemetry(os.environ))
-    database = await stack.enter_async_context(open_database(paths.database))
+    secrets = SecretStore(paths)
+    url = await asyncio.to_thread(connection_url, settings.database, secrets) if settings.database else ""
+    database = await stack.enter_async_context(open_database(url or paths.database))
+    profiles = await database.run(read_profiles) if database.shared else {}
     history = await ToolHistory.open(database, clock=clock)
     lists = await ToolLists.open(database)
     pins = await ToolPins.open(database, clock=clock)
@@ -130,7 +161,6 @@ async def build_core(
     everything = trust_config or os.environ.get(EVERYTHING) == "1"
     trust = await Trust.open(database, ours, clock=clock, everything=everything)
     guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
-    secrets = SecretStore(paths)
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, pins, prefix=settings.tool_prefix)
     masker = Masker()
@@ -138,7 +168,11 @@ async def build_core(
         partial(_server_of, registry), lambda: core.config.settings.agent, handlers
     )
     server_events = ServerEvents(registry, lists, bus, clock, telemetry)
+    stack.push_async_callback(server_events.close)
     pins.on_unstored = server_events.list_again
+    registry.screen = screening = Screening(registry, server_events.relist)
+    server_events.until_checked = screening.until_checked
+    stack.push_async_callback(screening.close)
     credentials = CredentialStore(secrets, masker.learn)
     connector = Connector(
         guard=guard,
@@ -146,6 +180,7 @@ async def build_core(
         secret=secrets.get,
         log_path=paths.server_log,
         installs=paths.data / "servers",
+        home=paths.home,
         handlers=client_requests.handlers(),
         max_message_bytes=settings.max_message_bytes,
         learn_secrets=masker.learn,
@@ -171,15 +206,19 @@ async def build_core(
         clock=clock,
         only=frozenset(only) if only is not None else None,
         config_store=store,
-        config=config,
+        config=overlaid(config, profiles),
         secrets=secrets,
         database=database,
+        database_url=url,
+        signing_key=await database.run(signing_key) if database.shared else None,
+        profiles=profiles,
         events=bus,
         telemetry=telemetry,
         masker=masker,
         trust=trust,
         pins=pins,
         registry=registry,
+        screening=screening,
         client_requests=client_requests,
         credentials=credentials,
         connector=connector,
@@ -187,6 +226,22 @@ async def build_core(
         servers=server_events.pool,
     )
     return core
+
+
+def _with_added(config: Config, added: Mapping[str, Mapping[str, Any]]) -> Config:
+    """The configuration with further entries; those of the file win, and removed ones are left out."""
+    kept = {name: entry for name, entry in config.servers.items() if ADDED not in entry.raw}
+    new = {name: raw for name, raw in added.items() if name not in kept}
+    if not new and len(kept) == len(config.servers):
+        return config
+    marks = {
+        name: mark for name, mark in config.fingerprints.items() if name in kept or name in config.broken
+    }
+    return replace(
+        config,
+        servers={**kept, **{name: parse_entry(name, {**raw, ADDED: True}) for name, raw in new.items()}},
+        fingerprints={**marks, **{name: fingerprint(raw) for name, raw in new.items()}},
+    )
 
 
 def _server_of(registry: Registry, tool: str) -> str | None:

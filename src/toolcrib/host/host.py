@@ -19,6 +19,8 @@ from toolcrib.events import Bus
 from toolcrib.host.approvals import Approvals
 from toolcrib.host.core import HostCore
 from toolcrib.host.installs import Installs
+from toolcrib.host.screening import other_names
+from toolcrib.host.sign_ins import SignIns
 from toolcrib.host.toolset import Toolset
 from toolcrib.lazy import Lazy
 from toolcrib.schema.approvals import Mode
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import User
     from toolcrib.host.chat_services import ChatServices
+    from toolcrib.host.workflows import Workflows
     from toolcrib.llm.model import Model
     from toolcrib.servers.trial import StepResult, TrialResult
 
@@ -61,18 +64,28 @@ class Host:
     """Every call that was made."""
     pages: PageKeys = field(repr=False)
     """The browsers that may use the page."""
+    sign_ins: SignIns = field(default_factory=SignIns, repr=False)
+    """Sign-ins of accounts that wait for the user in a browser."""
     lazy_chats: Lazy[ChatServices] = field(repr=False)
+    lazy_workflows: Lazy[Workflows] = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file is not in effect; None if it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
     lent: bool = False
     """True while a gateway offers the tools to clients; they do not get the terminal."""
+    reopen: Callable[[], None] | None = field(default=None, repr=False)
+    """Closes this host and opens it again in the same process; None if its owner cannot."""
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
     def chats(self) -> ChatServices:
         """Models, stored chats and running turns; opened on first use."""
         return self.lazy_chats.value
+
+    @property
+    def workflows(self) -> Workflows:
+        """Workflows and their runs; opened on first use."""
+        return self.lazy_workflows.value
 
     @property
     def servers(self) -> Pool:
@@ -104,6 +117,10 @@ class Host:
         return [
             tool for tool in found if (disabled or tool.enabled) and (server is None or tool.server == server)
         ]
+
+    def answering_tools(self) -> list[Tool]:
+        """The tools to offer to a model: not those of servers that do not answer their health checks."""
+        return [tool for tool in self.tools() if not tool.silent]
 
     async def call(
         self,
@@ -166,7 +183,7 @@ class Host:
             model=self._model(model),
             caller=self.toolset.caller,
             finder=ToolSelector(
-                self.tools,
+                self.answering_tools,
                 self.toolset.finder,
                 lambda: self.settings.retrieval,
                 self.toolset.workspace.owns,
@@ -227,6 +244,7 @@ class Host:
     async def ready(self) -> None:
         """Wait until no server is starting; each start has a timeout."""
         await self.servers.settle()
+        await self.core.screening.settle()
 
     async def try_server(
         self, name: str, on_step: Callable[[StepResult], None] = lambda step: None
@@ -245,9 +263,8 @@ class Host:
         return trial, review(name, trial.definitions, others=self.other_tool_names(name))
 
     def other_tool_names(self, server: str) -> frozenset[str]:
-        """The tool names of all other servers, both original and public."""
-        others = (tool for tool in self.tools(disabled=True) if tool.server != server)
-        return frozenset(name for tool in others for name in (tool.name, tool.definition.name))
+        """The names of all other servers and their tools, both original and public."""
+        return other_names(self.toolset.registry, server)
 
     async def agree(self, name: str) -> None:
         """Approve what a server runs and its current tools, on behalf of the user; it may then start."""
@@ -269,7 +286,7 @@ class Host:
         """Read the config file again and apply the changes; raises if it is invalid, and changes nothing."""
         async with self._reloading:
             try:
-                config = await asyncio.to_thread(self.core.config_store.read)
+                config = await self.core.read_config()
             except ConfigError as error:
                 self.config_error = error
                 self.events.publish(ConfigChanged(error=error.message))
@@ -295,6 +312,15 @@ class Host:
         for name in before - set(self.servers.names()):
             self.toolset.caller.counts.forget(name)
         return changed
+
+    def is_own_program(self, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+        """Whether a connection between these addresses comes from a command or a sandboxed server."""
+        above = self.toolset.workspace.keepers | self.servers.sandboxed()
+        if not above:
+            return False
+        from toolcrib.servers.processes.origin import comes_from
+
+        return comes_from(above, ours, theirs)
 
     def log_lines(self, server: str, count: int = 100) -> list[str]:
         """The last lines a server wrote to stderr, oldest first."""

@@ -14,14 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import ConfigError, HostRunning
+from toolcrib.schema.system_failures import hint_for
 
-_ANY = "Check the permissions of that folder, or set TOOLCRIB_HOME to another one."
-_HINTS = {
-    errno.ENOSPC: "The disk is full: free some space, or set TOOLCRIB_HOME to a folder on another disk.",
-    errno.EDQUOT: "Your quota is used up: free some space, or set TOOLCRIB_HOME to a folder on another disk.",
-    errno.EROFS: "The disk is read-only: set TOOLCRIB_HOME to a folder that can be written to.",
-}
-_DISK_ERRORS = (*_HINTS, errno.EACCES, errno.EPERM)
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 PAUSE = 0.01
 ATTEMPTS = 1000
 """Ten seconds: a process that only checks the lock releases it at once, but may be slow on a busy machine."""
@@ -67,9 +62,7 @@ def clear_disk_errors(home: Path) -> Iterator[None]:
 
 def unwritable(home: Path, error: OSError) -> ConfigError:
     """The error for a home that cannot be written."""
-    return ConfigError(
-        f"{home} cannot be written to: {error.strerror}.", hint=_HINTS.get(error.errno or 0, _ANY)
-    )
+    return ConfigError(f"{home} cannot be written to: {error.strerror}.", hint=hint_for(error))
 
 
 def _locked(descriptor: int) -> bool:

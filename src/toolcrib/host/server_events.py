@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from toolcrib.clock import Clock
-from toolcrib.config.review import is_bundled
+from toolcrib.config.review import is_bundled, launch_hash, launch_of
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, ServerChanged, ServerLogged, ServerNoticed
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
+from toolcrib.schema.tools import Tool
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import ToolCache
+from toolcrib.tasks import cancel_and_wait
+from toolcrib.tools.definitions import Problem
 from toolcrib.tools.registry import Registry
 
 logger = logging.getLogger(__name__)
+
+STEPS_AT_ONCE = 3
+"""Steps of a cached list that are taken at once: up to a few hundred tools."""
+MAX_LOGGED = 50
+"""Unusable tools of one list that are logged."""
 
 
 class Telemetry(Protocol):
@@ -46,7 +55,12 @@ class ServerEvents:
         self._telemetry = telemetry
         self.pool: Pool | None = None
         """Set once the pool exists; nothing happens to a server before that."""
+        self.until_checked: Callable[[str], Awaitable[None]] = _at_once
+        """Waits until new tools of a server have been checked, within a limit."""
         self.entries: Mapping[str, ServerEntry] = {}
+        self._unfinished: set[asyncio.Task[Any]] = set()
+        self._turns: dict[str, asyncio.Lock] = {}
+        """A server's lists are registered one after another, the newest last."""
         self._since: dict[str, tuple[ServerState, datetime]] = {}
 
     def since(self, server: str) -> datetime | None:
@@ -73,43 +87,75 @@ class ServerEvents:
 
     def list_again(self, server: str) -> None:
         """Register a server's current tools again, after a change of which are offered."""
-        tools = self._registry.snapshot.by_server.get(server, ())
-        if tools:
-            definitions = [dict(tool.definition.raw) for tool in tools]
-            self.listed(server, definitions, stale=any(tool.stale for tool in tools))
+        if self._turn(server).locked():
+            self._finish_later(self.relist(server), server)
+        elif tools := self._registry.snapshot.by_server.get(server):
+            definitions, stale = _definitions(tools)
+            self.listed(server, definitions, stale=stale)
+
+    async def relist(self, server: str) -> None:
+        """Like `list_again`, in short steps, after a list that is just being registered."""
+        async with self._turn(server):
+            if tools := self._registry.snapshot.by_server.get(server):
+                await _take_steps(self._listing(server, *_definitions(tools)))
+
+    async def close(self) -> None:
+        await cancel_and_wait(*self._unfinished)
 
     def changed(self, status: ServerStatus) -> None:
         """Publish the new state of a server."""
         known = self._since.get(status.name)
         if known is None or known[0] is not status.state:
             self._since[status.name] = (status.state, self._clock.now())
+        self._registry.mark_silent(status.name, status.unresponsive)
         self._bus.publish(ServerChanged(status))
         if self._telemetry is not None:
             self._telemetry.server_changed(status)
 
     def listed(self, server: str, definitions: list[Any], *, stale: bool) -> int:
         """Register a new tool list; a fresh one is also cached."""
+        steps = self._listing(server, definitions, stale)
+        for _ in range(STEPS_AT_ONCE):
+            try:
+                next(steps)
+            except StopIteration as end:
+                return cast("int", end.value)
+        self._finish_later(_take_steps(steps), server)
+        return len(definitions)
+
+    async def list_gradually(self, server: str, definitions: list[Any]) -> int:
+        """Register a new tool list in short steps."""
+        async with self._turn(server):
+            count = await _take_steps(self._listing(server, definitions, stale=False))
+        await self.until_checked(server)
+        return count
+
+    def _turn(self, server: str) -> asyncio.Lock:
+        return self._turns.setdefault(server, asyncio.Lock())
+
+    def _finish_later(self, work: Coroutine[Any, Any, Any], server: str) -> None:
+        task = asyncio.create_task(work, name=f"tools of {server}")
+        self._unfinished.add(task)
+        task.add_done_callback(self._unfinished.discard)
+
+    def _listing(self, server: str, definitions: list[Any], stale: bool) -> Generator[None, None, int]:
         entry = self.entries.get(server)
-        include = entry.include_tools if entry else ()
-        exclude = entry.exclude_tools if entry else ()
         try:
-            problems = self._registry.put(
+            problems = yield from self._registry.put_in_steps(
                 server,
                 "mcp",
                 definitions,
                 stale=stale,
-                include=include,
-                exclude=exclude,
+                include=entry.include_tools if entry else (),
+                exclude=entry.exclude_tools if entry else (),
                 # A developer changes the tools all the time; `watch` is part of what was approved.
                 pinned=entry is not None and not is_bundled(entry.raw) and not entry.watch,
+                launch=launch_hash(launch_of(entry.raw)) if entry is not None else "",
             )
         except ConfigError as error:
             logger.warning("tools refused", extra={"server": server, "reason": error.message})
             return 0
-        for problem in problems:
-            logger.warning(
-                "tool left out", extra={"server": server, "tool": problem.tool, "reason": problem.reason}
-            )
+        _log_problems(server, problems)
         if not stale:
             self._remember(server, definitions)
         return len(self._registry.snapshot.by_server.get(server, ()))
@@ -126,6 +172,7 @@ class ServerEvents:
         """Forget a server that is no longer configured, and its cached tools."""
         self._cache.forget(server)
         self._since.pop(server, None)
+        self._turns.pop(server, None)
         if self._telemetry is not None:
             self._telemetry.server_removed(server)
 
@@ -136,8 +183,8 @@ class ServerEvents:
             self._bus.publish(ServerLogged(server, str(params.get("level", "info")), params.get("data")))
 
     def _remember(self, server: str, definitions: list[Any]) -> None:
-        if self.pool is None:
-            return
+        if self.pool is None or server not in self.pool:
+            return  # removed while its list was being registered
         status = self.pool.status(server)
         self._cache.save(
             CachedTools(
@@ -149,6 +196,34 @@ class ServerEvents:
                 saved_at=self._clock.now(),
             )
         )
+
+
+async def _at_once(server: str) -> None:
+    """Nothing is checked."""
+
+
+async def _take_steps(steps: Generator[None, None, int]) -> int:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("int", end.value)
+        await asyncio.sleep(0)
+
+
+def _definitions(tools: Iterable[Tool]) -> tuple[list[Any], bool]:
+    """The definitions as listed, and whether they are cached ones."""
+    tools = tuple(tools)
+    return [dict(tool.definition.raw) for tool in tools], any(tool.stale for tool in tools)
+
+
+def _log_problems(server: str, problems: Sequence[Problem]) -> None:
+    for problem in problems[:MAX_LOGGED]:
+        logger.warning(
+            "tool left out", extra={"server": server, "tool": problem.tool, "reason": problem.reason}
+        )
+    if len(problems) > MAX_LOGGED:
+        logger.warning("more tools left out", extra={"server": server, "count": len(problems) - MAX_LOGGED})
 
 
 def _filters(entry: ServerEntry) -> tuple[tuple[str, ...], tuple[str, ...]]:

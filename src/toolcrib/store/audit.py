@@ -1,5 +1,7 @@
 """Records every call in batches without blocking callers; records are on disk within 50 ms.
 
+With a shared database, a call is answered once its record is stored.
+
 Disk errors never reach a caller: they are counted, records are kept for a retry as long as memory allows, and
 `doctor` reports them.
 """
@@ -20,9 +22,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from toolcrib.clock import Clock, SystemClock
+from toolcrib.errors import DatabaseError
 from toolcrib.schema.tools import CallRecord, Outcome
+from toolcrib.store.audit_expiry import delete_expired
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.database import BEHIND_BUSY_SECONDS, Database, is_lock, may_pass, transact
+from toolcrib.store.connection import Connection, transact
+from toolcrib.store.work_queue import BEHIND_BUSY_SECONDS, BRIEF_SECONDS, Database, is_lock, may_pass
 from toolcrib.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
@@ -31,7 +36,7 @@ T = TypeVar("T")
 
 FLUSH_AFTER = 0.05
 RETRY_AFTER = 1.0
-CAPACITY = 50_000
+CAPACITY = 120_000
 """Records held in memory while the database cannot be written; further ones are lost and counted."""
 BATCH = 5000
 """Records written at once; a full batch is written immediately."""
@@ -39,13 +44,18 @@ CLOSE_SECONDS = 10.0
 """How long closing waits for another process that locks the database."""
 GIVE_UP_SECONDS = 5.0
 """How much longer it waits for a running attempt."""
-JUMP = timedelta(days=30)
-"""A longer gap without records may be a wrong clock: nothing is deleted until the same time has passed."""
+SETTLE_SECONDS = 2.0
+"""How long a call waits for its record with a shared database."""
 PRUNE_EVERY = 6 * 3600.0
-_PRUNED_AT_ONCE = 5000
 
 COLUMNS = "time, tool, server, principal, session, outcome, ms, bytes, arguments, error, call_id, extra"
 _ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_TYPES = {"time": "BIGINT", "bytes": "BIGINT", "ms": "DOUBLE PRECISION"}
+_ARRAYS = ", ".join(f"CAST(? AS {_TYPES.get(name, 'TEXT')}[])" for name in COLUMNS.split(", "))
+_INSERT_ARRAYS = f"INSERT INTO calls ({COLUMNS}) SELECT * FROM unnest({_ARRAYS}) ON CONFLICT DO NOTHING"  # noqa: S608
+_INSERT_ONE = f"INSERT INTO calls ({COLUMNS}) VALUES {_ROW} ON CONFLICT DO NOTHING"  # noqa: S608
+"""For PostgreSQL: an array for each column, and a cheaper statement for one record. A record that is there
+already is one of a repeated batch."""
 _ROWS_AT_ONCE = 128
 """Rows of one statement, or half of that, a quarter and so on, so that SQLite caches each statement. Single
 rows made the writer and the event loop compete for the interpreter's lock, which cost a call more than
@@ -81,14 +91,26 @@ class AuditLog:
         self.lost = 0
         """Lost records."""
         self.last_error: str | None = None
+        self._at_once = database.shared
+        """Write each record as soon as possible: calls wait for it in `settle`."""
+        self._next: asyncio.Future[None] | None = None
+        """Done when the records that wait now are written, or could not be."""
         self._blocked = False
         self._blocked_by_lock = False
+        self._behind = False
+        """The write in progress takes long: no call waits for it."""
         self._in_hand = 0
+        self._closed = False
 
     @property
     def waiting(self) -> int:
-        """Records that are not on disk because the last attempt failed."""
-        return len(self._pending) if self._blocked else 0
+        """Records that are not on disk because the last attempt failed or has not ended."""
+        stuck = self._blocked or self._database.trouble is not None
+        return len(self._pending) + self._in_hand if stuck else 0
+
+    @property
+    def blocked_by(self) -> str | None:
+        return self.last_error if self._blocked else self._database.trouble
 
     @property
     def trouble(self) -> str | None:
@@ -107,6 +129,7 @@ class AuditLog:
             async with asyncio.timeout(CLOSE_SECONDS + GIVE_UP_SECONDS):
                 await self._flush_at_the_end()
         self._cancel_timer()
+        self._closed = True
         self._give_up(len(self._pending) + self._in_hand)
         self._pending = []
 
@@ -121,7 +144,24 @@ class AuditLog:
         if len(self._pending) >= self._batch and not self._blocked:
             self._start_writing()
         elif self._timer is None:
-            self._arm(self._flush_after)
+            self._arm(0 if self._at_once else self._flush_after)
+
+    async def settle(self) -> None:
+        """Wait until the records so far are written, so that a host that is killed loses no answered call.
+
+        Does not wait while the database cannot be written: records are then kept in memory.
+        """
+        if self._blocked or self._behind:
+            return
+        try:
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await (asyncio.shield(self._next_write()) if self._pending else self._idle.wait())
+        except TimeoutError:
+            self._behind = True
+
+    def _next_write(self) -> asyncio.Future[None]:
+        self._next = self._next or asyncio.get_running_loop().create_future()
+        return self._next
 
     async def flush(self) -> None:
         """Wait until everything recorded so far is on disk, or has failed once more."""
@@ -131,6 +171,11 @@ class AuditLog:
             self._start_writing()
             await self._idle.wait()
             left -= self._batch
+
+    async def _flush_for_a_while(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GIVE_UP_SECONDS):
+                await self.flush()
 
     async def _flush_at_the_end(self) -> None:
         """Retries while another process locks the database; tries once if it is the disk."""
@@ -152,7 +197,7 @@ class AuditLog:
         since: datetime | None = None,
     ) -> list[CallRecord]:
         """The latest calls, newest first; each filter must match exactly."""
-        await self.flush()
+        await self._flush_for_a_while()
         filters: dict[str, Any] = {
             "tool = ?": tool,
             "server = ?": server,
@@ -168,28 +213,20 @@ class AuditLog:
         )
         return [record_of(row) for row in rows]
 
-    async def look(self, at: Callable[[sqlite3.Connection], T]) -> T:
+    async def look(self, at: Callable[[Connection], T]) -> T:
         """Run a query once everything recorded so far is written."""
-        await self.flush()
+        await self._flush_for_a_while()
         return await self._database.run(at)
 
     async def prune(self) -> int:
         """Delete expired records; returns their number."""
-        now = self._clock.now()
-        if await self._database.run(partial(_is_after_jump, to_stored(now - JUMP), to_stored(now))):
-            return 0
-        oldest = to_stored(now - timedelta(days=self._days))
-        gone = 0
-        while deleted := await self._database.run(partial(_delete_before, oldest)):
-            # In portions, so that new records can be written in between.
-            gone += deleted
-        return gone
+        return await delete_expired(self._database, self._clock.now(), timedelta(days=self._days))
 
     async def _prune_for_ever(self) -> None:
         while True:
             try:
                 await self.prune()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, DatabaseError) as error:
                 self._note(error)
             await self._clock.sleep(PRUNE_EVERY)
 
@@ -209,18 +246,31 @@ class AuditLog:
         loop = asyncio.get_running_loop()
         self._idle.clear()
         self._in_hand = len(batch)
-        writing = self._database.submit(partial(_insert, batch), busy_seconds=BEHIND_BUSY_SECONDS)
-        writing.add_done_callback(partial(self._tell_loop, loop, batch))
+        patience = BRIEF_SECONDS if self._blocked_by_lock else BEHIND_BUSY_SECONDS
+        writing = self._database.submit(partial(_insert, batch), busy_seconds=patience)
+        waiting, self._next = (None, self._next) if self._pending else (self._next, None)
+        writing.add_done_callback(partial(self._tell_loop, loop, batch, waiting))
 
     def _tell_loop(
-        self, loop: asyncio.AbstractEventLoop, batch: list[CallRecord], written: Future[None]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        batch: list[CallRecord],
+        waiting: asyncio.Future[None] | None,
+        written: Future[None],
     ) -> None:
-        error = sqlite3.OperationalError("closed") if written.cancelled() else written.exception()
+        error = DatabaseError("closed") if written.cancelled() else written.exception()
         with contextlib.suppress(RuntimeError):  # the loop is closed: losses were counted
-            loop.call_soon_threadsafe(self._written, batch, error)
+            loop.call_soon_threadsafe(self._written, batch, waiting, error)
 
-    def _written(self, batch: list[CallRecord], error: BaseException | None) -> None:
+    def _written(
+        self, batch: list[CallRecord], waiting: asyncio.Future[None] | None, error: BaseException | None
+    ) -> None:
         self._idle.set()
+        self._behind = False
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
+        if self._closed:
+            return  # an attempt that ended too late; its records count as lost
         self._in_hand = 0
         self._blocked = error is not None and may_pass(error)
         self._blocked_by_lock = error is not None and is_lock(error)
@@ -233,7 +283,8 @@ class AuditLog:
         if error is not None and self._pending:
             self._arm(RETRY_AFTER)
         elif self._pending:
-            self._arm(0 if len(self._pending) >= self._batch else self._flush_after)
+            at_once = self._at_once or len(self._pending) >= self._batch
+            self._arm(0 if at_once else self._flush_after)
 
     def _note(self, error: BaseException) -> None:
         self.errors += 1
@@ -249,17 +300,26 @@ class AuditLog:
         self.lost += count
 
 
-def _insert(batch: list[CallRecord], connection: sqlite3.Connection) -> None:
+def _insert(batch: list[CallRecord], connection: Connection) -> None:
     rows = [_to_row(record) for record in batch]
     try:
-        transact(connection, partial(_insert_rows, rows))
+        _insert_all(rows, connection)
     except UnicodeEncodeError:
         # JSON may contain a lone surrogate; too rare to check in advance.
-        storable = [tuple(_storable(value) for value in row) for row in rows]
-        transact(connection, partial(_insert_rows, storable))
+        _insert_all([tuple(_storable(value) for value in row) for row in rows], connection)
 
 
-def _insert_rows(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
+def _insert_all(rows: list[tuple[Any, ...]], connection: Connection) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        transact(connection, partial(_insert_rows, rows))
+    # One statement and one answer of the server, whatever their number: calls wait for it.
+    elif len(rows) == 1:
+        connection.execute(_INSERT_ONE, rows[0])
+    else:
+        connection.execute(_INSERT_ARRAYS, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _insert_rows(rows: list[tuple[Any, ...]], connection: Connection) -> None:
     first, count = 0, _ROWS_AT_ONCE
     while first < len(rows):
         if first + count > len(rows):
@@ -273,21 +333,6 @@ def _insert_rows(rows: list[tuple[Any, ...]], connection: sqlite3.Connection) ->
 @cache
 def _insert_statement(rows: int) -> str:
     return f"INSERT INTO calls ({COLUMNS}) VALUES {', '.join([_ROW] * rows)}"  # noqa: S608
-
-
-def _is_after_jump(before: int, now: int, connection: sqlite3.Connection) -> bool:
-    """Whether the records newer than `before` follow a gap, as after a jump of the clock."""
-    statement = "SELECT max(time) FROM calls WHERE time < ?"
-    (last,) = connection.execute(statement, (before,)).fetchone()
-    if last is None:
-        return False
-    (following,) = connection.execute("SELECT min(time) FROM calls WHERE time > ?", (last,)).fetchone()
-    return bool(min(now, following if following is not None else now) - last > now - before)
-
-
-def _delete_before(oldest: int, connection: sqlite3.Connection) -> int:
-    statement = "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE time < ? LIMIT ?)"
-    return connection.execute(statement, (oldest, _PRUNED_AT_ONCE)).rowcount
 
 
 def _to_row(record: CallRecord) -> tuple[Any, ...]:
@@ -308,7 +353,6 @@ def _to_row(record: CallRecord) -> tuple[Any, ...]:
 
 
 def _storable(value: Any) -> Any:
-    """Text as valid UTF-8; other values unchanged."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

@@ -5,7 +5,6 @@ Functions for `AuditLog.look`; they write nothing.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from typing import Any
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.audit import COLUMNS, record_of
 from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.store.connection import Connection, escaped_like
 
 _COLUMNS = f"id, {COLUMNS}"
 
@@ -53,7 +53,7 @@ def place_of(found: FoundCall) -> Place:
 
 
 def find(
-    connection: sqlite3.Connection,
+    connection: Connection,
     wanted: CallFilter,
     limit: int,
     *,
@@ -70,14 +70,24 @@ def find(
     return [_found(row) for row in connection.execute(statement, (*values, limit))]
 
 
-def find_one(connection: sqlite3.Connection, call_id: str) -> FoundCall | None:
+def find_one(connection: Connection, call_id: str) -> FoundCall | None:
     """The call of this id; recent ones are found quickly."""
     statement = f"SELECT {_COLUMNS} FROM calls WHERE call_id = ? ORDER BY time DESC LIMIT 1"  # noqa: S608
     row = connection.execute(statement, (call_id,)).fetchone()
     return None if row is None else _found(row)
 
 
-def count(connection: sqlite3.Connection, wanted: CallFilter) -> int:
+def tools_in_session(connection: Connection, session: str) -> set[str]:
+    """The tools whose results are part of a session or of one of its parts, `session/…`."""
+    statement = (
+        "SELECT DISTINCT tool FROM calls WHERE outcome IN ('ok', 'tool_error')"
+        " AND (session = ? OR substr(coalesce(session, ''), 1, length(?)) = ?)"
+    )
+    part = f"{session}/"
+    return {str(row[0]) for row in connection.execute(statement, (session, part, part))}
+
+
+def count(connection: Connection, wanted: CallFilter) -> int:
     where, values = _where(wanted)
     statement = f"SELECT count(*) FROM calls {_clause(where)}"  # noqa: S608
     found: int = connection.execute(statement, values).fetchone()[0]
@@ -94,13 +104,14 @@ class Sums:
     """By outcome, without `ok`."""
 
 
-def sums(connection: sqlite3.Connection, since: datetime) -> Sums:
+def sums(connection: Connection, since: datetime) -> Sums:
     moment = to_stored(since)
     total = connection.execute("SELECT count(*) FROM calls WHERE time >= ?", (moment,)).fetchone()[0]
     # A full scan: an index would take three times as long for this many rows.
     not_well = (
-        f"SELECT outcome, count(*), sum({_SAID_NO}) FROM calls NOT INDEXED"  # noqa: S608
-        " WHERE time >= ? AND outcome <> 'ok' GROUP BY outcome"
+        f"SELECT outcome, count(*), sum(CASE WHEN {_SAID_NO} THEN 1 ELSE 0 END) FROM calls"  # noqa: S608
+        # `+` keeps SQLite from using the index.
+        " WHERE +time >= ? AND outcome <> 'ok' GROUP BY outcome"
     )
     rows = connection.execute(not_well, (moment,)).fetchall()
     said_yes = f"SELECT count(*) FROM calls WHERE {_RULE} AND time >= ?"  # noqa: S608
@@ -112,7 +123,7 @@ def sums(connection: sqlite3.Connection, since: datetime) -> Sums:
     )
 
 
-def uses_of_rules(connection: sqlite3.Connection, rules: Sequence[str]) -> dict[str, tuple[int, datetime]]:
+def uses_of_rules(connection: Connection, rules: Sequence[str]) -> dict[str, tuple[int, datetime]]:
     """How often each rule decided, and when last; unused rules are left out."""
     statement = f"SELECT count(*), max(time) FROM calls WHERE {_RULE}"  # noqa: S608
     found = ((rule, *connection.execute(statement, (rule,)).fetchone()) for rule in rules)
@@ -128,19 +139,19 @@ _ASKED = f"((extra IS NOT NULL AND json_extract(extra, '$.rule') = '{ASKED}') OR
 
 def _where(wanted: CallFilter) -> tuple[list[str], list[Any]]:
     parts: list[tuple[str, Sequence[Any]]] = [
-        (_any("tool GLOB ?", wanted.tools), wanted.tools),
-        (_any("ifnull(server, '') GLOB ?", wanted.servers), wanted.servers),
+        (_any("glob(?, tool)", wanted.tools), wanted.tools),
+        (_any("glob(?, coalesce(server, ''))", wanted.servers), wanted.servers),
         (
-            _any("(principal GLOB ? OR principal GLOB ?)", wanted.principals),
+            _any("(glob(?, principal) OR glob(?, principal))", wanted.principals),
             [pattern for name in wanted.principals for pattern in (name, f"{name}:*")],
         ),
         (
-            _any("substr(ifnull(session, ''), 1, length(?)) = ?", wanted.sessions),
+            _any("substr(coalesce(session, ''), 1, length(?)) = ?", wanted.sessions),
             [one for one in wanted.sessions for _ in range(2)],
         ),
         (_any("outcome = ?", wanted.outcomes), wanted.outcomes),
         (_any(f"({_RULE})", wanted.rules), wanted.rules),
-        *((_TEXT, [f"%{_escaped(text)}%"] * 3) for text in wanted.texts),
+        *((_TEXT, [f"%{escaped_like(text)}%"] * 3) for text in wanted.texts),
         (_ASKED if wanted.asked else "", ()),
         ("time >= ?" if wanted.since else "", [to_stored(wanted.since)] if wanted.since else ()),
         ("time < ?" if wanted.until else "", [to_stored(wanted.until)] if wanted.until else ()),
@@ -149,7 +160,7 @@ def _where(wanted: CallFilter) -> tuple[list[str], list[Any]]:
     return [clause for clause, _ in said], [value for _, values in said for value in values]
 
 
-_TEXT = "(tool LIKE ? ESCAPE '\\' OR arguments LIKE ? ESCAPE '\\' OR ifnull(error, '') LIKE ? ESCAPE '\\')"
+_TEXT = "(tool LIKE ? ESCAPE '\\' OR arguments LIKE ? ESCAPE '\\' OR coalesce(error, '') LIKE ? ESCAPE '\\')"
 
 
 def _any(clause: str, values: Sequence[object]) -> str:
@@ -158,10 +169,6 @@ def _any(clause: str, values: Sequence[object]) -> str:
 
 def _clause(where: Sequence[str]) -> str:
     return f"WHERE {' AND '.join(where)}" if where else ""
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def _found(row: tuple[Any, ...]) -> FoundCall:
@@ -173,7 +180,8 @@ HOURS = 24
 _HOUR = 3_600_000_000
 """Microseconds, as times are stored."""
 _COUNTED = """
-SELECT server, (? - time) / ?, COUNT(*), SUM(outcome NOT IN ('ok', 'cancelled', 'denied'))
+SELECT server, (? - time) / ?, COUNT(*),
+    SUM(CASE WHEN outcome IN ('ok', 'cancelled', 'denied') THEN 0 ELSE 1 END)
 FROM calls WHERE time > ? AND time <= ? AND server IS NOT NULL GROUP BY 1, 2
 """
 _TYPICAL = """
@@ -182,7 +190,7 @@ SELECT server, ms FROM (
         ROW_NUMBER() OVER (PARTITION BY server ORDER BY ms) AS place,
         COUNT(*) OVER (PARTITION BY server) AS many
     FROM calls WHERE time > ? AND time <= ? AND server IS NOT NULL AND outcome IN ('ok', 'tool_error')
-) WHERE place = (many + 1) / 2
+) AS placed WHERE place = (many + 1) / 2
 """
 
 
@@ -196,7 +204,7 @@ class ServerHours:
     """The median."""
 
 
-def call_hours(connection: sqlite3.Connection, now: datetime) -> dict[str, ServerHours]:
+def call_hours(connection: Connection, now: datetime) -> dict[str, ServerHours]:
     """The servers that were called in the last day."""
     until, since = to_stored(now), to_stored(now - timedelta(hours=HOURS))
     found: dict[str, ServerHours] = {}

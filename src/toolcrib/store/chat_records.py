@@ -6,7 +6,6 @@ A search matches titles and messages that contain all words, or parts of words.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +13,7 @@ from typing import Any
 
 from toolcrib.agent.chat import ChatInfo
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.database import transact
+from toolcrib.store.connection import Connection, contains_all, transact
 
 _INFO = """
     SELECT id, title, model, created, updated, parent,
@@ -28,11 +27,11 @@ EntryRow = tuple[str, int, int, str, str]
 """An entry's chat, position, time, kind and body."""
 
 
-def read_infos(connection: sqlite3.Connection, clause: str, values: Sequence[Any]) -> list[ChatInfo]:
+def read_infos(connection: Connection, clause: str, values: Sequence[Any]) -> list[ChatInfo]:
     return [_read_info(row) for row in connection.execute(f"{_INFO} {clause}", values)]
 
 
-def insert(info: ChatInfo, connection: sqlite3.Connection) -> None:
+def insert(info: ChatInfo, connection: Connection) -> None:
     connection.execute(
         "INSERT INTO chats (id, title, model, created, updated, parent, project, pinned, banned)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -50,15 +49,15 @@ def insert(info: ChatInfo, connection: sqlite3.Connection) -> None:
     )
 
 
-def insert_with(info: ChatInfo, rows: Sequence[EntryRow], connection: sqlite3.Connection) -> None:
-    def write(within: sqlite3.Connection) -> None:
+def insert_with(info: ChatInfo, rows: Sequence[EntryRow], connection: Connection) -> None:
+    def write(within: Connection) -> None:
         insert(info, within)
         within.executemany(_APPEND, rows)
 
     transact(connection, write)
 
 
-def update(info: ChatInfo, connection: sqlite3.Connection) -> None:
+def update(info: ChatInfo, connection: Connection) -> None:
     """Write everything that can change except entries."""
     connection.execute(
         "UPDATE chats SET title = ?, model = ?, project = ?, pinned = ?, banned = ?, deleted = ?"
@@ -75,7 +74,7 @@ def update(info: ChatInfo, connection: sqlite3.Connection) -> None:
     )
 
 
-def update_use(info: ChatInfo, connection: sqlite3.Connection) -> None:
+def update_use(info: ChatInfo, connection: Connection) -> None:
     """Write title, model and folder."""
     connection.execute(
         "UPDATE chats SET title = ?, model = ?, project = ? WHERE id = ?",
@@ -83,20 +82,20 @@ def update_use(info: ChatInfo, connection: sqlite3.Connection) -> None:
     )
 
 
-def entry_rows(chat: str, connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+def entry_rows(chat: str, connection: Connection) -> list[tuple[int, str, str]]:
     """The time, kind and body of each entry."""
     statement = "SELECT time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
     return connection.execute(statement, (chat,)).fetchall()
 
 
-def append(row: EntryRow, connection: sqlite3.Connection) -> None:
+def append(row: EntryRow, connection: Connection) -> None:
     transact(connection, lambda within: _append(row, within))
 
 
-def rewrite(row: EntryRow, mark: str, connection: sqlite3.Connection) -> None:
+def rewrite(row: EntryRow, mark: str, connection: Connection) -> None:
     """Replace the entry with this mark; append it if missing."""
 
-    def write(within: sqlite3.Connection) -> None:
+    def write(within: Connection) -> None:
         found = within.execute(
             "SELECT position FROM chat_entries"
             " WHERE chat = ? AND position >= ? AND json_extract(body, '$.mark') = ?",
@@ -112,23 +111,28 @@ def rewrite(row: EntryRow, mark: str, connection: sqlite3.Connection) -> None:
     transact(connection, write)
 
 
-def _append(row: EntryRow, within: sqlite3.Connection) -> None:
-    try:
-        within.execute(_APPEND, row)
-    except sqlite3.IntegrityError:
+def _append(row: EntryRow, within: Connection) -> None:
+    while not within.execute(f"{_APPEND} ON CONFLICT DO NOTHING", row).rowcount:
+        if _is_written(row, within):
+            break
         # Another process added to the chat meanwhile: both entries are kept.
         last = within.execute("SELECT max(position) FROM chat_entries WHERE chat = ?", row[:1]).fetchone()
-        if last[0] is None:
-            raise
-        within.execute(_APPEND, (row[0], last[0] + 1, *row[2:]))
+        row = (row[0], last[0] + 1, *row[2:])
     within.execute("UPDATE chats SET updated = ? WHERE id = ?", (row[2], row[0]))
 
 
-def copy(info: ChatInfo, source: str, count: int, connection: sqlite3.Connection) -> None:
-    def write(within: sqlite3.Connection) -> None:
+def _is_written(row: EntryRow, within: Connection) -> bool:
+    """Whether this is a retry, after the connection was lost, of what had been written."""
+    statement = "SELECT time, kind, body FROM chat_entries WHERE chat = ? AND position = ?"
+    found: tuple[int, str, str] | None = within.execute(statement, row[:2]).fetchone()
+    return found == row[2:]
+
+
+def copy(info: ChatInfo, source: str, count: int, connection: Connection) -> None:
+    def write(within: Connection) -> None:
         insert(info, within)
         within.execute(
-            "INSERT INTO chat_entries SELECT ?, position, time, kind, body FROM chat_entries"
+            "INSERT INTO chat_entries SELECT CAST(? AS TEXT), position, time, kind, body FROM chat_entries"
             " WHERE chat = ? AND position < ?",
             (info.id, source, count),
         )
@@ -136,11 +140,11 @@ def copy(info: ChatInfo, source: str, count: int, connection: sqlite3.Connection
     transact(connection, write)
 
 
-def erase(chat: str, connection: sqlite3.Connection) -> None:
+def erase(chat: str, connection: Connection) -> None:
     connection.execute("DELETE FROM chats WHERE id = ?", (chat,))
 
 
-def erase_deleted(before: datetime, connection: sqlite3.Connection) -> None:
+def erase_deleted(before: datetime, connection: Connection) -> None:
     connection.execute("DELETE FROM chats WHERE deleted < ?", (to_stored(before),))
 
 
@@ -181,7 +185,7 @@ class ChatMatch:
     """The entry that contains them; None for the title."""
 
 
-def search(words: str, limit: int, connection: sqlite3.Connection) -> list[ChatMatch]:
+def search(words: str, limit: int, connection: Connection) -> list[ChatMatch]:
     wanted = words.split()
     if not wanted:
         return []
@@ -199,13 +203,13 @@ def search(words: str, limit: int, connection: sqlite3.Connection) -> list[ChatM
     return found
 
 
-def _said(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[int, str]]:
+def _said(words: list[str], connection: Connection) -> dict[str, tuple[int, str]]:
     """By chat, the last message with all words."""
     long = [word for word in words if len(word) >= _SHORTEST]
     short = [word.casefold() for word in words if len(word) < _SHORTEST]
     if long:
-        wanted = " AND ".join(_quoted(word) for word in long)
-        rows = connection.execute(f"{_PLACES} WHERE chat_words MATCH ? ORDER BY position", (wanted,))
+        clause, values = contains_all(connection, "chat_words", "text", long)
+        rows = connection.execute(f"{_PLACES} WHERE {clause} ORDER BY position", values)
     else:
         rows = connection.execute(f"{_PLACES} ORDER BY position")
     found = {
@@ -216,7 +220,7 @@ def _said(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[i
     return {**_interrupted(words, connection), **found}
 
 
-def _interrupted(words: list[str], connection: sqlite3.Connection) -> dict[str, tuple[int, str]]:
+def _interrupted(words: list[str], connection: Connection) -> dict[str, tuple[int, str]]:
     """By chat, the last interrupted answer with all words."""
     wanted = [word.casefold() for word in words]
     return {
@@ -224,10 +228,6 @@ def _interrupted(words: list[str], connection: sqlite3.Connection) -> dict[str, 
         for chat, position, text in connection.execute(_PARTIAL)
         if all(word in text.casefold() for word in wanted)
     }
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
 
 
 def _excerpt(text: str, word: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from toolcrib.store.columns import from_stored
-from toolcrib.store.database import Database
+from toolcrib.store.connection import Connection
+from toolcrib.store.reading import beside_loop
+from toolcrib.store.work_queue import Database
 
 _MOST_KNOWN = 5000
 """Cached states: they change only when an entry is added."""
@@ -46,10 +47,7 @@ class ChatRows:
         """All entries of a chat, by its full id."""
         statement = "SELECT position, time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
         rows = await self._database.run(lambda within: within.execute(statement, (chat,)).fetchall())
-        return [
-            ChatRow(position=position, time=from_stored(time), kind=kind, body=json.loads(body))
-            for position, time, kind, body in rows
-        ]
+        return await beside_loop(rows, _read_rows, rows)
 
     async def standings(self, chats: Sequence[tuple[str, int]]) -> dict[str, ChatStanding]:
         """The states of these chats, each given with its number of entries."""
@@ -61,6 +59,13 @@ class ChatRows:
         while len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
         return standings
+
+
+def _read_rows(rows: Sequence[tuple[int, int, str, str]]) -> list[ChatRow]:
+    return [
+        ChatRow(position=position, time=from_stored(time), kind=kind, body=json.loads(body))
+        for position, time, kind, body in rows
+    ]
 
 
 INTERRUPTED = "interrupted"
@@ -82,7 +87,7 @@ def _ending(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
     return "answered" if said and not calls else INTERRUPTED
 
 
-def _standing(chat: str, connection: sqlite3.Connection) -> ChatStanding:
+def _standing(chat: str, connection: Connection) -> ChatStanding:
     calls = connection.execute(
         "SELECT count(*) FROM chat_entries AS entry, json_each(entry.body, '$.parts') AS part"
         " WHERE entry.chat = ? AND entry.kind = 'said' AND json_extract(part.value, '$.type') = 'call'",

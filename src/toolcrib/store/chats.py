@@ -5,18 +5,19 @@ A deleted chat can be restored for a while before it is removed.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import itertools
 import json
 import logging
 import re
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 
 from toolcrib.agent.chat import Chat, ChatInfo, Entry
 from toolcrib.agent.entry_json import entry_json, read_entry
@@ -25,9 +26,13 @@ from toolcrib.errors import NotFound
 from toolcrib.store import chat_records
 from toolcrib.store.chat_records import ChatMatch, search
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.database import Database
+from toolcrib.store.connection import Connection
+from toolcrib.store.reading import beside_loop
+from toolcrib.store.work_queue import Database
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 LAST = "last"
 KEPT_DELETED = timedelta(days=30)
@@ -66,14 +71,14 @@ class Chats:
             banned=tuple(dict.fromkeys(banned)),
         )
         rows = [_row(info.id, position, now, entry) for position, entry in enumerate(entries)]
-        await self._database.run(partial(chat_records.insert_with, info, rows))
+        await self._run(partial(chat_records.insert_with, info, rows))
         return Chat(info, list(entries), [now] * len(entries))
 
     async def load(self, chat: str) -> Chat:
         """A chat with all its entries; raises `NotFound`."""
         info = await self._find(chat)
-        rows = await self._database.run(partial(chat_records.entry_rows, info.id))
-        entries = [read_entry(kind, json.loads(body)) for _, kind, body in rows]
+        rows = await self._run(partial(chat_records.entry_rows, info.id))
+        entries = await beside_loop(rows, _read_entries, rows)
         return Chat(info, entries, [from_stored(time) for time, _, _ in rows])
 
     async def title(self, chat: str) -> str | None:
@@ -89,7 +94,7 @@ class Chats:
         """Replace the entry with this mark, at this position or later; append it if missing."""
         now = self._clock.now()
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             # Encoded here, in the database's thread, because answers can be long.
             chat_records.rewrite(_row(chat, position, now, entry), mark, connection)
 
@@ -101,7 +106,7 @@ class Chats:
 
     async def flush(self) -> None:
         """Wait until everything is on disk."""
-        await self._database.run(lambda connection: None)
+        await self._run(lambda connection: None)
 
     async def list(self, limit: int = 50, *, before: datetime | None = None) -> Sequence[ChatInfo]:
         """The latest chats first; `before` for those last used earlier."""
@@ -111,7 +116,7 @@ class Chats:
 
     async def search(self, words: str, limit: int = 50) -> Sequence[ChatMatch]:
         """Chats with all of these words in one message or in the title, latest first."""
-        return await self._database.run(partial(search, words, limit))
+        return await self._run(partial(search, words, limit))
 
     async def rename(self, chat: str, title: str) -> ChatInfo:
         return await self._change(chat, title=" ".join(title.split()))
@@ -141,7 +146,7 @@ class Chats:
             updated=now,
             entries=count,
         )
-        await self._database.run(partial(chat_records.copy, info, whole.id, count))
+        await self._run(partial(chat_records.copy, info, whole.id, count))
         return Chat(info, whole.entries[:count], whole.times[:count])
 
     async def _fork_title(self, title: str) -> str:
@@ -156,7 +161,7 @@ class Chats:
     async def delete(self, chat: str) -> ChatInfo:
         """Delete a chat; `restore` brings it back until it is removed after some weeks."""
         now = self._clock.now()
-        await self._database.run(partial(chat_records.erase_deleted, now - KEPT_DELETED))
+        await self._run(partial(chat_records.erase_deleted, now - KEPT_DELETED))
         return await self._change(chat, deleted=now)
 
     async def deleted(self, limit: int = 50) -> Sequence[ChatInfo]:
@@ -167,7 +172,7 @@ class Chats:
         """Raises `NotFound` if it is not deleted."""
         info = await self._find(chat, deleted=True)
         restored = replace(info, deleted=None)
-        await self._database.run(partial(chat_records.update, restored))
+        await self._run(partial(chat_records.update, restored))
         return restored
 
     async def erase(self, chat: str) -> None:
@@ -176,15 +181,15 @@ class Chats:
             info = await self._find(chat)
         except NotFound:
             info = await self._find(chat, deleted=True)
-        await self._database.run(partial(chat_records.erase, info.id))
+        await self._run(partial(chat_records.erase, info.id))
 
     async def _change(self, chat: str, **changes: object) -> ChatInfo:
         info: ChatInfo = replace(await self._find(chat), **changes)  # type: ignore[arg-type]
-        await self._database.run(partial(chat_records.update, info))
+        await self._run(partial(chat_records.update, info))
         return info
 
     async def _infos(self, clause: str, *values: object) -> Sequence[ChatInfo]:
-        return await self._database.run(lambda within: chat_records.read_infos(within, clause, values))
+        return await self._run(lambda within: chat_records.read_infos(within, clause, values))
 
     async def _find(self, chat: str, *, deleted: bool = False) -> ChatInfo:
         if chat == LAST:
@@ -201,7 +206,11 @@ class Chats:
         several = "Several chats begin with" if chat and found else "There is no chat called"
         raise NotFound(f"{several} {chat!r}.", hint="List them with: toolcrib chat --list")
 
-    def _submit(self, work: Callable[[sqlite3.Connection], None]) -> None:
+    async def _run(self, work: Callable[[Connection], T]) -> T:
+        """After the entries that wait to be written, so that none is missing or overtaken."""
+        return await self._database.run(work, in_order=True)
+
+    def _submit(self, work: Callable[[Connection], None]) -> None:
         self._database.keep(work).add_done_callback(self._take_in)
 
     def _take_in(self, written: Future[None]) -> None:
@@ -219,6 +228,10 @@ def _fork_titles(title: str) -> Iterator[str]:
     plain = _FORK.sub("", title)
     yield f"{plain} (fork)"
     yield from (f"{plain} (fork {number})" for number in itertools.count(2))
+
+
+def _read_entries(rows: Sequence[tuple[int, str, str]]) -> builtins.list[Entry]:
+    return [read_entry(kind, json.loads(body)) for _, kind, body in rows]
 
 
 def _row(chat: str, position: int, time: datetime, entry: Entry) -> chat_records.EntryRow:

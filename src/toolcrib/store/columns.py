@@ -1,21 +1,24 @@
 """Values as the database stores them: times as microseconds since 1970, texts with lone surrogates as blobs.
 
-SQLite text is UTF-8, which has no lone surrogates. A blob never equals a text, so that different texts stay
-different, also in a primary key.
+Text in a database is UTF-8, which has no lone surrogates, and in PostgreSQL no null character. A blob never
+equals a text, so that different texts stay different, also in a primary key. PostgreSQL keeps a blob as text
+with a mark.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from toolcrib.store.database import transact
+from toolcrib.store.connection import ROW_ERRORS, Connection, statement_may_fail, transact
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+BLOB_MARK = "\ufdd0"
+"""Begins a blob in a text column: no character, and in no text that `to_column` lets through."""
 
 
 def to_stored(moment: datetime) -> int:
@@ -28,14 +31,16 @@ def from_stored(stored: int) -> datetime:
 
 
 def to_column(text: str) -> str | bytes:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
+    if "\0" not in text and not text.startswith(BLOB_MARK):
+        with contextlib.suppress(UnicodeEncodeError):
+            text.encode()
+            return text
+    return text.encode("utf-8", "surrogatepass")
 
 
 def from_column(stored: str | bytes) -> str:
+    if isinstance(stored, str) and stored.startswith(BLOB_MARK):
+        stored = bytes.fromhex(stored.removeprefix(BLOB_MARK))
     return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
 
 
@@ -44,16 +49,16 @@ logger = logging.getLogger(__name__)
 Row = tuple[Any, ...]
 
 
-def write_each(connection: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> list[Row]:
-    """Write rows in one transaction; returns those that could not be stored. Raises `sqlite3.Error` if none
-    could."""
+def write_each(connection: Connection, statement: str, rows: Sequence[Row]) -> list[Row]:
+    """Write rows in one transaction; returns those that could not be stored. Raises if none could."""
     return transact(connection, lambda within: [row for row in rows if not _wrote(within, statement, row)])
 
 
-def _wrote(connection: sqlite3.Connection, statement: str, row: Row) -> bool:
+def _wrote(connection: Connection, statement: str, row: Row) -> bool:
     try:
-        connection.execute(statement, row)
-    except (sqlite3.Error, UnicodeError, OverflowError) as error:
+        with statement_may_fail(connection):
+            connection.execute(statement, row)
+    except ROW_ERRORS as error:
         if not connection.in_transaction:
             raise  # SQLite rolled back the whole transaction, as on a full disk
         logger.error("a row cannot be stored", extra={"reason": str(error)})

@@ -1,7 +1,7 @@
-"""One SQLite file, used by a single thread; others submit work and need not wait for the disk.
+"""One SQLite file, or PostgreSQL if the crib is shared; opened here, used through `Database`.
 
-Write-ahead logging, synchronised at checkpoints: a killed process loses nothing that was committed, a power
-cut at most the last moments. Several processes may share the file.
+SQLite: write-ahead logging, synchronised at checkpoints: a killed process loses nothing that was committed, a
+power cut at most the last moments. Several processes may share the file.
 """
 
 from __future__ import annotations
@@ -12,179 +12,163 @@ import logging
 import os
 import sqlite3
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from toolcrib.errors import ConfigError
-from toolcrib.store.migrations import migrate
+from toolcrib.store.connection import Connection, transact
+from toolcrib.store.migration_backups import migrate_safely
+from toolcrib.store.work_queue import BRIEF_SECONDS, BUSY_SECONDS, Database, Engine, is_lock
+
+__all__ = ["Database", "incident_file", "is_foreign", "is_lock", "open_database", "transact"]
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-BUSY_SECONDS = 15.0
-"""How long to wait for another process that is writing."""
-BEHIND_BUSY_SECONDS = 1.0
-"""The same for background writes: they are retried, and others can use the thread in between."""
-RETRY_AFTER = 1.0
-MAX_KEPT = 10_000
 EMPTIED = -1
 """Stands for the inode of an empty file."""
 CLOSE_SECONDS = 20.0
-_LOCKS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_PASSING = (*_LOCKS, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+LOOK_AGAIN = 5.0
+"""Seconds between attempts to restore a database that was deleted."""
+_BRIEFLY = f"PRAGMA busy_timeout = {int(BRIEF_SECONDS * 1000)}"
 
 
-class Database:
-    """Created by `open_database`. Private methods run in its thread."""
+class SqliteFile:
+    """An open file; deleted, emptied or replaced by others, it is noticed and a valid one is used."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
-        self.path = path
-        self.trouble: str | None = None
-        """Why writes are waiting now."""
+    shared = False
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self.path: Path | None = path
         self.incident: str | None = None
-        """What happened to the file while it was open."""
-        self._connection = connection
+        self._path = path
+        self._next_look = 0.0
+        was_empty = _identity(path)[1:2] == (EMPTIED,)
+        self._connection = _connect(path)
         self._file = _identity(path)
-        self._thread = thread
-        self._loop = asyncio.get_running_loop()
-        self._kept: deque[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]] = deque()
+        if was_empty:
+            self._report(f"The database {path} was empty, and a new one was created.")
 
-    @property
-    def waiting(self) -> int:
-        """Writes that were not possible yet."""
-        return len(self._kept)
-
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run work on the connection, after everything submitted before, and return its result."""
-        return await asyncio.wrap_future(self.submit(work))
-
-    def submit(
-        self, work: Callable[[sqlite3.Connection], T], *, busy_seconds: float = BUSY_SECONDS
-    ) -> Future[T]:
-        """Submit work without waiting; it waits up to `busy_seconds` for another process that is writing."""
-        return self._thread.submit(self._do, work, busy_seconds)
-
-    def keep(self, work: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Write in the background; a lock or a full disk is retried, in order."""
-        written: Future[T] = Future()
-        self._thread.submit(self._take_up, work, written)
-        return written
-
-    def _do(self, work: Callable[[sqlite3.Connection], T], busy_seconds: float) -> T:
-        self._check_file()
-        if busy_seconds == BUSY_SECONDS:
+    def do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
+        if _identity(self._path) != self._file and time.monotonic() >= self._next_look:
+            self._recover()
+        if busy_seconds == BRIEF_SECONDS:
             return work(self._connection)
         with _patience(self._connection, busy_seconds):
             return work(self._connection)
 
-    def _take_up(self, work: Callable[[sqlite3.Connection], Any], written: Future[Any]) -> None:
-        if len(self._kept) >= MAX_KEPT:
-            written.set_exception(sqlite3.OperationalError(f"{MAX_KEPT} writes are waiting already"))
+    def interrupt(self) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _recover(self) -> None:
+        """The file was deleted, emptied or replaced: continue with a valid one, with its content if possible.
+
+        The deleted file still exists while it is open. Until its content can be written to the old place, it
+        stays in use.
+        """
+        now = _identity(self._path)
+        replaced = now[:2] != self._file[:2]
+        if not replaced and not self._file[2]:
+            self._file = now  # SQLite created the write-ahead log later
             return
-        self._kept.append((work, written))
-        if len(self._kept) == 1:
-            self._write_kept()
+        if replaced and (connection := _other_of_ours(self._path)) is not None:
+            self._use(connection, "was replaced by another one, which is used from now on.")
+        elif (spare := self._saved()) is not None:
+            _set_aside(self._path)
+            spare.replace(self._path)
+            self._use(_connect(self._path), "was deleted, emptied or replaced; its content was restored.")
+        elif now[1:2] == (EMPTIED,):
+            _remove(self._path)
+            self._use(_connect(self._path), "was emptied, and a new one was created.")
+        else:
+            self._next_look = time.monotonic() + LOOK_AGAIN
+            self._report(f"The database {self._path} was deleted or replaced, and cannot be restored yet.")
 
-    def _write_kept(self) -> None:
-        while self._kept:
-            work, written = self._kept[0]
-            try:
-                result = self._do(work, BEHIND_BUSY_SECONDS)
-            except Exception as error:  # noqa: BLE001 - passed to the submitter
-                if may_pass(error):
-                    self._try_again_later(str(error))
-                    return
-                written.set_exception(error)
-            else:
-                written.set_result(result)
-            self._kept.popleft()
-        self.trouble = None
-
-    def _try_again_later(self, trouble: str) -> None:
-        if self.trouble is None:
-            logger.error("The database cannot be written at the moment: %s", trouble)
-        self.trouble = trouble
-        with contextlib.suppress(RuntimeError):  # the loop or the thread is closed
-            self._loop.call_soon_threadsafe(self._loop.call_later, RETRY_AFTER, self._try_again)
-
-    def _try_again(self) -> None:
-        with contextlib.suppress(RuntimeError):
-            self._thread.submit(self._write_kept)
-
-    def _check_file(self) -> None:
-        """Notice that the file was deleted, emptied or replaced, and continue with a valid one."""
-        now = _identity(self.path)
-        if now == self._file:
-            return
-        spare = self._saved() if now is None else None
+    def _use(self, connection: sqlite3.Connection, what: str) -> None:
         with contextlib.suppress(sqlite3.Error):
             self._connection.close()
-        if now is None or now[1] == EMPTIED:
-            _remove(self.path)
-        if spare is not None:
-            spare.replace(self.path)
-        self._connection = _connect(self.path)
-        self._file = _identity(self.path)
-        what = "deleted; its content was restored" if now is None else "emptied or replaced"
-        self.incident = f"The database {self.path} was {what} while it was in use."
-        logger.error(self.incident)
+        self._connection = connection
+        self._file = _identity(self._path)
+        self._report(f"While it was in use, the database {self._path} {what}")
+
+    def _report(self, incident: str) -> None:
+        """Log it, and write it down for `doctor`."""
+        if incident == self.incident:
+            return
+        self.incident = incident
+        logger.error(incident)
+        with contextlib.suppress(OSError), incident_file(self._path).open("a", encoding="utf-8") as notes:
+            notes.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {incident}\n")
 
     def _saved(self) -> Path | None:
-        """A copy of the deleted file, which still exists while it is open."""
-        spare = self.path.with_name(f"{self.path.name}.saved")
+        """A copy of the open file; None if that is not possible now, or it is damaged."""
+        spare = self._path.with_name(f"{self._path.name}.saved-{os.getpid()}")
         try:
+            spare.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            spare.unlink(missing_ok=True)
+            spare.touch(0o600)
             with contextlib.closing(sqlite3.connect(spare)) as copy:
                 self._connection.backup(copy)
-        except sqlite3.Error:
-            spare.unlink(missing_ok=True)
-            return None
-        return spare
+                whole = copy.execute("PRAGMA quick_check(1)").fetchone() == ("ok",) and _has_our_tables(copy)
+        except (sqlite3.Error, OSError):
+            whole = False
+        if not whole:
+            with contextlib.suppress(OSError):
+                spare.unlink(missing_ok=True)
+        return spare if whole else None
 
-    def _close(self) -> None:
-        self._write_kept()
-        for _, written in self._kept:
-            written.set_exception(sqlite3.OperationalError(self.trouble or "the database was closed"))
-        self._connection.close()
+
+def incident_file(path: Path) -> Path:
+    """Where incidents are written down; the user deletes it."""
+    return path.with_name(f"{path.name}.incident")
 
 
 @asynccontextmanager
-async def open_database(path: Path) -> AsyncIterator[Database]:
-    """Open the file, created and migrated if necessary; closed when the block ends.
+async def open_database(place: Path | str) -> AsyncIterator[Database]:
+    """Open a SQLite file or a `postgresql://` URL, created and migrated if necessary; closed when the block
+    ends.
 
     Raises `ConfigError` if it cannot be used.
     """
+    if isinstance(place, str) and find_spec("psycopg") is None:
+        from toolcrib.serverkit.extras import ensure
+
+        await ensure("postgres")
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolcrib-store")
     try:
-        connection = await asyncio.wrap_future(thread.submit(_connect, path))
-        database = Database(path, connection, thread)
+        engine = await asyncio.wrap_future(thread.submit(_opened, place))
+        database = Database(engine, thread)
         try:
             yield database
         finally:
             # The thread works in order: everything submitted before is written first, even if this wait is
             # cancelled.
-            closing = asyncio.wrap_future(thread.submit(database._close))
+            closing = asyncio.wrap_future(database.close_in_thread())
             await asyncio.shield(asyncio.wait({closing}, timeout=CLOSE_SECONDS))
             if not closing.done():
                 logger.error("The database was closed before everything was written: %s", database.trouble)
+                database.interrupt()
     finally:
         thread.shutdown(wait=False, cancel_futures=True)
 
 
-def may_pass(error: BaseException) -> bool:
-    """Whether a retry may succeed: a lock, a full disk, an unreachable file."""
-    if not isinstance(error, sqlite3.OperationalError):
-        return False
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _PASSING
+def _opened(place: Path | str) -> Engine:
+    if isinstance(place, Path):
+        return SqliteFile(place)
+    from toolcrib.store.postgres.server import PostgresServer
 
-
-def is_lock(error: BaseException) -> bool:
-    """Whether another process locks the file."""
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _LOCKS
+    return PostgresServer(place)
 
 
 @contextlib.contextmanager
@@ -193,36 +177,58 @@ def _patience(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+        connection.execute(_BRIEFLY)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Identifies the file; None if missing. An emptied file is a different one."""
+def _identity(path: Path) -> tuple[int, ...]:
+    """Identifies the file and its write-ahead log; empty if missing. An emptied file is a different one."""
     try:
         status = path.stat()
     except OSError:
+        return ()
+    try:
+        log = os.stat(f"{path}-wal").st_ino  # noqa: PTH116 - with each use of the database
+    except OSError:
+        log = 0
+    return (status.st_dev, status.st_ino if status.st_size else EMPTIED, log)
+
+
+def _other_of_ours(path: Path) -> sqlite3.Connection | None:
+    """The database that replaced ours, if it is one that can be used."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            ours = _has_our_tables(connection)
+        return _connect(path) if ours else None
+    except (sqlite3.Error, ConfigError):
         return None
-    return (status.st_dev, status.st_ino if status.st_size else EMPTIED)
+
+
+def _has_our_tables(connection: sqlite3.Connection) -> bool:
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'calls'")
+    return found.fetchone() is not None
+
+
+def is_foreign(connection: sqlite3.Connection) -> bool:
+    """Whether another program made the database."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return tables > 0 and not _has_our_tables(connection)
+
+
+def _set_aside(path: Path) -> None:
+    """Keep what is in the place of the database under another name."""
+    if not path.exists() and not path.is_symlink():
+        _remove(path)
+        return
+    aside = path.with_name(f"{path.name}.replaced-{time.time_ns()}")
+    for ending in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
 
 
 def _remove(path: Path) -> None:
     """The file and SQLite's two files beside it."""
     for ending in ("", "-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
-
-
-def transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    """Run work in one write transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        result = work(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        # A full disk may have rolled back already.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return result
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -232,8 +238,14 @@ def _connect(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         raise _unusable(path, error) from error
     try:
+        if is_foreign(connection):
+            raise ConfigError(
+                f"{path} is a database of another program.",
+                hint="Move it elsewhere; a new one is created.",
+            )
         _configure(connection)
-        migrate(connection)
+        migrate_safely(connection, path)
+        connection.execute(_BRIEFLY)
     except sqlite3.Error as error:
         connection.close()
         raise _unusable(path, error) from error
@@ -268,8 +280,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            if not is_lock(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
 

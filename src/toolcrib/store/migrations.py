@@ -168,6 +168,38 @@ STEPS: tuple[tuple[str, ...], ...] = (
         # Interrupted answers are rewritten while they grow, so they are not in `chat_words`.
         "CREATE INDEX partial_answers ON chat_entries (kind) WHERE kind = 'partial'",
     ),
+    (
+        """
+        CREATE TABLE workflow_triggers (
+            workflow TEXT NOT NULL,
+            trigger_key TEXT NOT NULL,
+            active INTEGER NOT NULL,
+            fingerprint TEXT NOT NULL,  -- of the settings that the user agreed to
+            since INTEGER NOT NULL,
+            checked_until TEXT NOT NULL,
+            machine TEXT NOT NULL,
+            hook TEXT NOT NULL,  -- the public part of a webhook's token; empty without one
+            token_hash TEXT NOT NULL,
+            PRIMARY KEY (workflow, trigger_key)
+        )
+        """,
+        "CREATE INDEX workflow_triggers_by_hook ON workflow_triggers (hook)",
+        """
+        CREATE TABLE workflow_starts (
+            run TEXT PRIMARY KEY,
+            workflow TEXT NOT NULL,
+            trigger_key TEXT NOT NULL,
+            occurrence TEXT NOT NULL,
+            state TEXT NOT NULL,
+            event TEXT,  -- JSON; null once the run has started
+            due INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            note TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX workflow_starts_by_trigger ON workflow_starts (workflow, trigger_key, state, due)",
+        "CREATE INDEX workflow_starts_by_state ON workflow_starts (state, updated)",
+    ),
 )
 
 

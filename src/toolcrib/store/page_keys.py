@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -19,7 +18,9 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.config.tokens import fits, hash_token
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.database import Database, transact
+from toolcrib.store.connection import Connection, transact
+from toolcrib.store.refresh import read_current
+from toolcrib.store.work_queue import Database
 
 logger = logging.getLogger(__name__)
 
@@ -56,19 +57,18 @@ class PageKeys:
         self._keys = keys
         self._clock = clock
         self._tokens: dict[str, datetime] = {}
+        self._changes = 0
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> PageKeys:
-        rows = await database.run(
-            lambda connection: connection.execute(
-                "SELECT id, hash, name, made_at, used_at FROM page_keys"
-            ).fetchall()
-        )
-        keys = {
-            key: PageKey(id=key, hash=hashed, name=name, made_at=from_stored(made), used_at=from_stored(used))
-            for key, hashed, name, made, used in rows
-        }
-        return cls(database, keys, clock)
+        return cls(database, await database.run(_read_all), clock)
+
+    async def refresh(self) -> None:
+        """Read all keys again, after another host changed them."""
+        keys = await read_current(self._database, _read_all, lambda: self._changes)
+        before, self._keys = self._keys, keys
+        if before.keys() - keys.keys():
+            self.on_revoked()
 
     def invite(self) -> str:
         """A token that signs in one browser, once and soon."""
@@ -96,6 +96,7 @@ class PageKeys:
             lambda connection: transact(connection, lambda within: _execute(_INSERT, row, within))
         )
         self._keys[identity] = key
+        self._changes += 1
         return f"{MARK}{identity}_{secret}"
 
     def holder(self, key: str) -> PageKey | None:
@@ -134,10 +135,19 @@ class PageKeys:
             self.revoke(min(self._keys.values(), key=lambda key: key.used_at).id)
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
+        self._changes += 1
         self._database.keep(partial(_execute, statement, row)).add_done_callback(_take_in)
 
 
-def _execute(statement: str, row: tuple[Any, ...], connection: sqlite3.Connection) -> None:
+def _read_all(connection: Connection) -> dict[str, PageKey]:
+    rows = connection.execute("SELECT id, hash, name, made_at, used_at FROM page_keys").fetchall()
+    return {
+        key: PageKey(id=key, hash=hashed, name=name, made_at=from_stored(made), used_at=from_stored(used))
+        for key, hashed, name, made, used in rows
+    }
+
+
+def _execute(statement: str, row: tuple[Any, ...], connection: Connection) -> None:
     connection.execute(statement, row)
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import DefinitionHistory, ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
-from toolcrib.store.database import Database
+from toolcrib.store.connection import Connection
+from toolcrib.store.work_queue import Database
 from toolcrib.tools.definitions import digest
 
 logger = logging.getLogger(__name__)
@@ -24,7 +25,11 @@ logger = logging.getLogger(__name__)
 _DIGEST_LENGTH = 16
 _COLUMNS = "server, tool, hash, parts, first_seen, last_changed, previous_hash, changes"
 _SELECT = f"SELECT {_COLUMNS} FROM tool_history"  # noqa: S608
-_UPSERT = f"INSERT OR REPLACE INTO tool_history ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_UPSERT = f"""
+INSERT INTO tool_history ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (server, tool) DO UPDATE SET
+    hash = excluded.hash, parts = excluded.parts, first_seen = excluded.first_seen,
+    last_changed = excluded.last_changed, previous_hash = excluded.previous_hash, changes = excluded.changes
+"""  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,7 @@ class ToolHistory:
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock | None = None) -> ToolHistory:
-        rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
-        entries: dict[str, dict[str, _Entry]] = {}
-        for row in rows:
-            entries.setdefault(row[0], {})[from_column(row[1])] = _from_row(row)
-        return cls(database, entries, clock or SystemClock())
+        return cls(database, await database.run(_read_all), clock or SystemClock())
 
     def observe(
         self, server: str | None, seen: Iterable[tuple[ToolDefinition, str]]
@@ -95,6 +96,13 @@ class ToolHistory:
         else:
             self.errors += 1
             logger.error("The history of tools cannot be written: %s", error)
+
+
+def _read_all(connection: Connection) -> dict[str, dict[str, _Entry]]:
+    entries: dict[str, dict[str, _Entry]] = {}
+    for row in connection.execute(_SELECT).fetchall():
+        entries.setdefault(row[0], {})[from_column(row[1])] = _from_row(row)
+    return entries
 
 
 def _to_row(server: str, tool: str, entry: _Entry) -> Row:

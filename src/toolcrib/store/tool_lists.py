@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
 from toolcrib.schema.servers import CachedTools
 from toolcrib.store.columns import from_column, from_stored, to_column, to_stored
-from toolcrib.store.database import Database
+from toolcrib.store.connection import Connection
+from toolcrib.store.work_queue import Database
 
 logger = logging.getLogger(__name__)
 
 _COLUMNS = "server, fingerprint, protocol, version, definitions, saved_at"
 _SELECT = f"SELECT {_COLUMNS} FROM tool_lists"  # noqa: S608
-_UPSERT = f"INSERT OR REPLACE INTO tool_lists ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+_UPSERT = f"""
+INSERT INTO tool_lists ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (server) DO UPDATE SET
+    fingerprint = excluded.fingerprint, protocol = excluded.protocol, version = excluded.version,
+    definitions = excluded.definitions, saved_at = excluded.saved_at
+"""  # noqa: S608
+_LONG = 64 * 1024
 
 
 class ToolLists:
@@ -32,9 +37,7 @@ class ToolLists:
     @classmethod
     async def open(cls, database: Database) -> ToolLists:
         """Read all lists; a damaged one is ignored."""
-        rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
-        lists = (_from_row(row) for row in rows)
-        return cls(database, {tools.server: tools for tools in lists if tools is not None})
+        return cls(database, await database.run(_read_all))
 
     def load_all(self) -> dict[str, CachedTools]:
         return dict(self._lists)
@@ -63,27 +66,44 @@ class ToolLists:
             logger.error("A tool list cannot be written: %s", error)
 
 
-def _write(tools: CachedTools, connection: sqlite3.Connection) -> None:
-    definitions = json.dumps([dict(definition) for definition in tools.definitions])
+def _read_all(connection: Connection) -> dict[str, CachedTools]:
+    lists = (_from_row(row) for row in connection.execute(_SELECT).fetchall())
+    return {tools.server: tools for tools in lists if tools is not None}
+
+
+def _write(tools: CachedTools, connection: Connection) -> None:
+    # One by one, because the encoder holds the GIL: thousands at once would stop the event loop.
+    definitions = ",".join(json.dumps(dict(definition)) for definition in tools.definitions)
     row = (
         tools.server,
         tools.fingerprint,
         to_column(tools.protocol),
         None if tools.version is None else to_column(tools.version),
-        definitions,
+        f"[{definitions}]",
         to_stored(tools.saved_at),
     )
     connection.execute(_UPSERT, row)
 
 
-def _delete(server: str, connection: sqlite3.Connection) -> None:
+def _delete(server: str, connection: Connection) -> None:
     connection.execute("DELETE FROM tool_lists WHERE server = ?", (server,))
+
+
+def _read_list(text: str) -> list[Any]:
+    """A long list is read in short steps, which let the event loop run."""
+    if len(text) < _LONG:
+        value = json.loads(text)
+    else:
+        from toolcrib.servers.sessions.large import read_large  # rarely needed
+
+        value, _ = read_large(text.encode("utf-8", "surrogatepass"))
+    return value if isinstance(value, list) else []
 
 
 def _from_row(row: tuple[Any, ...]) -> CachedTools | None:
     server, fingerprint, protocol, version, definitions, saved_at = row
     try:
-        listed = tuple(json.loads(definitions))
+        listed = tuple(_read_list(definitions))
     except ValueError:
         logger.warning("The stored tool list of %s is damaged", server)
         return None

@@ -7,9 +7,9 @@ because the next process could not detect a change.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,16 +20,23 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
-from toolcrib.store.database import Database
+from toolcrib.store.connection import Connection
+from toolcrib.store.refresh import read_current
+from toolcrib.store.work_queue import Database
+from toolcrib.tools.ports import Screen
 
 logger = logging.getLogger(__name__)
 
 CHANGED = "its definition changed since it was approved"
+WRITE_SECONDS = 2.0
+"""After this time, a write that failed and is retried holds its tools."""
 UNSTORED = "its approval could not be stored"
 
 _SELECT = "SELECT server, tool, hash, definition, pinned_at FROM tool_pins"
 _UPSERT = (
-    "INSERT OR REPLACE INTO tool_pins (server, tool, hash, definition, pinned_at) VALUES (?, ?, ?, ?, ?)"
+    "INSERT INTO tool_pins (server, tool, hash, definition, pinned_at) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (server, tool) DO UPDATE SET"
+    " hash = excluded.hash, definition = excluded.definition, pinned_at = excluded.pinned_at"
 )
 
 
@@ -50,33 +57,50 @@ class ToolPins:
         self._pins = pins
         self._clock = clock
         self._unstored: dict[str, set[str]] = {}
+        self._changes = 0
         self._loop = asyncio.get_running_loop()
         self.on_unstored: Callable[[str], None] = lambda server: None
-        """Called with a server if some of its approvals could not be stored."""
+        """Called with a server if some of its approvals could not be stored, or were stored at last."""
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ToolPins:
-        rows = await database.run(lambda connection: connection.execute(_SELECT).fetchall())
-        pins: dict[str, dict[str, Pin]] = {}
-        for server, tool, hash_, definition, at in rows:
-            pins.setdefault(server, {})[from_column(tool)] = Pin(hash_, _read(definition), from_stored(at))
-        return cls(database, pins, clock)
+        return cls(database, await database.run(_read_all), clock)
+
+    async def refresh(self) -> list[str]:
+        """Read all approvals again, after another host changed them; returns the servers that differ."""
+        pins = await read_current(self._database, _read_all, lambda: self._changes)
+        before, self._pins = self._pins, pins
+        for server, names in self._unstored.items():  # only known here
+            lost = {name: pin for name, pin in before.get(server, {}).items() if name in names}
+            pins[server] = {**lost, **pins.get(server, {})}
+        names = {*before, *pins}
+        return sorted(name for name in names if _hashes(before.get(name)) != _hashes(pins.get(name)))
 
     def held(
-        self, server: str, seen: Iterable[tuple[ToolDefinition, str]], *, approve_new: bool
+        self,
+        server: str,
+        seen: Iterable[tuple[ToolDefinition, str]],
+        *,
+        approve_new: bool,
+        screen: Screen | None = None,
     ) -> Mapping[str, str]:
-        """The tools that may not be called, each with the reason; `approve_new` approves new ones."""
+        """The tools that may not be called, each with the reason.
+
+        `approve_new` approves new ones, except those that `screen` holds.
+        """
         known = self._pins.setdefault(server, {})
         seen = tuple(seen)
+        new = [one for one in seen if one[0].name not in known]
+        flagged = screen(server, new) if screen is not None and new else {}
         if approve_new:
-            self.approve(server, [one for one in seen if one[0].name not in known])
+            self.approve(server, [one for one in new if one[0].name not in flagged])
         unstored = dict.fromkeys(self._unstored.get(server, ()), UNSTORED)
         changed = (
             definition.name
             for definition, hash_ in seen
             if definition.name in known and known[definition.name].hash != hash_
         )
-        return {**unstored, **dict.fromkeys(changed, CHANGED)}
+        return {**flagged, **unstored, **dict.fromkeys(changed, CHANGED)}
 
     def approve(self, server: str, definitions: Iterable[tuple[ToolDefinition, str]]) -> None:
         now = self._clock.now()
@@ -91,8 +115,10 @@ class ToolPins:
             else:
                 rows.append((server, to_column(definition.name), hash_, text, to_stored(now)))
         if rows:
+            self._changes += 1
             written = self._database.keep(partial(write_each, statement=_UPSERT, rows=rows))
             written.add_done_callback(partial(self._take_in, server, rows))
+            self._loop.call_later(WRITE_SECONDS, self._check_written, server, rows, written)
 
     def approved(self, server: str, tool: str) -> Mapping[str, Any] | None:
         pin = self.pin(server, tool)
@@ -105,6 +131,7 @@ class ToolPins:
     def forget(self, server: str) -> None:
         self._unstored.pop(server, None)
         if self._pins.pop(server, None) is not None:
+            self._changes += 1
             self._database.keep(partial(_delete, server)).add_done_callback(_log_failure)
 
     def _take_in(self, server: str, rows: list[Row], written: Future[list[Row]]) -> None:
@@ -112,9 +139,35 @@ class ToolPins:
         if error is not None:
             logger.error("Approved definitions cannot be written: %s", error)
         lost = rows if error is not None else written.result()
-        if lost and not self._loop.is_closed():
-            names = {from_column(row[1]): row[2] for row in lost}
-            self._loop.call_soon_threadsafe(self._hold, server, names)
+        if lost:
+            self._soon(self._hold, server, {from_column(row[1]): row[2] for row in lost})
+
+    def _check_written(self, server: str, rows: list[Row], written: Future[list[Row]]) -> None:
+        """Hold tools whose approvals wait for a database that is locked or full, until they are stored."""
+        if written.done():
+            return
+        if self._database.trouble is None:  # only slow
+            self._loop.call_later(WRITE_SECONDS, self._check_written, server, rows, written)
+            return
+        names = {from_column(row[1]): row[2] for row in rows}
+        self._hold(server, names)
+        written.add_done_callback(lambda _: self._soon(self._release, server, names, written))
+
+    def _release(self, server: str, names: Mapping[str, str], written: Future[list[Row]]) -> None:
+        """Offer tools whose approvals were stored at last."""
+        if written.exception() is not None:
+            return
+        lost = {from_column(row[1]) for row in written.result()}
+        pins, waiting = self._pins.get(server, {}), self._unstored.get(server, set())
+        stored = {name for name, hash_ in names.items() if name in pins and pins[name].hash == hash_} - lost
+        waiting -= stored
+        if stored:
+            self.on_unstored(server)
+
+    def _soon(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Called in the database's thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(work, *arguments)
 
     def _hold(self, server: str, lost: Mapping[str, str]) -> None:
         """Hold the tools whose approvals were lost, unless approved again meanwhile."""
@@ -134,6 +187,17 @@ def _written(definition: ToolDefinition) -> str | None:
         return None
 
 
+def _read_all(connection: Connection) -> dict[str, dict[str, Pin]]:
+    pins: dict[str, dict[str, Pin]] = {}
+    for server, tool, hash_, definition, at in connection.execute(_SELECT).fetchall():
+        pins.setdefault(server, {})[from_column(tool)] = Pin(hash_, _read(definition), from_stored(at))
+    return pins
+
+
+def _hashes(pins: Mapping[str, Pin] | None) -> dict[str, str]:
+    return {tool: pin.hash for tool, pin in (pins or {}).items()}
+
+
 def _read(definition: str) -> Mapping[str, Any]:
     """A damaged definition is unknown; its hash still detects changes."""
     try:
@@ -143,7 +207,7 @@ def _read(definition: str) -> Mapping[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def _delete(server: str, connection: sqlite3.Connection) -> None:
+def _delete(server: str, connection: Connection) -> None:
     connection.execute("DELETE FROM tool_pins WHERE server = ?", (server,))
 
 

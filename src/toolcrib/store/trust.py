@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
 from collections.abc import Mapping
 from concurrent.futures import Future
 from datetime import datetime
@@ -19,25 +18,38 @@ from toolcrib.config.review import launch_hash, launch_of
 from toolcrib.errors import NotTrusted
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.database import Database
+from toolcrib.store.connection import Connection
+from toolcrib.store.refresh import read_current
+from toolcrib.store.work_queue import Database
 
 logger = logging.getLogger(__name__)
 
 EVERYTHING = "TOOLCRIB_TRUST_CONFIG"
 """Set to 1 if the author of the config file also starts the host: containers, tests."""
-_UPSERT = "INSERT OR REPLACE INTO trust (server, launch, agreed_at) VALUES (?, ?, ?)"
+_UPSERT = (
+    "INSERT INTO trust (server, launch, agreed_at) VALUES (?, ?, ?) ON CONFLICT (server)"
+    " DO UPDATE SET launch = excluded.launch, agreed_at = excluded.agreed_at"
+)
 
 
 class Trust:
     """Created by `open`; kept in memory, written in the background."""
 
     def __init__(
-        self, database: Database, launches: dict[str, Mapping[str, Any]], clock: Clock, *, everything: bool
+        self,
+        database: Database,
+        launches: dict[str, Mapping[str, Any]],
+        clock: Clock,
+        *,
+        ours: Mapping[str, Mapping[str, Any]],
+        everything: bool,
     ) -> None:
         self._database = database
         self._launches = launches
         self._clock = clock
         self._everything = everything
+        self._ours = ours
+        self._changes = 0
 
     @classmethod
     async def open(
@@ -50,9 +62,15 @@ class Trust:
     ) -> Trust:
         """Read all approvals. `ours` are entries that need no approval unless changed; `everything` approves
         all without storing it."""
-        launches: dict[str, Mapping[str, Any]] = {server: launch_of(raw) for server, raw in ours.items()}
-        launches |= await database.run(_read)
-        return cls(database, launches, clock, everything=everything)
+        own = {server: launch_of(raw) for server, raw in ours.items()}
+        launches = {**own, **await database.run(_read)}
+        return cls(database, launches, clock, ours=own, everything=everything)
+
+    async def refresh(self) -> bool:
+        """Read all approvals again, after another host changed them; whether they differ."""
+        read = await read_current(self._database, _read, lambda: self._changes)
+        before, self._launches = self._launches, {**self._ours, **read}
+        return before != self._launches
 
     def holds(self, entry: ServerEntry) -> bool:
         """Whether the user approved exactly what this entry would run."""
@@ -84,11 +102,12 @@ class Trust:
     def accept(self, entry: ServerEntry) -> None:
         launch = launch_of(entry.raw)
         self._launches[entry.name] = launch
+        self._changes += 1
         row = (entry.name, json.dumps(launch, default=str), to_stored(self._clock.now()))
         self._database.keep(partial(_write, row)).add_done_callback(_take_in)
 
 
-def _read(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:
+def _read(connection: Connection) -> dict[str, Mapping[str, Any]]:
     """Approved launches by server; addresses that were stored with keys are stored again without them."""
     launches: dict[str, Mapping[str, Any]] = {}
     for server, text in connection.execute("SELECT server, launch FROM trust").fetchall():
@@ -99,12 +118,12 @@ def _read(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:
     return launches
 
 
-def _replace(connection: sqlite3.Connection, server: str, launch: Mapping[str, Any]) -> None:
+def _replace(connection: Connection, server: str, launch: Mapping[str, Any]) -> None:
     statement = "UPDATE trust SET launch = ? WHERE server = ?"
     connection.execute(statement, (json.dumps(launch, default=str), server))
 
 
-def _write(row: tuple[Any, ...], connection: sqlite3.Connection) -> None:
+def _write(row: tuple[Any, ...], connection: Connection) -> None:
     connection.execute(_UPSERT, row)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
 from toolcrib.agent.chat import Took
 from toolcrib.agent.entry_json import read_entry
 from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.store.connection import Connection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class TurnTaken:
     took: Took
 
 
-def turns(connection: sqlite3.Connection, limit: int) -> list[TurnTaken]:
+def turns(connection: Connection, limit: int) -> list[TurnTaken]:
     statement = (
         "SELECT chat, title, time, body FROM chat_entries JOIN chats ON chats.id = chat"
         " WHERE kind = 'took' ORDER BY time DESC LIMIT ?"
@@ -33,11 +33,13 @@ def turns(connection: sqlite3.Connection, limit: int) -> list[TurnTaken]:
     ]
 
 
-def sums(connection: sqlite3.Connection, since: datetime) -> tuple[int, int, float | None]:
+def sums(connection: Connection, since: datetime) -> tuple[int, int, float | None]:
     """Input and output tokens, and the known cost, since then."""
     statement = (
-        "SELECT sum(json_extract(body, '$.usage.input')), sum(json_extract(body, '$.usage.output')),"
-        " sum(json_extract(body, '$.cost')) FROM chat_entries WHERE kind = 'took' AND time >= ?"
+        "SELECT sum(CAST(json_extract(body, '$.usage.input') AS INTEGER)),"
+        " sum(CAST(json_extract(body, '$.usage.output') AS INTEGER)),"
+        " sum(CAST(json_extract(body, '$.cost') AS DOUBLE PRECISION))"
+        " FROM chat_entries WHERE kind = 'took' AND time >= ?"
     )
     used, written, cost = connection.execute(statement, (to_stored(since),)).fetchone()
     return used or 0, written or 0, cost

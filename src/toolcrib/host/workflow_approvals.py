@@ -1,0 +1,104 @@
+"""Approvals of a run's calls: they wait durably; their deadline counts from when they were first asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.approvals.facts import PastCall
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker
+from toolcrib.clock import Clock
+from toolcrib.host.workflow_ports import WorkflowHost
+from toolcrib.schema.tools import Principal
+from toolcrib.workflows.run_ids import belongs_to
+
+if TYPE_CHECKING:
+    from toolcrib.workflows.ports import VisitScope
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingCall:
+    """A call of a run on its way to its tool."""
+
+    visit: VisitScope
+    tool: str
+    begun: bool
+    """Recorded as begun, because it must not be repeated."""
+
+
+pending: ContextVar[PendingCall | None] = ContextVar("pending", default=None)
+"""The call that is under way in this task."""
+
+
+class RunAsker:
+    """Asks the user about the calls of one run."""
+
+    def __init__(self, questions: DurableAsker, clock: Clock, deadline: float | None) -> None:
+        self._questions = questions
+        self._clock = clock
+        self._deadline = deadline
+
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+        """Wait for the answer. Meanwhile the call has not begun: an interruption leaves nothing unclear."""
+        call = pending.get()
+        if call is None:
+            return await self._wait(question)
+        if call.begun:
+            await call.visit.take_back()
+        with call.visit.waiting():
+            answer = await self._wait(question)
+        if call.begun and answer.allow:
+            await call.visit.begin(call.tool)
+        return answer
+
+    async def _wait(self, question: CallQuestion) -> ApprovalAnswer:
+        return await self._questions.ask_within(question, await self._left(question))
+
+    async def _left(self, question: CallQuestion) -> float | None:
+        """Seconds until the deadline of a question that may have been asked before a restart."""
+        if self._deadline is None:
+            return None
+        for known in await self._questions.requests.waiting():
+            if _is_same(known.question, question):
+                waited = (self._clock.now() - known.asked_at).total_seconds()
+                return max(0.0, self._deadline - waited)
+        return self._deadline
+
+
+def _is_same(stored: dict[str, Any], question: CallQuestion) -> bool:
+    asked = question.as_json()
+    return all(stored.get(key) == asked[key] for key in ("principal", "session", "tool", "arguments"))
+
+
+def run_principal(workflow: str, run: str) -> Principal:
+    """Who makes the calls of a run."""
+    return Principal(name=f"workflow:{workflow}", session=run)
+
+
+async def begin_approvals(
+    host: WorkflowHost, principal: Principal, deadline: float | None, called: Collection[str]
+) -> None:
+    """Ask about this run's calls durably. It has the results of the tools in `called`."""
+    policy = host.approvals.policy
+    policy.begin(principal, asker=RunAsker(host.approvals.questions, host.core.clock, deadline))
+    await policy.recall(principal, _past_calls(host, called))
+
+
+async def add_results(host: WorkflowHost, principal: Principal, tools: Collection[str]) -> None:
+    """A sub-workflow returned results of these tools: they count as read by this run too."""
+    await host.approvals.policy.add_results(principal, _past_calls(host, tools))
+
+
+async def withdraw_questions(host: WorkflowHost, run: str) -> None:
+    """Remove the unanswered questions of a run that has ended, and of its sub-workflows."""
+    questions = host.approvals.questions
+    for known in await questions.requests.waiting():
+        if belongs_to(known.question.get("session"), run):
+            await questions.withdraw(known.question["id"])
+
+
+def _past_calls(host: WorkflowHost, tools: Collection[str]) -> list[PastCall]:
+    known = host.toolset.registry.snapshot.tools
+    return [PastCall(name=name, tool=known.get(name), arguments={}) for name in sorted(tools)]

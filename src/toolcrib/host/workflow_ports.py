@@ -1,0 +1,88 @@
+"""What workflows use of their host; `Host` implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolcrib.config.contents import Config
+from toolcrib.config.paths import Paths
+from toolcrib.config.settings import Settings
+from toolcrib.events import Bus
+from toolcrib.host.approvals import Approvals
+from toolcrib.host.core import HostCore
+from toolcrib.host.toolset import Toolset
+from toolcrib.schema.events import Event
+from toolcrib.schema.tools import Principal, Tool
+from toolcrib.schema.workflows import Workflow
+from toolcrib.servers.pool import Pool
+from toolcrib.store.audit import AuditLog
+
+if TYPE_CHECKING:
+    from toolcrib.agent import Agent
+    from toolcrib.host.chat_services import ChatServices
+
+
+class WorkflowHost(Protocol):
+    """The host of workflows."""
+
+    core: HostCore
+    toolset: Toolset
+    approvals: Approvals
+    audit: AuditLog
+
+    @property
+    def paths(self) -> Paths: ...
+
+    @property
+    def config(self) -> Config: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def events(self) -> Bus[Event]: ...
+
+    @property
+    def servers(self) -> Pool: ...
+
+    @property
+    def chats(self) -> ChatServices: ...
+
+    def tools(self) -> list[Tool]:
+        """The current tools of all servers."""
+
+    def answering_tools(self) -> list[Tool]:
+        """The tools to offer to a model."""
+
+    def agent(self, model: str | None = None) -> Agent:
+        """An agent with this model, or the default one."""
+
+    async def apply(self, config: Config) -> Sequence[str]:
+        """Apply a configuration, with the entries in `core.added`."""
+
+    async def end_session(self, principal: Principal) -> None:
+        """Stop the processes of a session and forget its approvals."""
+
+
+class CheckedWorkflows(Protocol):
+    """The stored workflows of a host."""
+
+    async def find(self, name: str) -> Workflow:
+        """A stored workflow; raises `NotFound`, or `InvalidWorkflow` if its file cannot be read."""
+
+    def check(self, workflow: Workflow) -> None:
+        """Raises `InvalidWorkflow` if it cannot run."""
+
+
+class WorkflowSource(Protocol):
+    """Stored workflows, and what is known of runs."""
+
+    async def find(self, name: str) -> Workflow:
+        """A stored workflow; raises `NotFound`, or `InvalidWorkflow` if its file cannot be read."""
+
+    async def secret_inputs(self, run: str) -> Mapping[str, Any]:
+        """The secret inputs of a run, by name."""
+
+    def changed(self, run: str, step: str | None) -> None:
+        """A run or one of its steps changed."""

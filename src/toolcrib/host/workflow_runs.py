@@ -1,0 +1,281 @@
+"""The runs of a host's workflows: started, followed, stopped and inspected through the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import json
+import secrets
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.errors import NotFound, UsageError
+from toolcrib.host.run_artifacts import RunArtifacts
+from toolcrib.host.workflow_approvals import withdraw_questions
+from toolcrib.host.workflow_engine import HostEngine, OnProgress
+from toolcrib.host.workflow_inputs import read_inputs
+from toolcrib.host.workflow_ports import CheckedWorkflows, WorkflowHost
+from toolcrib.schema.events import RunChanged
+from toolcrib.schema.workflows import RunState, Workflow
+from toolcrib.workflows.node_type import UserAnswer
+from toolcrib.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
+from toolcrib.workflows.run_ids import belongs_to
+from toolcrib.workflows.trace import MASK, masked
+
+if TYPE_CHECKING:
+    from toolcrib.events import Subscription
+    from toolcrib.workflows.engine.engine import Engine
+
+LOOK = 1.0
+"""Seconds between looks at a run that another process may run."""
+SETTLE = 0.05
+"""Seconds in which changes of a run are combined."""
+SEARCHED = 500
+"""The latest runs, among which the beginning of an id is looked up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStart:
+    """What a run was started with; secret inputs are masked."""
+
+    workflow: Workflow
+    inputs: Mapping[str, Any]
+
+
+class WorkflowRuns:
+    """Created by `Workflows`."""
+
+    def __init__(self, host: WorkflowHost, workflows: CheckedWorkflows) -> None:
+        self._host = host
+        self._workflows = workflows
+        self.artifacts = RunArtifacts(host.paths.runs / "artifacts")
+        self.engine = HostEngine(host, self, self.artifacts)
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def open(
+        self, on_progress: OnProgress = lambda text: None, *, take_over: bool | None = None
+    ) -> Engine:
+        """Become a worker: run what is started here and, with `take_over`, what was left unfinished."""
+        return await self.engine.open(on_progress, take_over=take_over)
+
+    async def close(self) -> None:
+        await self.engine.close()
+
+    async def start(
+        self,
+        workflow: Workflow,
+        inputs: Mapping[str, Any],
+        *,
+        breakpoints: Iterable[str] = (),
+        replay: str | None = None,
+    ) -> str:
+        """Start a run; returns its id. Raises `UsageError` if the workflow or its inputs are not valid."""
+        self._workflows.check(workflow)
+        engine = await self.open()
+        run = f"{workflow.name}-{secrets.token_hex(6)}"
+        if replay is not None:
+            decisions = await self._decisions((await self.get(replay)).run)
+            await asyncio.to_thread(self.artifacts.replay, run, decisions)
+        return await engine.start(workflow, inputs, run_id=run, breakpoints=breakpoints)
+
+    async def rerun(
+        self,
+        run: str,
+        *,
+        from_node: str | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        texts: Mapping[str, str] | None = None,
+    ) -> str:
+        """Start a new run from an earlier one; returns its id."""
+        engine = await self.open()
+        earlier = await self.get(run)
+        workflow, before = await engine.inputs(earlier.run)
+        given = read_inputs(workflow, {**before, **(inputs or {})}, texts or {})
+        step = None if from_node is None else await self._first_visit(earlier.run, from_node)
+        return await engine.rerun(earlier.run, from_step=step, inputs=given)
+
+    async def get(self, run: str) -> RunRecord:
+        """A run by its id, the beginning of it, or `last`; raises `NotFound`."""
+        if not self.engine.exists:
+            raise _unknown(run)
+        engine = await self.engine.view()
+        try:
+            found = await engine.status(run)
+        except NotFound:
+            found = await self._look_up(engine, run)
+        return (await self._with_approvals([found]))[0]
+
+    async def list(
+        self, *, name: str | None = None, state: RunState | None = None, limit: int, before: str | None = None
+    ) -> builtins.list[RunRecord]:
+        """Runs, the latest first; `before` is the id of a run."""
+        if not self.engine.exists:
+            return []
+        engine = await self.engine.view()
+        since = None if before is None else (await self.get(before)).created
+        return await self._with_approvals(await engine.runs(name, state, limit=limit, before=since))
+
+    async def steps(self, run: str) -> Sequence[StepRecord]:
+        """The steps of a run, in the order in which they began."""
+        return await (await self.engine.view()).steps(run)
+
+    async def step(self, run: str, step: str) -> StepRecord:
+        """One step; raises `NotFound`."""
+        return await (await self.engine.view()).trace(run, step)
+
+    async def started_with(self, run: str) -> RunStart:
+        """The workflow and the inputs of a run."""
+        workflow, inputs = await (await self.engine.view()).inputs(run)
+        shown = {name: MASK if _is_secret(workflow, name) else value for name, value in inputs.items()}
+        return RunStart(workflow=workflow, inputs=shown)
+
+    async def questions(self) -> builtins.list[tuple[RunRecord, OpenQuestion]]:
+        """What all runs ask the user, oldest first."""
+        if not self.engine.exists:
+            return []
+        engine = await self.engine.view()
+        waiting = await engine.runs(state="waiting", limit=SEARCHED)
+        asked = [(run, question) for run in waiting for question in run.questions]
+        return sorted(asked, key=lambda one: one[1].asked)
+
+    async def artifact(self, run: str, artifact: str) -> tuple[str, bytes]:
+        """The media type and the content of a stored file; raises `NotFound`. Secret inputs are masked."""
+        media_type, data = await asyncio.to_thread(self.artifacts.read, run, artifact)
+        if media_type.startswith("image/"):
+            return media_type, data
+        hidden = [str(value) for value in (await self.secret_inputs(run)).values()]
+        return media_type, str(masked(data.decode("utf-8", "replace"), hidden)).encode()
+
+    async def find(self, name: str) -> Workflow:
+        """A stored workflow, for a run that has it as a part."""
+        return await self._workflows.find(name)
+
+    async def secret_inputs(self, run: str) -> Mapping[str, Any]:
+        """The secret inputs of a run, by name."""
+        workflow, inputs = await (await self.engine.view()).inputs(run)
+        return {name: value for name, value in inputs.items() if value and _is_secret(workflow, name)}
+
+    async def cancel(self, run: str) -> RunRecord:
+        """Cancel a run and stop its current step; raises `UsageError` if it has ended."""
+        found = await self._active(run)
+        await (await self.engine.view()).cancel(found.run)
+        await withdraw_questions(self._host, found.run)
+        return await self.get(found.run)
+
+    async def pause(self, run: str) -> RunRecord:
+        """Pause a run before its next step."""
+        found = await self._active(run)
+        await (await self.engine.view()).pause(found.run)
+        return await self.get(found.run)
+
+    async def resume(self, run: str) -> RunRecord:
+        """Continue a paused run; one that was interrupted continues when the engine opens."""
+        found = await self._active(run)
+        await (await self.open(take_over=True)).resume(found.run)
+        return await self.get(found.run)
+
+    async def step_once(self, run: str) -> RunRecord:
+        """Let a paused run take one step."""
+        found = await self._active(run)
+        await (await self.engine.view()).step(found.run)
+        return await self.get(found.run)
+
+    async def answer(
+        self, run: str, step: str, *, choice: str, values: Mapping[str, Any], comment: str = ""
+    ) -> RunRecord:
+        """Answer the question of a step."""
+        found = await self.get(run)
+        answer = UserAnswer(choice=choice, values=values, comment=comment)
+        await (await self.engine.view()).answer(found.run, step, answer)
+        return await self.get(found.run)
+
+    async def send_event(self, run: str, name: str, data: Any) -> RunRecord:
+        """Send an event to a run."""
+        found = await self._active(run)
+        await (await self.engine.view()).send_event(found.run, name, data)
+        return found
+
+    async def changes(self, run: str) -> AsyncIterator[tuple[RunRecord, StepRecord | None]]:
+        """The run now and after each change, with the step that changed, until it ends."""
+        id_, shown = (await self.get(run)).run, dict[str, object]()
+        with self._host.events.subscribe() as events:
+            while True:
+                record = await self.get(id_)
+                for step in await self.steps(id_):
+                    if shown.get(step.step) != (now := (step.state, step.attempts)):
+                        shown[step.step] = now
+                        yield record, step
+                yield record, None
+                if record.state in FINAL:
+                    return
+                await _next_change(events, id_)
+
+    def changed(self, run: str, step: str | None) -> None:
+        """Called by the engine whenever something about a run changed."""
+        self._host.events.publish(RunChanged(run=run, step=step))
+
+    async def _decisions(self, run: str) -> dict[str, Any]:
+        """What models decided in a run, by step."""
+        found: dict[str, Any] = {}
+        for step in await self.steps(run):
+            for note in step.trace.get("notes", ()):
+                if note.get("kind") == "model_decision":
+                    _, data = await asyncio.to_thread(self.artifacts.read, run, note["artifact"])
+                    found[step.step] = json.loads(data)
+        return found
+
+    async def _active(self, run: str) -> RunRecord:
+        found = await self.get(run)
+        if found.state in FINAL:
+            hint = f"Run it again with: toolcrib workflow rerun {found.run}"
+            raise UsageError(f"The run {found.run} has ended ({found.state}).", hint=hint)
+        return found
+
+    async def _look_up(self, engine: Engine, run: str) -> RunRecord:
+        latest = await engine.runs(limit=1 if run == "last" else SEARCHED)
+        matching = [one for one in latest if run == "last" or one.run.startswith(run)]
+        if len(matching) == 1:
+            return matching[0]
+        if not matching:
+            raise _unknown(run)
+        raise UsageError(f"{len(matching)} runs begin with {run!r}.", hint="Give more of the id.")
+
+    async def _first_visit(self, run: str, node: str) -> str:
+        for step in await self.steps(run):
+            if node in (step.node, step.step):
+                return step.step
+        raise UsageError(
+            f"The run {run} never came to the node {node!r}.", hint=f"See: toolcrib workflow show {run}"
+        )
+
+    async def _with_approvals(self, runs: builtins.list[RunRecord]) -> builtins.list[RunRecord]:
+        """Runs whose call waits for an approval are waiting too."""
+        asked = await self._host.approvals.questions.requests.waiting()
+        sessions = [request.question.get("session") for request in asked]
+
+        def waits(run: RunRecord) -> bool:
+            return run.state == "running" and any(belongs_to(session, run.run) for session in sessions)
+
+        return [replace(run, state="waiting") if waits(run) else run for run in runs]
+
+
+async def _next_change(events: Subscription[Any], run: str) -> None:
+    """Wait for an event about this run; another process may change it without one."""
+    try:
+        async with asyncio.timeout(LOOK):
+            while True:
+                event = await events.next()
+                if isinstance(event, RunChanged) and event.run == run:
+                    break
+        await asyncio.sleep(SETTLE)
+    except TimeoutError:
+        pass
+
+
+def _is_secret(workflow: Workflow, name: str) -> bool:
+    return name in workflow.inputs and workflow.inputs[name].secret
+
+
+def _unknown(run: str) -> NotFound:
+    return NotFound(f"There is no run {run[:80]!r}.", hint="List them with: toolcrib workflow runs")

@@ -1,0 +1,135 @@
+"""What a run may use of its host: tools with their approvals, models, code, artifacts and other workflows."""
+
+from __future__ import annotations
+
+import json
+from asyncio import to_thread
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.host.run_artifacts import RunArtifacts
+from toolcrib.host.workflow_approvals import (
+    PendingCall,
+    add_results,
+    begin_approvals,
+    pending,
+    run_principal,
+)
+from toolcrib.host.workflow_code import CodeRunner
+from toolcrib.host.workflow_desktop import DesktopServers
+from toolcrib.host.workflow_ports import WorkflowHost, WorkflowSource
+from toolcrib.schema.tools import Principal, ToolResult
+from toolcrib.schema.workflows import Workflow
+from toolcrib.store.audit_search import tools_in_session
+from toolcrib.workflows.node_type import ModelAnswer, ModelTask, ToolUse
+
+if TYPE_CHECKING:
+    from toolcrib.workflows.ports import RunInfo, VisitScope
+
+
+MOST_PRINTED = 4000
+"""Characters in the trace of what code printed."""
+LOOKING = frozenset({"take_screenshot", "find_text", "find_image", "list_windows"})
+"""Desktop tools that only look, and can be repeated."""
+
+
+class HostRunServices:
+    """The `RunServices` of a host."""
+
+    def __init__(self, host: WorkflowHost, source: WorkflowSource, artifacts: RunArtifacts) -> None:
+        self._host = host
+        self._source = source
+        self._artifacts = artifacts
+        self._desktops = DesktopServers(host)
+        self._code = CodeRunner((host.paths.data, host.paths.state, host.paths.secrets_file))
+        self._called: dict[str, set[str]] = {}
+        """By run: the tools whose results it has."""
+
+    async def begin_run(self, run: RunInfo) -> None:
+        secrets = await self._source.secret_inputs(run.id)
+        self._host.core.masker.learn([str(value) for value in secrets.values()])
+        deadline = run.workflow.options.question_deadline
+        called = {*run.results_of, *await self.tools_once_called(run.id)}
+        self._called[run.id] = called
+        await begin_approvals(self._host, _principal(run), deadline, called)
+
+    async def end_run(self, run: RunInfo) -> None:
+        self._called.pop(run.id, None)
+        await self._host.end_session(_principal(run))
+        await self._desktops.close(run.id)
+
+    def tools_called(self, run: RunInfo) -> Collection[str]:
+        return self._called.get(run.id, set())
+
+    async def tools_once_called(self, run: str) -> Collection[str]:
+        return await self._host.audit.look(partial(tools_in_session, session=run))
+
+    async def add_results(self, run: RunInfo, tools: Collection[str]) -> None:
+        self._called.setdefault(run.id, set()).update(tools)
+        await add_results(self._host, _principal(run), tools)
+
+    def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
+        if use.desktop:
+            return use.tool in LOOKING
+        tool = self._host.toolset.registry.snapshot.get(use.tool)
+        return tool is not None and tool.definition.repeatable
+
+    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+        name = use.tool
+        if use.desktop:
+            choice = visit.run.workflow.options.desktop
+            server = await self._desktops.open(choice, visit.run.id, visit.waiting())
+            name = self._desktops.tool(server, use.tool).name
+        begun = not self.repeatable(use, visit.run)
+        return await self._call(name, use.arguments, visit, begun=begun)
+
+    async def ask_model(self, task: ModelTask, visit: VisitScope) -> ModelAnswer:
+        from toolcrib.host.workflow_models import DECISION, ask_model, replay
+
+        async def call_tool(name: str, arguments: Mapping[str, Any]) -> ToolResult:
+            begun = not self.repeatable(ToolUse(tool=name, arguments=arguments), visit.run)
+            if begun:
+                await visit.begin(name)
+            return await self._call(name, arguments, visit, begun=begun)
+
+        recorded = await to_thread(self._artifacts.recorded, visit.run.id, visit.step)
+        if recorded is not None:
+            visit.note("replayed", model=recorded.get("model"))
+            return await replay(recorded, call_tool)
+        pictures = [(await to_thread(self._artifacts.read, visit.run.id, one))[1] for one in task.pictures]
+        model = visit.run.workflow.options.model
+        answer, decision = await ask_model(self._host, task, model, pictures, call_tool)
+        stored = json.dumps(decision, ensure_ascii=False, default=str).encode()
+        kept = await to_thread(self._artifacts.keep, visit.run.id, stored, "application/json")
+        calls = [call["tool"] for call in decision["calls"]]
+        visit.note(DECISION, model=decision["model"], calls=calls, artifact=kept)
+        return answer
+
+    async def run_code(
+        self, code: str, inputs: Mapping[str, Any], timeout: float | None, visit: VisitScope
+    ) -> Any:
+        result, printed = await self._code.run(code, inputs, timeout)
+        if printed.strip():
+            visit.note("printed", text=printed[:MOST_PRINTED])
+        return result
+
+    async def find_workflow(self, name: str, run: RunInfo) -> Workflow:
+        return await self._source.find(name)
+
+    def keep(self, data: bytes, media_type: str, visit: VisitScope) -> str:
+        return self._artifacts.keep(visit.run.id, data, media_type)
+
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], visit: VisitScope, *, begun: bool
+    ) -> ToolResult:
+        self._called.setdefault(visit.run.id, set()).add(name)
+        token = pending.set(PendingCall(visit=visit, tool=name, begun=begun))
+        try:
+            return await self._host.toolset.caller.call(name, arguments, principal=_principal(visit.run))
+        finally:
+            pending.reset(token)
+
+
+def _principal(run: RunInfo) -> Principal:
+    return run_principal(run.workflow.name, run.id)

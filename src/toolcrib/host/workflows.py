@@ -1,0 +1,177 @@
+"""The workflows of a host: their files, whether they are valid, and their runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.errors import ServerNotReady, UnknownTool
+from toolcrib.host.core import HostCore
+from toolcrib.host.workflow_check import StoredWorkflow, read_file
+from toolcrib.host.workflow_files import FileVersion, WorkflowFiles
+from toolcrib.host.workflow_ports import WorkflowHost
+from toolcrib.host.workflow_runs import WorkflowRuns
+from toolcrib.host.workflow_tools import WorkflowTools
+from toolcrib.lazy import Lazy
+from toolcrib.schema.events import WorkflowsChanged
+from toolcrib.schema.tools import Tool
+from toolcrib.schema.workflows import Edge, Problem, Workflow
+from toolcrib.tools.names import BORDER, PREFIX
+from toolcrib.workflows.automation.definitions import setting_problems
+from toolcrib.workflows.graph.edge_types import edge_problem
+from toolcrib.workflows.graph.files import read_workflow, workflow_from, write_workflow
+from toolcrib.workflows.graph.problems import InvalidWorkflow
+from toolcrib.workflows.graph.validation import validate
+
+if TYPE_CHECKING:
+    from toolcrib.host.workflow_triggers import WorkflowTriggers
+    from toolcrib.llm.model import Model
+    from toolcrib.workflows.from_chat.workflow import FromChat
+    from toolcrib.workflows.planner.planner import Plan
+
+
+class Workflows:
+    """Created by the host on first use."""
+
+    def __init__(self, host: WorkflowHost) -> None:
+        self._host = host
+        self.files = WorkflowFiles(host.paths.workflows)
+        self.runs = WorkflowRuns(host, self)
+        self._tools = WorkflowTools(host, self.runs)
+        self._lazy_triggers = Lazy(lambda: _open_triggers(host.core, self))
+
+    @property
+    def triggers(self) -> WorkflowTriggers:
+        """What starts workflows by itself; opened on first use."""
+        return self._lazy_triggers.value
+
+    async def list(self) -> list[StoredWorkflow]:
+        """All workflows by name; a file that cannot be read has its problems."""
+        files = await asyncio.to_thread(lambda: list(self.files.all()))
+        stored = [read_file(file) for file in files]
+        self._offer(stored)
+        return [self._checked(one) for one in stored]
+
+    async def offer_tools(self) -> None:
+        """Offer the workflows that are marked as tools."""
+        files = await asyncio.to_thread(lambda: list(self.files.all()))
+        self._offer([read_file(file) for file in files])
+
+    def _offer(self, stored: Iterable[StoredWorkflow]) -> None:
+        found = [one.workflow for one in stored if one.workflow is not None]
+        self._tools.offer([workflow for workflow in found if workflow.options.tool])
+
+    async def get(self, name: str, version: str | None = None) -> StoredWorkflow:
+        """One workflow, or a kept version of it; raises `NotFound`."""
+        file = await asyncio.to_thread(self.files.read, name, version)
+        return self._checked(read_file(file))
+
+    async def find(self, name: str) -> Workflow:
+        """A stored workflow; raises `NotFound`, or `InvalidWorkflow` if its file cannot be read."""
+        return (await self.get(name)).readable
+
+    async def save(
+        self, workflow: Workflow | Mapping[str, Any], *, expected_version: str | None = None
+    ) -> StoredWorkflow:
+        """Store a workflow, valid or not; raises `Conflict` if it is not the expected version any more.
+
+        `expected_version` is empty for a new workflow.
+        """
+        parsed = parse(workflow)
+        content = write_workflow(parsed).encode()
+        file = await asyncio.to_thread(self.files.save, parsed.name, content, expected=expected_version)
+        self._host.events.publish(WorkflowsChanged(name=parsed.name))
+        await self.offer_tools()
+        return self._checked(read_file(file))
+
+    async def remove(self, name: str) -> str:
+        """Remove a workflow; returns its last version, which is kept."""
+        removed = await asyncio.to_thread(self.files.remove, name)
+        await self.triggers.forget(name)
+        self._host.events.publish(WorkflowsChanged(name=name))
+        await self.offer_tools()
+        return removed.version
+
+    async def versions(self, name: str) -> Sequence[FileVersion]:
+        """The kept versions, the latest first."""
+        return await asyncio.to_thread(self.files.versions, name)
+
+    def validate(self, workflow: Workflow | Mapping[str, Any] | str) -> Sequence[Problem]:
+        """Everything that is wrong with it; it can run if all of it are warnings."""
+        try:
+            return self._problems(parse(workflow))
+        except InvalidWorkflow as error:
+            return error.problems
+
+    def check_edge(self, workflow: Workflow, edge: Edge) -> Problem | None:
+        """Why a value that an edge would bring does not fit where it is used; None if all do."""
+        return edge_problem(workflow, edge, find_tool=self._find_tool, find_workflow=self._find_workflow)
+
+    def check(self, workflow: Workflow) -> None:
+        """Raises `InvalidWorkflow` if it cannot run."""
+        problems = [problem for problem in self._problems(workflow) if not problem.warning]
+        if problems:
+            raise InvalidWorkflow(problems, name=workflow.name)
+
+    async def plan(
+        self, request: str, *, model: str | Model | None = None, current: Workflow | None = None
+    ) -> Plan:
+        """Plan a workflow with a model, or change the current one; it is neither saved nor run.
+
+        Raises `PlanRefused` with the reason.
+        """
+        from toolcrib.host.workflow_planning import plan_workflow
+
+        known = {one.name: one.workflow for one in await self.list() if one.workflow is not None}
+        return await plan_workflow(self._host, request, stored=known, model=model, current=current)
+
+    async def from_chat(self, *chats: str, name: str | None = None) -> FromChat:
+        """A workflow from the tool calls of chats that did the same; it is not saved."""
+        from toolcrib.host.workflow_planning import workflow_from_chats
+
+        return await workflow_from_chats(self._host, chats, name=name)
+
+    def _checked(self, stored: StoredWorkflow) -> StoredWorkflow:
+        if stored.workflow is None:
+            return stored
+        return replace(stored, problems=self._problems(stored.workflow))
+
+    def _problems(self, workflow: Workflow) -> Sequence[Problem]:
+        found = validate(workflow, find_tool=self._find_tool, find_workflow=self._find_workflow)
+        return [*found, *setting_problems(workflow)]
+
+    def _find_tool(self, name: str) -> Tool:
+        """A registered tool; one of a server that does not run now may exist."""
+        try:
+            return self._host.toolset.registry.resolve(name)
+        except UnknownTool:
+            if not self._may_exist(name):
+                raise
+            raise ServerNotReady(
+                f"The server of {name} is not running, so its tools are not known."
+            ) from None
+
+    def _may_exist(self, name: str) -> bool:
+        known = self._host.toolset.registry.snapshot.by_server
+        bare = name.removeprefix(PREFIX)
+        servers = (server for server in self._host.config.servers if bare.startswith(f"{server}{BORDER}"))
+        return any(not known.get(server) for server in servers)
+
+    def _find_workflow(self, name: str) -> Workflow:
+        return read_file(self.files.read(name)).readable
+
+
+def parse(workflow: Workflow | Mapping[str, Any] | str) -> Workflow:
+    """The workflow of a request or of the text of a file; raises `InvalidWorkflow`."""
+    if isinstance(workflow, Workflow):
+        return workflow
+    return read_workflow(workflow) if isinstance(workflow, str) else workflow_from(workflow)
+
+
+def _open_triggers(core: HostCore, workflows: Workflows) -> WorkflowTriggers:
+    from toolcrib.host.trigger_host import TriggerHost
+    from toolcrib.host.workflow_triggers import WorkflowTriggers
+
+    return WorkflowTriggers(TriggerHost(core=core, workflows=workflows))

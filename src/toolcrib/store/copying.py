@@ -1,0 +1,232 @@
+"""Copies everything from one database to another, page by page, in one transaction of the target.
+
+Rows that the target already has are kept as they are there. If the same source was copied before, only
+decisions made since then are added: what was removed from the target meanwhile stays removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.clock import Clock
+from toolcrib.store.columns import BLOB_MARK, Row, from_column, to_column, to_stored
+from toolcrib.store.connection import Connection, transact
+from toolcrib.store.work_queue import Database
+
+PAGE = 500
+_PAGE_SECONDS = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    decided: str = ""
+    """The column with the time of a decision; empty for tables of records."""
+
+
+TABLES = (
+    Table(
+        name="chats",
+        columns=(
+            "id",
+            "title",
+            "model",
+            "created",
+            "updated",
+            "parent",
+            "project",
+            "pinned",
+            "banned",
+            "deleted",
+        ),
+        key=("id",),
+    ),
+    Table(
+        name="chat_entries",
+        columns=("chat", "position", "time", "kind", "body"),
+        key=("chat", "position"),
+    ),
+    Table(
+        name="calls",
+        columns=(
+            "time",
+            "tool",
+            "server",
+            "principal",
+            "session",
+            "outcome",
+            "ms",
+            "bytes",
+            "arguments",
+            "error",
+            "call_id",
+            "extra",
+        ),
+        key=("id",),
+    ),
+    Table(
+        name="tool_history",
+        columns=(
+            "server",
+            "tool",
+            "hash",
+            "parts",
+            "first_seen",
+            "last_changed",
+            "previous_hash",
+            "changes",
+        ),
+        key=("server", "tool"),
+    ),
+    Table(
+        name="tool_lists",
+        columns=("server", "fingerprint", "protocol", "version", "definitions", "saved_at"),
+        key=("server",),
+    ),
+    Table(name="approval_rules", columns=("id", "rule", "made_at", "off"), key=("id",), decided="made_at"),
+    Table(
+        name="approval_requests",
+        columns=("id", "digest", "question", "asked_at", "answer"),
+        key=("id",),
+        decided="asked_at",
+    ),
+    Table(
+        name="tool_pins",
+        columns=("server", "tool", "hash", "definition", "pinned_at"),
+        key=("server", "tool"),
+        decided="pinned_at",
+    ),
+    Table(name="trust", columns=("server", "launch", "agreed_at"), key=("server",), decided="agreed_at"),
+    Table(
+        name="page_keys",
+        columns=("id", "hash", "name", "made_at", "used_at"),
+        key=("id",),
+        decided="made_at",
+    ),
+    Table(
+        name="workflow_triggers",
+        columns=(
+            "workflow",
+            "trigger_key",
+            "active",
+            "fingerprint",
+            "since",
+            "checked_until",
+            "machine",
+            "hook",
+            "token_hash",
+        ),
+        key=("workflow", "trigger_key"),
+        decided="since",
+    ),
+    Table(
+        name="workflow_starts",
+        columns=(
+            "run",
+            "workflow",
+            "trigger_key",
+            "occurrence",
+            "state",
+            "event",
+            "due",
+            "updated",
+            "note",
+        ),
+        key=("run",),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copied:
+    """The rows of one table in the source, and how many of them the target did not have."""
+
+    table: str
+    rows: int
+    added: int
+
+
+def count_rows(connection: Connection) -> dict[str, int]:
+    """How many rows each table has."""
+    return {table.name: _count(connection, table) for table in TABLES}
+
+
+def last_copied(source: str, connection: Connection) -> int | None:
+    """When this source was last copied to a shared database, as stored; None if never."""
+    row = connection.execute("SELECT moved_at FROM moved_from WHERE source = ?", (source,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+async def copy_all(source: Database, target: Database, label: str, clock: Clock) -> list[Copied]:
+    """Copy all tables; `label` identifies the source in a shared target."""
+    now = to_stored(clock.now())
+
+    def copy(within: Connection) -> list[Copied]:
+        since = last_copied(label, within) if target.shared else None
+        copied = [_copy(source, table, since, within) for table in TABLES]
+        if target.shared:
+            within.execute(
+                "INSERT INTO moved_from VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET moved_at = ?",
+                (label, now, now),
+            )
+        return copied
+
+    return await target.run(lambda connection: transact(connection, copy))
+
+
+def _copy(source: Database, table: Table, since: int | None, target: Connection) -> Copied:
+    before, rows = _count(target, table), 0
+    columns, values = ", ".join(table.columns), ", ".join("?" * len(table.columns))
+    statement = f"INSERT INTO {table.name} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING"  # noqa: S608
+    for page in _pages(source, table, since):
+        target.executemany(statement, [_portable(row) for row in page])
+        rows += len(page)
+    return Copied(table=table.name, rows=rows, added=_count(target, table) - before)
+
+
+def _pages(source: Database, table: Table, since: int | None) -> Iterator[Sequence[Row]]:
+    """The rows in the order of their key."""
+    last: Row | None = None
+    width = len(table.columns)
+    while True:
+        statement, values = _select(table, last, since)
+        page = source.submit(
+            lambda connection, s=statement, v=values: connection.execute(s, v).fetchall()  # type: ignore[misc]
+        ).result(_PAGE_SECONDS)
+        if page:
+            yield [tuple(row[:width]) for row in page]
+        if len(page) < PAGE:
+            return
+        last = tuple(page[-1][width:])
+
+
+def _select(table: Table, last: Row | None, since: int | None) -> tuple[str, Row]:
+    key = ", ".join(table.key)
+    clauses: list[str] = []
+    values: list[Any] = []
+    if last is not None:
+        clauses.append(f"({key}) > ({', '.join('?' * len(table.key))})")
+        values += last
+    if since is not None and table.decided:
+        clauses.append(f"{table.decided} > ?")
+        values.append(since)
+    where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
+    columns = ", ".join((*table.columns, *table.key))
+    return f"SELECT {columns} FROM {table.name} {where} ORDER BY {key} LIMIT {PAGE}", tuple(values)  # noqa: S608
+
+
+def _portable(row: Row) -> Row:
+    """Blobs as the other database stores them."""
+    return tuple(
+        to_column(from_column(value)) if isinstance(value, str) and value.startswith(BLOB_MARK) else value
+        for value in row
+    )
+
+
+def _count(connection: Connection, table: Table) -> int:
+    count: int = connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]  # noqa: S608
+    return count

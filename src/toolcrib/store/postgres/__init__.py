@@ -1,0 +1,1 @@
+"""PostgreSQL as the database of hosts that share their decisions; imported only when it is used."""

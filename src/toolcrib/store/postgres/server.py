@@ -1,0 +1,141 @@
+"""One connection to a PostgreSQL server, with deadlines; opened again when it is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from toolcrib.config.database_url import split_password, with_password, without_password
+from toolcrib.errors import DatabaseError, DatabaseUnavailable, DatabaseUnreachable
+from toolcrib.store.connection import Connection
+from toolcrib.store.postgres.connection import PostgresConnection, as_failure
+from toolcrib.store.postgres.migrations import migrate
+
+T = TypeVar("T")
+
+RETRY_AFTER = 1.0
+"""Seconds until the next attempt to connect: many who wait for an absent server fail together."""
+DEFAULTS = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+    "application_name": "toolcrib",
+}
+"""Connection parameters, unless the URL sets them: a connection whose other end is gone is noticed soon."""
+_LIMITS = (
+    "SET lock_timeout = '1s'",
+    "SET statement_timeout = '60s'",
+    "SET idle_in_transaction_session_timeout = '60s'",
+)
+
+
+class PostgresServer:
+    """The database of a `postgresql://` URL."""
+
+    shared = True
+    path: Path | None = None
+    incident: str | None = None
+
+    def __init__(self, url: str) -> None:
+        self.name = without_password(url)
+        self._url = url
+        self._failed: tuple[float, DatabaseUnavailable] | None = None
+        try:
+            self._connection: PostgresConnection | None = self._connect()
+        except DatabaseError as error:
+            raise DatabaseUnreachable(
+                error.message,
+                hint="Check the URL and that PostgreSQL is running. To use the SQLite file again: "
+                "toolcrib settings unset database",
+            ) from error
+
+    def do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
+        connection = self._usable()
+        try:
+            return work(connection)
+        finally:
+            if connection.in_transaction:
+                with contextlib.suppress(DatabaseError):
+                    connection.execute("ROLLBACK")
+
+    def interrupt(self) -> None:
+        """Cut the connection: a stopped server answers neither a cancellation nor anything else."""
+        connection = self._connection
+        with contextlib.suppress(OSError, psycopg.Error):
+            if connection is not None:
+                with socket.socket(fileno=os.dup(connection.raw.fileno())) as copy:
+                    copy.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.raw.close()
+
+    def _usable(self) -> PostgresConnection:
+        """The connection, or a new one: nothing is sent on one that the server has closed."""
+        if self._connection is None or _is_closed(self._connection.raw):
+            self.close()
+            self._connection = None
+            self._connection = self._reconnect()
+        return self._connection
+
+    def _reconnect(self) -> PostgresConnection:
+        if self._failed is not None and time.monotonic() < self._failed[0] + RETRY_AFTER:
+            raise self._failed[1]
+        try:
+            connection = self._connect()
+        except DatabaseUnavailable as error:
+            self._failed = time.monotonic(), error
+            raise
+        self._failed = None
+        return connection
+
+    def _connect(self) -> PostgresConnection:
+        connection = connect(self._url)
+        try:
+            migrate(connection, self._url)
+            for limit in _LIMITS:
+                connection.execute(limit)
+        except BaseException:
+            connection.raw.close()
+            raise
+        return connection
+
+
+def connect(url: str) -> PostgresConnection:
+    """A connection in autocommit mode; raises `DatabaseError`."""
+    name = without_password(url)
+    try:
+        return PostgresConnection(psycopg.connect(with_defaults(url), autocommit=True), name)
+    except psycopg.Error as error:
+        raise as_failure(error, name) from error
+
+
+def with_defaults(url: str) -> str:
+    """The connection string with our deadlines."""
+    # Quoted again, because libpq repeats what it cannot read.
+    readable = with_password(*split_password(url))
+    given = conninfo_to_dict(readable)
+    return make_conninfo(readable, **{key: value for key, value in DEFAULTS.items() if key not in given})
+
+
+def _is_closed(raw: psycopg.Connection[Any]) -> bool:
+    """Whether the server has ended the connection meanwhile, as a restart does.
+
+    On an idle connection nothing else is sent but news of changed server settings.
+    """
+    if raw.closed:
+        return True
+    readable = select.poll()
+    readable.register(raw.fileno(), select.POLLIN)
+    return bool(readable.poll(0))

@@ -1,0 +1,240 @@
+"""Triggers that were turned on, and what they started; implements `workflows.automation.ports.TriggerStore`.
+
+The token of a webhook is stored as a salted hash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.store.connection import Connection, transact
+from toolcrib.store.work_queue import Database
+from toolcrib.workflows.automation.definitions import run_id
+from toolcrib.workflows.automation.ports import Activation, StartRecord, StartState
+from toolcrib.workflows.trigger_type import Found, Occurrence
+
+T = TypeVar("T")
+
+_TRIGGER = "workflow, trigger_key, active, fingerprint, since, checked_until, machine, hook, token_hash"
+_START = "run, workflow, trigger_key, state, due, updated, event, note"
+_UPSERT = (
+    f"INSERT INTO workflow_triggers ({_TRIGGER}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+    " ON CONFLICT (workflow, trigger_key) DO UPDATE SET active = excluded.active,"
+    " fingerprint = excluded.fingerprint, since = excluded.since, checked_until = excluded.checked_until,"
+    " machine = excluded.machine, hook = excluded.hook, token_hash = excluded.token_hash"
+)
+_INSERT = (
+    "INSERT INTO workflow_starts"
+    " (run, workflow, trigger_key, occurrence, state, event, due, updated, note)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (run) DO NOTHING"
+)
+_NOT_STARTED = "(state = 'pending' OR (state = 'starting' AND updated < ?))"
+_FINAL = "('ignored', 'started', 'ended', 'skipped', 'failed')"
+
+
+class StoredTriggers:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def activations(self, workflow: str | None = None) -> Sequence[Activation]:
+        where, values = (" WHERE workflow = ?", (workflow,)) if workflow is not None else ("", ())
+        query = f"SELECT {_TRIGGER} FROM workflow_triggers{where} ORDER BY workflow, trigger_key"  # noqa: S608
+        return [_activation(row) for row in await self._rows(query, values)]
+
+    async def by_hook(self, hook: str) -> Activation | None:
+        query = f"SELECT {_TRIGGER} FROM workflow_triggers WHERE hook = ? AND hook <> ''"  # noqa: S608
+        rows = await self._rows(query, (hook,))
+        return _activation(rows[0]) if rows else None
+
+    async def turn_on(self, activation: Activation, found: Found) -> None:
+        def work(connection: Connection) -> None:
+            connection.execute(_UPSERT, _trigger_row(activation))
+            _insert(connection, activation, found.occurrences, activation.since)
+
+        await self._transact(work)
+
+    async def turn_off(self, workflow: str, trigger: str) -> bool:
+        statement = "UPDATE workflow_triggers SET active = 0 WHERE workflow = ? AND trigger_key = ?"
+        return await self._change(f"{statement} AND active = 1", (workflow, trigger)) > 0
+
+    async def forget(self, workflow: str) -> None:
+        def work(connection: Connection) -> None:
+            connection.execute("DELETE FROM workflow_triggers WHERE workflow = ?", (workflow,))
+            connection.execute("DELETE FROM workflow_starts WHERE workflow = ?", (workflow,))
+
+        await self._transact(work)
+
+    async def record(
+        self, activation: Activation, found: Found, now: datetime, *, forget_before: datetime
+    ) -> bool:
+        def work(connection: Connection) -> bool:
+            if not _advance(connection, activation, found.position):
+                return False
+            _insert(connection, activation, found.occurrences, now)
+            _forget(connection, activation, found.gone, forget_before)
+            return True
+
+        return await self._transact(work)
+
+    async def add(self, activation: Activation, occurrence: Occurrence, now: datetime) -> bool:
+        return await self._change(_INSERT, _start_row(activation, occurrence, now)) > 0
+
+    async def start_of(self, run: str) -> StartRecord | None:
+        rows = await self._rows(f"SELECT {_START} FROM workflow_starts WHERE run = ?", (run,))  # noqa: S608
+        return _record(rows[0]) if rows else None
+
+    async def waiting(self, stale: datetime) -> Sequence[tuple[str, str]]:
+        query = f"SELECT DISTINCT workflow, trigger_key FROM workflow_starts WHERE {_NOT_STARTED}"  # noqa: S608
+        rows = await self._rows(query, (to_stored(stale),))
+        return [(workflow, trigger) for workflow, trigger in rows]
+
+    async def pending(
+        self, workflow: str, trigger: str, stale: datetime, limit: int
+    ) -> Sequence[StartRecord]:
+        query = (
+            f"SELECT {_START} FROM workflow_starts"  # noqa: S608
+            f" WHERE workflow = ? AND trigger_key = ? AND {_NOT_STARTED} ORDER BY due, run LIMIT ?"
+        )
+        rows = await self._rows(query, (workflow, trigger, to_stored(stale), limit))
+        return [_record(row) for row in rows]
+
+    async def claim(self, run: str, now: datetime, stale: datetime) -> bool:
+        statement = (
+            f"UPDATE workflow_starts SET state = 'starting', updated = ? WHERE run = ? AND {_NOT_STARTED}"  # noqa: S608
+        )
+        return await self._change(statement, (to_stored(now), run, to_stored(stale))) > 0
+
+    async def settle(self, run: str, state: StartState, now: datetime, note: str = "") -> None:
+        event = "event" if state == "pending" else "NULL"
+        statement = (
+            f"UPDATE workflow_starts SET state = ?, updated = ?, note = ?, event = {event} WHERE run = ?"  # noqa: S608
+        )
+        await self._change(statement, (state, to_stored(now), note[:500], run))
+
+    async def running(self, workflow: str, trigger: str, stale: datetime) -> Sequence[str]:
+        query = (
+            "SELECT run FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"
+            " AND (state = 'started' OR (state = 'starting' AND updated >= ?))"
+        )
+        return [run for (run,) in await self._rows(query, (workflow, trigger, to_stored(stale)))]
+
+    async def known(self, workflow: str, trigger: str) -> set[str]:
+        query = "SELECT occurrence FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"
+        return {occurrence for (occurrence,) in await self._rows(query, (workflow, trigger))}
+
+    async def latest(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]:
+        query = (
+            f"SELECT {_START} FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"  # noqa: S608
+            " AND state <> 'ignored' ORDER BY due DESC, run DESC LIMIT ?"
+        )
+        return [_record(row) for row in await self._rows(query, (workflow, trigger, limit))]
+
+    async def prune(self, before: datetime, keep: Sequence[tuple[str, str]]) -> int:
+        others = "".join(" AND NOT (workflow = ? AND trigger_key = ?)" for _ in keep)
+        statement = f"DELETE FROM workflow_starts WHERE updated < ? AND state IN {_FINAL}{others}"  # noqa: S608
+        values = (to_stored(before), *(part for pair in keep for part in pair))
+        return await self._change(statement, values)
+
+    async def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
+        return await self._database.run(lambda connection: connection.execute(query, values).fetchall())
+
+    async def _change(self, statement: str, values: tuple[Any, ...]) -> int:
+        return await self._transact(lambda connection: connection.execute(statement, values).rowcount)
+
+    async def _transact(self, work: Callable[[Connection], T]) -> T:
+        return await self._database.run(lambda connection: transact(connection, work))
+
+
+def _advance(connection: Connection, activation: Activation, position: str | None) -> bool:
+    """Move the position on; False if it is not where the host believes, or the trigger is off."""
+    statement = (
+        "UPDATE workflow_triggers SET checked_until = ? WHERE workflow = ? AND trigger_key = ?"
+        " AND active = 1 AND fingerprint = ? AND since = ? AND checked_until = ?"
+    )
+    values = (
+        activation.position if position is None else position,
+        activation.workflow,
+        activation.trigger,
+        activation.fingerprint,
+        to_stored(activation.since),
+        activation.position,
+    )
+    return connection.execute(statement, values).rowcount > 0
+
+
+def _insert(
+    connection: Connection, activation: Activation, found: Iterable[Occurrence], now: datetime
+) -> None:
+    rows = [_start_row(activation, occurrence, now) for occurrence in found]
+    if rows:
+        connection.executemany(_INSERT, rows)
+
+
+def _forget(connection: Connection, activation: Activation, gone: Iterable[str], before: datetime) -> None:
+    rows = [
+        (run_id(activation.workflow, activation.trigger, occurrence), to_stored(before))
+        for occurrence in gone
+    ]
+    if rows:
+        statement = f"DELETE FROM workflow_starts WHERE run = ? AND updated < ? AND state IN {_FINAL}"  # noqa: S608
+        connection.executemany(statement, rows)
+
+
+def _trigger_row(activation: Activation) -> tuple[Any, ...]:
+    return (
+        activation.workflow,
+        activation.trigger,
+        int(activation.on),
+        activation.fingerprint,
+        to_stored(activation.since),
+        activation.position,
+        activation.machine,
+        activation.hook,
+        activation.token_hash,
+    )
+
+
+def _start_row(activation: Activation, occurrence: Occurrence, now: datetime) -> tuple[Any, ...]:
+    return (
+        run_id(activation.workflow, activation.trigger, occurrence.id),
+        activation.workflow,
+        activation.trigger,
+        occurrence.id,
+        "ignored" if occurrence.ignored else "pending",
+        None if occurrence.ignored else json.dumps(occurrence.event),
+        to_stored(occurrence.due),
+        to_stored(now),
+    )
+
+
+def _activation(row: Sequence[Any]) -> Activation:
+    workflow, trigger, active, fingerprint, since, position, machine, hook, token_hash = row
+    return Activation(
+        workflow=workflow,
+        trigger=trigger,
+        on=bool(active),
+        fingerprint=fingerprint,
+        since=from_stored(since),
+        position=position,
+        machine=machine,
+        hook=hook,
+        token_hash=token_hash,
+    )
+
+
+def _record(row: Sequence[Any]) -> StartRecord:
+    run, workflow, trigger, state, due, updated, event, note = row
+    return StartRecord(
+        run=run,
+        workflow=workflow,
+        trigger=trigger,
+        state=state,
+        due=from_stored(due),
+        updated=from_stored(updated),
+        event=None if event is None else json.loads(event),
+        note=note,
+    )

@@ -1,0 +1,1 @@
+"""Workflows: typed graphs over the tools, validated, planned by a model and run durably."""

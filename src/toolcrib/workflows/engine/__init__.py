@@ -1,0 +1,1 @@
+"""Runs workflows durably on DBOS: what is recorded is never repeated, and what was interrupted goes on."""

@@ -1,0 +1,63 @@
+"""How runs ended, from the tables of DBOS."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from toolcrib.workflows.engine.database import Database
+from toolcrib.workflows.engine.dbos_internals import SystemSchema
+from toolcrib.workflows.engine.serializer import JsonSerializer, RunFailed
+
+status = SystemSchema.workflow_status
+output = SystemSchema.workflow_output
+FINAL_STATUSES = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+
+def of_family(connection: sa.Connection, column: sa.Column[Any], run: str) -> sa.ColumnElement[bool]:
+    """Whether this is the run or was started by it: `run/…`. The character after `/` is `0`."""
+    name = column if connection.dialect.name == "sqlite" else column.collate("C")
+    return sa.or_(column == run, sa.and_(name > f"{run}/", name < f"{run}0"))
+
+
+@dataclass(frozen=True)
+class FinalOutcome:
+    status: str
+    output: str | None
+    error: str | None
+
+
+async def final_outcome(database: Database, run: str) -> FinalOutcome | None:
+    """None while the run is not over, or if there is none."""
+    query = (
+        sa.select(status.c.status, output.c.output, output.c.error)
+        .select_from(status.outerjoin(output, output.c.workflow_uuid == status.c.workflow_uuid))
+        .where(status.c.workflow_uuid == run, status.c.status.in_(FINAL_STATUSES))
+    )
+    row = await database.run(lambda connection: connection.execute(query).one_or_none())
+    return None if row is None else FinalOutcome(row.status, row.output, row.error)
+
+
+def result_of(outcome: FinalOutcome) -> Any:
+    """What the run returned; raises `RunFailed`."""
+    if outcome.status == "SUCCESS" and outcome.output is not None:
+        return json.loads(outcome.output)
+    raise RunFailed(error_in(outcome))
+
+
+def error_in(outcome: FinalOutcome) -> dict[str, Any]:
+    """Why a run failed."""
+    if outcome.error is not None:
+        error = JsonSerializer().deserialize(outcome.error)
+        if isinstance(error, RunFailed):
+            return error.error
+    if outcome.status == "CANCELLED":
+        return {"kind": "cancelled", "message": "It was cancelled.", "hint": ""}
+    return {
+        "kind": "interrupted",
+        "message": "The run was interrupted too often.",
+        "hint": "Look at the log of the worker for crashes, then start it again from the last node.",
+    }

@@ -1,0 +1,256 @@
+"""Reads runs and their steps from the tables of DBOS and from our own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from toolcrib.errors import NotFound
+from toolcrib.schema.workflows import RunState, StepState
+from toolcrib.workflows.engine.dbos_internals import SystemSchema
+from toolcrib.workflows.engine.documents import Plan
+from toolcrib.workflows.engine.outcomes import FinalOutcome, error_in, of_family, output, status
+from toolcrib.workflows.engine.runtime import Runtime
+from toolcrib.workflows.engine.tables import runs
+from toolcrib.workflows.engine.waits import Wait, WaitKey, moment, questions_of
+from toolcrib.workflows.records import OpenQuestion, RunRecord, StepRecord
+from toolcrib.workflows.run_ids import path_in
+from toolcrib.workflows.trace import Outcome, masked
+from toolcrib.workflows.walk import MapItem, Visit
+
+steps = SystemSchema.operation_outputs
+MOST_RUNS = 500
+_FINAL: Mapping[str, RunState] = {
+    "SUCCESS": "finished",
+    "ERROR": "failed",
+    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "failed",
+    "CANCELLED": "cancelled",
+}
+_STATUSES: Mapping[RunState, tuple[str, ...]] = {
+    "queued": ("ENQUEUED", "DELAYED"),
+    "running": ("PENDING", "ENQUEUED"),
+    "paused": ("PENDING", "ENQUEUED"),
+    "waiting": ("PENDING", "ENQUEUED"),
+    "finished": ("SUCCESS",),
+    "failed": ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"),
+    "cancelled": ("CANCELLED",),
+}
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """A run or an item of a map, with what was recorded of it."""
+
+    run: str
+    path: str
+    item: MapItem | None
+    traces: Mapping[str, Mapping[str, Any]]
+    over: RunState | None
+
+
+class RunReader:
+    """Builds what users see of runs."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def run(self, run: str) -> RunRecord:
+        rows = await self._runtime.database.run(
+            lambda connection: _load(connection, _listed().where(runs.c.run == run))
+        )
+        if not rows:
+            raise NotFound(f"There is no run {run!r}.", hint="List the runs: toolcrib workflow runs.")
+        return rows[0]
+
+    async def runs(
+        self, workflow: str | None, state: RunState | None, limit: int, before: datetime | None
+    ) -> list[RunRecord]:
+        query = _listed().where(runs.c.parent.is_(None)).order_by(runs.c.created.desc(), runs.c.run)
+        if workflow is not None:
+            query = query.where(runs.c.workflow == workflow)
+        if before is not None:
+            query = query.where(runs.c.created < before.timestamp())
+        if state is not None:
+            query = query.where(status.c.status.in_(_STATUSES[state]))
+        most = min(max(limit, 1), MOST_RUNS)
+        # Running, paused and waiting are told apart after reading.
+        exact = state in (None, "finished", "failed", "cancelled")
+        query = query.limit(most if exact else MOST_RUNS)
+        rows = await self._runtime.database.run(lambda connection: _load(connection, query))
+        return [row for row in rows if state is None or row.state == state][:most]
+
+    async def questions(self, run: str) -> list[tuple[OpenQuestion, WaitKey]]:
+        return [(_question(wait, run), wait.key) for wait in await self._runtime.waits.open_questions(run)]
+
+    async def before(self, run: str, step: str) -> Sequence[Mapping[str, Any]]:
+        """The traces of the steps of a run before this one, in their order."""
+        plan = await self._runtime.documents.plan(run)
+        own = await self._runtime.database.run(lambda connection: _traces(connection, run))
+        recorded = [*plan.recorded, *own.values()]
+        names = [trace["step"] for trace in recorded]
+        first = step.partition("/")[0].partition("[")[0]
+        walk, _ = plan.walk()
+        walk.take_over({trace["step"]: Outcome.of(trace) for trace in recorded})
+        under_way = walk.next()
+        if isinstance(under_way, Visit) and under_way.step == first:
+            return recorded
+        if first not in names:
+            raise NotFound(f"{run} has no step {step!r}.", hint=f"Its steps: {', '.join(names[-20:])}.")
+        return recorded[: names.index(first)]
+
+    async def steps(self, run: str) -> list[StepRecord]:
+        record = await self.run(run)
+        plan = await self._runtime.documents.plan(run)
+        parts = await self._runtime.database.run(lambda connection: _parts(connection, run))
+        found = [step for part in parts for step in self._steps_of(part, plan, record)]
+        return sorted(found, key=_order)
+
+    def _steps_of(self, part: _Recorded, plan: Plan, record: RunRecord) -> list[StepRecord]:
+        """Recorded visits, then the one under way, which follows from them."""
+        reused = {trace["step"]: trace for trace in plan.recorded} if part.item is None else {}
+        found = [_step(trace, part.path, plan, reused=True) for trace in reused.values()]
+        found += [_step(trace, part.path, plan) for trace in part.traces.values()]
+        walk, _ = plan.walk(part.item)
+        walk.take_over({step: Outcome.of(trace) for step, trace in part.traces.items()})
+        visit = walk.next()
+        if isinstance(visit, Visit) and record.state != "queued" and part.over != "finished":
+            kind = plan.graph.nodes[visit.node].node.type
+            state = self._state(part, visit.step, record)
+            found.append(StepRecord(step=part.path + visit.step, node=visit.node, type=kind, state=state))
+        return found
+
+    def _state(self, part: _Recorded, step: str, record: RunRecord) -> StepState:
+        if part.over is not None:
+            return "cancelled"
+        for question in record.questions:
+            if question.step == part.path + step:
+                return "uncertain" if question.uncertain else "waiting"
+        held = [*(question.step for question in record.questions), *record.paused_at]
+        if any(_is_in(each, part.path + step) for each in held):
+            return "waiting"
+        active = self._runtime.active.get(part.run)
+        return active.states.get(step, "running") if active is not None else "running"
+
+
+def _listed() -> sa.Select[Any]:
+    joined = runs.outerjoin(status, status.c.workflow_uuid == runs.c.run)
+    joined = joined.outerjoin(output, output.c.workflow_uuid == runs.c.run)
+    return sa.select(
+        runs,
+        status.c.status,
+        status.c.executor_id,
+        status.c.recovery_attempts,
+        status.c.completed_at,
+        output.c.output,
+        output.c.error,
+    ).select_from(joined)
+
+
+def _load(connection: sa.Connection, query: sa.Select[Any]) -> list[RunRecord]:
+    rows = list(connection.execute(query))
+    active = [row.run for row in rows if row.status not in _FINAL]
+    questions = questions_of(connection, active)
+    return [_record(row, questions.get(row.run, [])) for row in rows]
+
+
+def _record(row: Any, waits: list[Wait]) -> RunRecord:
+    outcome = FinalOutcome(row.status, row.output, row.error)
+    state = _state_of(row, waits)
+    return RunRecord(
+        run=row.run,
+        workflow=row.workflow,
+        state=state,
+        created=datetime.fromtimestamp(row.created, UTC),
+        ended=datetime.fromtimestamp(row.completed_at / 1000, UTC) if row.completed_at else None,
+        outputs=json.loads(row.output)["outputs"] if state == "finished" else None,
+        error=error_in(outcome) if state == "failed" else None,
+        parent=row.parent,
+        from_run=row.from_run,
+        worker=row.executor_id,
+        questions=tuple(_question(wait, row.run) for wait in waits),
+        paused_at=tuple(json.loads(row.paused_at)),
+    )
+
+
+def _state_of(row: Any, waits: list[Wait]) -> RunState:
+    if row.status in _FINAL:
+        return _FINAL[row.status]
+    if waits:
+        return "waiting"
+    if json.loads(row.paused_at):
+        return "paused"
+    return "running" if row.status == "PENDING" or row.recovery_attempts else "queued"
+
+
+def _question(wait: Wait, root: str) -> OpenQuestion:
+    content = wait.content
+    return OpenQuestion(
+        run=root,
+        step=path_in(wait.key.run, root) + wait.key.step,
+        asked_by=wait.root,
+        text=content["text"],
+        choices=tuple(content["choices"]),
+        fields=content["fields"],
+        shown=content["shown"],
+        picture=content["picture"],
+        asked=datetime.fromtimestamp(wait.since, UTC),
+        deadline=moment(wait.until),
+        uncertain=wait.kind == "uncertain",
+    )
+
+
+def _is_in(step: str, outer: str) -> bool:
+    """Whether a step is this one, or a part of it as the step of a sub-workflow or of a second attempt."""
+    return step == outer or step.startswith((f"{outer}/", f"{outer}~"))
+
+
+def _traces(connection: sa.Connection, run: str) -> dict[str, Mapping[str, Any]]:
+    query = sa.select(steps.c.output).where(steps.c.workflow_uuid == run).order_by(steps.c.function_id)
+    found = (json.loads(text) for text in connection.execute(query).scalars() if text)
+    return {trace["step"]: trace for trace in found if isinstance(trace, dict) and "step" in trace}
+
+
+def _parts(connection: sa.Connection, run: str) -> list[_Recorded]:
+    """The run and the items of its maps; sub-workflows are runs of their own."""
+    inputs = SystemSchema.workflow_input
+    name = status.c.workflow_uuid
+    query = (
+        sa.select(name, status.c.status, inputs.c.inputs)
+        .join(inputs, inputs.c.workflow_uuid == name)
+        .where(of_family(connection, name, run))
+    )
+    parts = []
+    for row in connection.execute(query):
+        document = json.loads(row.inputs)["args"][0]
+        if row.workflow_uuid == run or document.get("root") == run:
+            item = MapItem(**document["item"]) if "item" in document else None
+            traces = _traces(connection, row.workflow_uuid)
+            path = document.get("path", "")
+            parts.append(_Recorded(row.workflow_uuid, path, item, traces, _FINAL.get(row.status)))
+    return parts
+
+
+def _step(trace: Mapping[str, Any], path: str, plan: Plan, *, reused: bool = False) -> StepRecord:
+    shown: Mapping[str, Any] = masked({**trace, "step": path + trace["step"]}, plan.secrets)
+    return StepRecord(
+        step=shown["step"],
+        node=shown["node"],
+        type=shown["type"],
+        state=shown["state"],
+        attempts=len(shown["attempts"]),
+        started=datetime.fromisoformat(shown["started"]),
+        ended=datetime.fromisoformat(shown["ended"]),
+        error=shown["error"],
+        reused=reused,
+        trace=shown,
+    )
+
+
+def _order(step: StepRecord) -> tuple[bool, datetime]:
+    """By their beginning; what is under way comes last, what was taken over first."""
+    return step.started is None, step.started or datetime.max.replace(tzinfo=UTC)

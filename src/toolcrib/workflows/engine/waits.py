@@ -1,0 +1,244 @@
+"""Durable waits of visits: for an answer of the user, for a moment, for an event.
+
+Each wait is a row. After a restart the visit runs again, finds its row and goes on waiting; an answer that
+came in the meantime is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from toolcrib.clock import Clock
+from toolcrib.workflows.engine.database import Database, insert_once
+from toolcrib.workflows.engine.outcomes import FINAL_STATUSES, of_family, status
+from toolcrib.workflows.engine.tables import events, waits
+from toolcrib.workflows.run_ids import belongs_to, with_parents
+
+LONGEST_SLEEP = 30.0
+"""Seconds between looks at the time of day, which may be changed."""
+CHUNK = 400
+"""Keys in one query."""
+FAMILIES = 100
+"""Runs whose sub-workflows are searched in one query."""
+
+
+class WaitKey(NamedTuple):
+    run: str
+    step: str
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """A row: what is waited for, and the answer once it is there."""
+
+    key: WaitKey
+    root: str
+    kind: str
+    content: Mapping[str, Any]
+    since: float
+    until: float | None
+    answer: Any = None
+    answered: bool = False
+
+
+class Waits:
+    """All waits of this process, woken by an answer here or by looking into the database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._woken: dict[WaitKey, asyncio.Event] = {}
+
+    async def open(
+        self, key: WaitKey, root: str, kind: str, content: Mapping[str, Any], seconds: float | None
+    ) -> Wait:
+        """The wait with this key: the one from before a restart, or a new one."""
+        now = self._clock.now().timestamp()
+        values = {
+            **key._asdict(),
+            "root": root,
+            "kind": kind,
+            "content": json.dumps(content, default=str),
+            "since": now,
+            "until": None if seconds is None else now + seconds,
+        }
+        return await self._database.run(lambda connection: _open(connection, key, values))
+
+    async def answer_of(self, wait: Wait) -> Any:
+        """Wait for the answer; raises `TimeoutError` at its deadline."""
+        if wait.answered:
+            return wait.answer
+        with self._listening(wait.key) as woken:
+            async with asyncio.timeout(self.remaining(wait)):
+                while not (current := await self._read(wait.key)).answered:
+                    woken.clear()
+                    await woken.wait()
+        return current.answer
+
+    async def event_of(self, wait: Wait, root: str, name: str) -> Any:
+        """Take the oldest event of this name that was sent to the run, or to one that it is part of.
+
+        Raises `TimeoutError`.
+        """
+        taker = f"{wait.key.run}:{wait.key.step}:{wait.key.number}"
+        with self._listening(wait.key) as woken:
+            async with asyncio.timeout(self.remaining(wait)):
+                while (found := await self._database.run(lambda c: _take(c, root, name, taker))) is None:
+                    woken.clear()
+                    await woken.wait()
+        return json.loads(found)
+
+    async def moment_of(self, wait: Wait) -> None:
+        """Wait until the time of day has reached the moment."""
+        while (left := (wait.until or 0) - self._clock.now().timestamp()) > 0:
+            await self._clock.sleep(min(left, LONGEST_SLEEP))
+
+    async def duration_of(self, wait: Wait) -> None:
+        """Wait for what is left of a number of seconds; changes of the time of day do not matter."""
+        await self._clock.sleep(self.remaining(wait) or 0)
+
+    def remaining(self, wait: Wait) -> float | None:
+        """Seconds that are left, never more than the wait had at first: the clock may have been set back."""
+        if wait.until is None:
+            return None
+        return min(max(wait.until - self._clock.now().timestamp(), 0.0), wait.until - wait.since)
+
+    async def give(self, key: WaitKey, answer: Any) -> bool:
+        """Answer an open wait; False if there is none."""
+        given = await self._database.run(lambda connection: _give(connection, key, answer))
+        self.wake([key])
+        return given
+
+    async def close(self, key: WaitKey) -> None:
+        """Mark a wait as over that ended without an answer."""
+        await self._database.run(lambda connection: _give(connection, key, None))
+
+    async def open_questions(self, root: str) -> list[Wait]:
+        """The open questions of a run and of its sub-workflows."""
+        return await self._database.run(lambda connection: questions_of(connection, [root]).get(root, []))
+
+    def wake(self, keys: Iterable[WaitKey]) -> None:
+        for key in keys:
+            if key in self._woken:
+                self._woken[key].set()
+
+    async def look(self) -> None:
+        """Wake the waits that another process answered, or for which there are events."""
+        keys = list(self._woken)
+        for start in range(0, len(keys), CHUNK):
+            runs = {key.run for key in keys[start : start + CHUNK]}
+            self.wake(await self._database.run(lambda connection, runs=runs: _ready(connection, runs)))  # type: ignore[misc]
+
+    async def _read(self, key: WaitKey) -> Wait:
+        return await self._database.run(lambda connection: _read(connection, key))
+
+    @contextmanager
+    def _listening(self, key: WaitKey) -> Iterator[asyncio.Event]:
+        woken = self._woken[key] = asyncio.Event()
+        try:
+            yield woken
+        finally:
+            # A later execution of the same run may wait here too, after this one has lost the run.
+            if self._woken.get(key) is woken:
+                del self._woken[key]
+
+
+def moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _open(connection: sa.Connection, key: WaitKey, values: Mapping[str, Any]) -> Wait:
+    insert_once(connection, waits, **values)
+    return _read(connection, key)
+
+
+def _is(key: WaitKey) -> sa.ColumnElement[bool]:
+    return sa.and_(waits.c.run == key.run, waits.c.step == key.step, waits.c.number == key.number)
+
+
+def _read(connection: sa.Connection, key: WaitKey) -> Wait:
+    return _from_row(connection.execute(sa.select(waits).where(_is(key))).one())
+
+
+def _from_row(row: Any) -> Wait:
+    answered = row.answer is not None
+    return Wait(
+        key=WaitKey(row.run, row.step, row.number),
+        root=row.root,
+        kind=row.kind,
+        content=json.loads(row.content),
+        since=row.since,
+        until=row.until,
+        answer=json.loads(row.answer) if answered else None,
+        answered=answered,
+    )
+
+
+def _give(connection: sa.Connection, key: WaitKey, answer: Any) -> bool:
+    still_open = sa.and_(_is(key), waits.c.answer.is_(None))
+    given = sa.update(waits).where(still_open).values(answer=json.dumps(answer, default=str))
+    return connection.execute(given).rowcount > 0
+
+
+def _take(connection: sa.Connection, root: str, name: str, taker: str) -> str | None:
+    """The data of the event that this wait already took, or else of the oldest one that is free."""
+    sent = events.c.run.in_(with_parents(root))
+    mine = sa.select(events.c.data).where(sent, events.c.taken == taker)
+    if (data := connection.execute(mine).scalar()) is not None:
+        return str(data)
+    free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None))
+    oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
+    taken = (
+        sa.update(events)
+        .where(events.c.id == oldest, events.c.taken.is_(None))
+        .values(taken=taker)
+        .returning(events.c.data)
+    )
+    data = connection.execute(taken).scalar()
+    return None if data is None else str(data)
+
+
+def _is_sent_to(root: sa.Column[Any]) -> sa.ColumnElement[bool]:
+    begins = sa.func.substr(root, 1, sa.func.length(events.c.run) + 1) == events.c.run + "/"
+    return sa.or_(events.c.run == root, begins)
+
+
+def _ready(connection: sa.Connection, runs: set[str]) -> list[WaitKey]:
+    answered = sa.select(waits.c.run, waits.c.step, waits.c.number).where(
+        waits.c.run.in_(runs), waits.c.answer.is_not(None)
+    )
+    sent = sa.select(waits.c.run, waits.c.step, waits.c.number).where(
+        waits.c.run.in_(runs),
+        waits.c.kind == "event",
+        waits.c.answer.is_(None),
+        sa.exists().where(_is_sent_to(waits.c.root), events.c.taken.is_(None)),
+    )
+    return [WaitKey(*row) for row in connection.execute(sa.union_all(answered, sent))]
+
+
+def questions_of(connection: sa.Connection, roots: Iterable[str]) -> dict[str, list[Wait]]:
+    """The open questions of these runs, and of their sub-workflows that are not over."""
+    wanted, found = list(roots), dict[str, list[Wait]]()
+    for start in range(0, len(wanted), FAMILIES):
+        part = wanted[start : start + FAMILIES]
+        for row in connection.execute(_open_questions(connection, part)):
+            for root in (name for name in part if belongs_to(row.root, name)):
+                found.setdefault(root, []).append(_from_row(row))
+    return found
+
+
+def _open_questions(connection: sa.Connection, roots: list[str]) -> sa.Select[Any]:
+    asked = sa.and_(waits.c.kind.in_(("question", "uncertain")), waits.c.answer.is_(None))
+    families = sa.or_(*(of_family(connection, waits.c.root, root) for root in roots))
+    active = status.c.status.not_in(FINAL_STATUSES)
+    joined = waits.join(status, status.c.workflow_uuid == waits.c.run)
+    return sa.select(waits).select_from(joined).where(asked, families, active).order_by(waits.c.since)

@@ -1,0 +1,1 @@
+"""The node types, one a file."""

@@ -1,0 +1,171 @@
+"""Cron expressions of five fields, or of six with the seconds first, matched against local times.
+
+Fields take `*`, lists, ranges, steps and names; the day of the month also takes `L` for the last one. If both
+days are restricted, either may match, as in every cron.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from calendar import monthrange
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from toolcrib.errors import UsageError
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+SHORTCUTS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+SEARCHED_YEARS = 9
+"""29 February is at most eight years away."""
+LONGEST = 200
+_ITEM = re.compile(r"(?P<first>\*|[a-z]{3}|\d{1,2})(?:-(?P<last>[a-z]{3}|\d{1,2}))?(?:/(?P<step>\d{1,2}))?")
+
+
+class BadSchedule(UsageError):
+    """The text is neither a cron expression nor a phrase that is understood."""
+
+    kind = "bad_schedule"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CronExpression:
+    """The values that each field allows, sorted."""
+
+    seconds: tuple[int, ...]
+    minutes: tuple[int, ...]
+    hours: tuple[int, ...]
+    days: tuple[int, ...]
+    last_day: bool
+    months: tuple[int, ...]
+    weekdays: tuple[int, ...]
+    """0 is Sunday."""
+    any_hour: bool
+    """The hour is `*` or `*/n`, so that the schedule follows elapsed time and not the time of day."""
+    any_day: bool
+    any_weekday: bool
+
+    def first_from(self, start: datetime) -> datetime | None:
+        """The first local time at or after this one; None if there is none within years."""
+        for day in self._days_from(start.date()):
+            begins = start.time() if day == start.date() else time()
+            found = self._first_time(begins)
+            if found is not None:
+                return datetime.combine(day, found)
+        return None
+
+    def _days_from(self, start: date) -> Iterator[date]:
+        for months in range(SEARCHED_YEARS * 12 + 1):
+            month = start.month - 1 + months
+            year, month = start.year + month // 12, month % 12 + 1
+            if month not in self.months or year > date.max.year:
+                continue
+            first = start.day if months == 0 else 1
+            for day in range(first, monthrange(year, month)[1] + 1):
+                if self._is_day(date(year, month, day)):
+                    yield date(year, month, day)
+
+    def _is_day(self, day: date) -> bool:
+        is_last = self.last_day and (day + timedelta(days=1)).month != day.month
+        in_month = day.day in self.days or is_last
+        in_week = day.isoweekday() % 7 in self.weekdays
+        if self.any_day or self.any_weekday:
+            return in_month and in_week
+        return in_month or in_week
+
+    def _first_time(self, at: time) -> time | None:
+        if at.hour in self.hours:
+            second = _from(self.seconds, at.second)
+            if at.minute in self.minutes and second is not None:
+                return time(at.hour, at.minute, second)
+            minute = _from(self.minutes, at.minute + 1)
+            if minute is not None:
+                return time(at.hour, minute, self.seconds[0])
+        hour = _from(self.hours, at.hour + 1)
+        return None if hour is None else time(hour, self.minutes[0], self.seconds[0])
+
+
+def read_cron(text: str) -> CronExpression:
+    """Raises `BadSchedule`, which names the field."""
+    shown = SHORTCUTS.get(text.strip().lower(), text.strip().lower())
+    fields = shown.split()
+    if len(shown) > LONGEST or len(fields) not in (5, 6):
+        raise BadSchedule(
+            f"{text[:LONGEST]!r} is not a cron expression: it has {len(fields)} fields.",
+            hint="Write minute, hour, day, month and weekday, such as 30 7 * * 1-5; seconds may come first.",
+        )
+    second, minute, hour, day, month, weekday = ["0", *fields] if len(fields) == 5 else fields
+    expression = CronExpression(
+        seconds=_values("second", second, 0, 59),
+        minutes=_values("minute", minute, 0, 59),
+        hours=_values("hour", hour, 0, 23),
+        days=_values("day", _without_last(day), 1, 31) if day != "l" else (),
+        last_day="l" in day.split(","),
+        months=_values("month", month, 1, 12, MONTHS, 1),
+        weekdays=tuple(sorted({value % 7 for value in _values("weekday", weekday, 0, 7, WEEKDAYS)})),
+        any_hour=hour.startswith("*"),
+        any_day=day.startswith("*"),
+        any_weekday=weekday.startswith("*"),
+    )
+    if expression.first_from(datetime(2000, 1, 1)) is None:
+        raise BadSchedule(f"{text!r} never occurs: no month has that day.")
+    return expression
+
+
+def _without_last(field: str) -> str:
+    return ",".join(item for item in field.split(",") if item != "l")
+
+
+def _values(
+    name: str, field: str, least: int, most: int, names: Sequence[str] = (), first: int = 0
+) -> tuple[int, ...]:
+    found: set[int] = set()
+    for item in field.split(","):
+        match = _ITEM.fullmatch(item)
+        if match is None:
+            raise _bad(name, field, least, most)
+        found.update(_range(name, field, match, least, most, names, first))
+    return tuple(sorted(found))
+
+
+def _range(
+    name: str, field: str, match: re.Match[str], least: int, most: int, names: Sequence[str], offset: int
+) -> range:
+    step = int(match["step"] or 1)
+    if match["first"] == "*":
+        begin, end = least, most if name != "weekday" else 6
+    else:
+        begin = _number(match["first"], names, offset)
+        # `5/10` counts from 5 to the end of the field.
+        end = _number(match["last"], names, offset) if match["last"] else (most if match["step"] else begin)
+    if step < 1 or not least <= begin <= end <= most or (match["first"] == "*" and match["last"]):
+        raise _bad(name, field, least, most)
+    return range(begin, end + 1, step)
+
+
+def _number(text: str, names: Sequence[str], offset: int) -> int:
+    if text.isdigit():
+        return int(text)
+    return names.index(text) + offset if text in names else -1
+
+
+def _bad(name: str, field: str, least: int, most: int) -> BadSchedule:
+    return BadSchedule(
+        f"{field!r} is not valid for the {name}: values are {least} to {most}.",
+        hint="A field is *, a number, a list 1,15, a range 1-5 or a step */10.",
+    )
+
+
+def _from(values: tuple[int, ...], least: int) -> int | None:
+    place = bisect_left(values, least)
+    return values[place] if place < len(values) else None

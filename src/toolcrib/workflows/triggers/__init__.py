@@ -1,0 +1,1 @@
+"""Trigger types: one file each, with a `TRIGGER`."""

@@ -1,0 +1,1 @@
+"""What a webhook receives: bodies, signatures, rate limits and the answer; no web framework."""
