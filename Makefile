@@ -1,10 +1,12 @@
 # Works with GNU make 3.81 (macOS) and later. `make` alone lists the targets.
 
 BIN := .venv/bin
-# How many test files run at once: most of them wait more than they work, so one more than the smallest machine has cores.
-JOBS := 3
+# How many test files run at once: most of them wait more than they work, so twice as many as the smallest machine has cores.
+JOBS := 4
+# Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
+export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test acceptance check lint types layers page generated format bench screenshots soak lock clean
+.PHONY: help setup dev needs run test acceptance check lint types layers compiled page generated format bench screenshots soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -18,8 +20,8 @@ page: setup ## Build the page again where its sources are newer (as setup does)
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
-test: dev needs lint types ## Checks and the test suite (ARGS="-k name" for a part)
-	@$(BIN)/python -m compileall -q src tests
+test: dev needs ## Checks and the test suite (ARGS="-k name" for a part)
+	@$(MAKE) --no-print-directory -j 2 types compiled lint
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
 
 # One test at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
@@ -49,6 +51,7 @@ lock: dev ## Write the locks anew from what is asked for (UPGRADE=1 for newer pi
 	@$(BIN)/python -m tests.real_servers.install --lock
 	@$(BIN)/python -m tests.conformance.install --lock
 	@$(BIN)/python -m benchmarks.gateway.installing --lock
+	@$(BIN)/python -m benchmarks.desktop.installing --lock
 	@$(BIN)/python -m tests.gateway.clients.install --lock
 	@$(BIN)/python scripts/page_lock.py
 
@@ -72,9 +75,15 @@ lint: dev
 types: dev
 	@$(BIN)/mypy
 
-generated: dev ## Write what is made from the operations: their index, the client's types, the page's types
+# Collecting the tests compiles them with pytest's assertions; the test run reports what cannot be collected.
+compiled: dev
+	@$(BIN)/python -m compileall -q src tests
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
+
+generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows
 	@$(BIN)/python -m toolcrib.operations.generate
 	@$(BIN)/python -m toolcrib.web.typescript frontend/src/api/types.ts
+	@$(BIN)/python -m toolcrib.workflows.graph.json_schema
 
 layers: dev
 	@$(BIN)/lint-imports --no-logo

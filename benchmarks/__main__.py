@@ -1,6 +1,6 @@
 """All measurements in one run: `make bench`. Writes `benchmarks/results/latest.json`.
 
-python -m benchmarks [call] [http] [fleet] [start] [gateway] [http-server] [agent] [--rounds N] [--json]
+python -m benchmarks [PART]... [--rounds N] [--json]
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import agent, call, fleet, start
+from benchmarks import agent, call, fleet, neighbours, planner, shared_database, start
+from benchmarks.desktop import suite as desktop
 from benchmarks.gateway import suite as gateway
 from benchmarks.gateway.table import table
 from benchmarks.http_server import compare as http_server
+from benchmarks.pages import suite as pages
+from benchmarks.workflows import suite as workflows
 
 RESULTS = Path(__file__).with_name("results") / "latest.json"
-PARTS = ("call", "http", "fleet", "start", "gateway", "http-server", "agent")
 TITLES = {
     "call": "A call over stdio",
     "http": "A call over streamable HTTP",
@@ -29,7 +31,14 @@ TITLES = {
     "gateway": "Gateways",
     "http-server": "The gateway's HTTP server and uvicorn",
     "agent": "A round of the agent",
+    "pages": "Text of web pages",
+    "desktop": "Desktop servers",
+    "database": "The gateway on SQLite and on PostgreSQL",
+    "neighbours": "A server beside one that floods",
+    "workflows": "Nodes of workflows",
+    "planner": "Planned workflows",
 }
+PARTS = tuple(TITLES)
 
 
 def main() -> None:
@@ -71,6 +80,24 @@ def run(part: str, rounds: int) -> tuple[Any, str]:
     if part == "agent":
         rounds_of = agent.measure()
         return rounds_of, agent.table(rounds_of)
+    if part == "neighbours":
+        beside = neighbours.measure(rounds * 100)
+        return beside, neighbours.table(beside)
+    if part == "pages":
+        extracted = pages.measure(max(3, rounds // 4))
+        return extracted, pages.table(extracted)
+    if part == "desktop":
+        servers_of_desktops = desktop.measure(max(1, rounds // 10))
+        return servers_of_desktops, desktop.table(servers_of_desktops)
+    if part == "database":
+        databases = shared_database.measure(rounds)
+        return databases, shared_database.table(databases)
+    if part == "workflows":
+        nodes = workflows.measure(rounds=max(2, rounds // 7))
+        return nodes, workflows.table(nodes)
+    if part == "planner":
+        planned = planner.measure()
+        return planner.summary(planned), "\n".join(planned.rows())
     scores = call.measure("http" if part == "http" else "stdio", rounds)
     return [score.summary() for score in scores], call.table(scores)
 

@@ -18,9 +18,12 @@ compile() {
     fi
 }
 
+# The extras of bundled servers, which users install when they need them.
+extras="--extra browser --extra calendar --extra canvas --extra desktop --extra desktop-grpc --extra desktop-ocr --extra mail --extra postgres --extra web --extra workflows"
+
 mkdir -p requirements
 compile uv --group installer
 compile runtime pyproject.toml --group build -c requirements/uv.txt
-compile dev pyproject.toml --group build --group dev -c requirements/runtime.txt -c requirements/uv.txt
+compile dev pyproject.toml $extras --group build --group dev -c requirements/runtime.txt -c requirements/uv.txt
 compile node --group node
 compile bench pyproject.toml --group build --group bench -c requirements/runtime.txt

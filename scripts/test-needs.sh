@@ -1,6 +1,5 @@
 #!/bin/sh
-# Brings what the tests need beyond Python packages: git, Chromium, and Node 20 or newer with npm.
-# Bubblewrap is one of the terminal's sandboxes; where it cannot be had, the others are tested alone.
+# Brings what the tests need beyond Python packages: git, Chromium, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
 # Node comes from the system where it is new enough, else from PyPI into .venv.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,8 +15,43 @@ command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 
     exit 1
 }
 
-[ "$(uname)" != Linux ] || command -v bwrap >/dev/null 2>&1 || scripts/system-packages.sh bubblewrap ||
-    echo "Without bubblewrap, the terminal is tested in its other sandboxes alone." >&2
+# The same browser without windows; the tests of the page take less time with it, and do not need it.
+[ "$(uname)" != Linux ] || command -v chromium-headless-shell >/dev/null 2>&1 ||
+    scripts/system-packages.sh chromium-headless-shell >/dev/null 2>&1 || true
+
+[ "$(uname)" != Linux ] || command -v bwrap >/dev/null 2>&1 || scripts/system-packages.sh bubblewrap || {
+    echo "The tests of sandboxes need bubblewrap. Install it with your system's package manager." >&2
+    exit 1
+}
+
+# Tests that need root run in a user namespace, in which newuidmap provides other users.
+[ "$(uname)" != Linux ] || [ "$(id -u)" = 0 ] || command -v newuidmap >/dev/null 2>&1 ||
+    scripts/system-packages.sh uidmap || {
+    echo "Some tests give files to other users. Install newuidmap (Debian: uidmap), or run the tests as root." >&2
+    exit 1
+}
+
+# The desktop server is tested on a display of its own, with programs of several toolkits.
+desktop="Xvfb openbox dbus-daemon setxkbmap xterm mousepad zenity featherpad gnome-calculator xclip xprop wmctrl xdotool"
+missing=
+for program in $desktop; do command -v "$program" >/dev/null 2>&1 || missing=yes; done
+[ "$(uname)" != Linux ] || [ -z "$missing" ] || scripts/system-packages.sh xvfb openbox at-spi2-core dbus \
+    fonts-dejavu-core libxcb1 libxcb-shm0 libxcb-randr0 x11-xkb-utils xterm mousepad zenity featherpad \
+    gnome-calculator xclip x11-utils wmctrl xdotool || {
+    echo "The tests of the desktop need Xvfb, openbox, at-spi2-core and some programs; see scripts/test-needs.sh." >&2
+    exit 1
+}
+
+command -v dovecot >/dev/null 2>&1 || [ -x /usr/sbin/dovecot ] || scripts/system-packages.sh dovecot-imapd || {
+    echo "The tests of mail need dovecot. Install it with your system's package manager." >&2
+    exit 1
+}
+
+[ -n "$(find /usr/lib/postgresql -name initdb 2>/dev/null)" ] || command -v initdb >/dev/null 2>&1 ||
+    scripts/system-packages.sh postgresql || {
+    echo "The tests of the shared database need PostgreSQL. Install it with your system's package manager." >&2
+    exit 1
+}
 
 # The official suite and the inspector want 22; found or put in place here, before several processes look for it.
 .venv/bin/python -m tests.real_servers.node --at-least 20 >/dev/null

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import hypothesis
 import pytest
 
 import toolcrib
+from tests.namespaces import run_as_root
 
 DEADLINE = 60.0
 os.environ["TOOLCRIB_TRUST_CONFIG"] = "1"  # whoever writes the config file in a test also starts the host
@@ -33,6 +35,17 @@ LONGEST = ("web", "servers/installers", "cli", "gateway", "servers")
 """The folders whose files take longest, in the order in which they begin."""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector away from the collected tests, which live until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first: one that begins last keeps everybody waiting for the process that has it."""
     here = Path(__file__).parent
@@ -42,6 +55,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((at for at, name in enumerate(LONGEST) if folder.startswith(name)), len(LONGEST))
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that needs root in a namespace where this is another user."""
+    mark = pyfuncitem.get_closest_marker("as_root")
+    if mark is None or os.geteuid() == 0:
+        return None
+    if sys.platform != "linux":
+        pytest.skip("Without root, this test needs a user namespace of Linux.")
+    run_as_root(pyfuncitem, *mark.args, **mark.kwargs)
+    return True
 
 
 @pytest.fixture(autouse=True)

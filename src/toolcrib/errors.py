@@ -6,7 +6,12 @@
     ├── ConfigError             a setting is wrong and must be fixed first
     │   ├── MissingVariable     ${VAR} is not set
     │   ├── MissingSecret       ${secret:NAME} is not stored
+    │   ├── DatabaseUnreachable the shared database cannot be opened
     │   └── Conflict            someone else changed it in the meantime
+    ├── DatabaseError           the database did not do what was asked
+    │   ├── DatabaseUnavailable … at the moment; a retry may succeed
+    │   └── DatabaseRefused     … and will not
+    ├── SystemFailure           the operating system refused it: a full disk, a permission, a limit
     ├── HostRunning             another host already uses this home
     ├── NoHost                  this needs a running host
     ├── NotFound
@@ -14,6 +19,7 @@
     │   └── UnknownTool
     │       └── ToolChanged     its definition is not the approved one
     ├── Denied                  a rule or the user denied the call
+    ├── NetworkRefused          a URL leads to an address that is not allowed
     ├── NotTrusted              the user has not approved what would run
     ├── InstallFailed           a server could not be installed; nothing was changed
     ├── ServerUnavailable       the server cannot take calls now
@@ -28,6 +34,7 @@
     ├── CallFailed              the server was reached and the call failed
     │   ├── CallTimeout
     │   ├── ResultTooLarge
+    │   ├── FetchFailed         a URL could not be fetched
     │   └── PeerError           a JSON-RPC error, with its code and data
     └── ModelError              a language model did not answer
         ├── NoModel             none was chosen, or the name is unknown
@@ -35,7 +42,8 @@
         ├── ModelBusy           rate limited or overloaded
         ├── ModelUnreachable    no answer at that address
         ├── AnswerCut           the answer ended early
-        └── ContextTooLong      the request exceeds the model's context
+        ├── ContextTooLong      the request exceeds the model's context
+        └── PlanRefused         no valid workflow came of a request
 
 The class decides what the supervisor does next (`recovery`) and how a command exits (`exit_code`).
 """
@@ -113,6 +121,37 @@ class Conflict(ConfigError):
         self.data = data
 
 
+class DatabaseUnreachable(ConfigError):
+    """The shared database of the settings cannot be opened."""
+
+    kind = "database_unreachable"
+    exit_code = 5
+
+
+class DatabaseError(ToolcribError):
+    kind = "database"
+    exit_code = 5
+
+
+class DatabaseUnavailable(DatabaseError):
+    """The connection was lost, or the server cannot take writes now; a retry may succeed."""
+
+    kind = "database_unavailable"
+    retryable = True
+
+
+class DatabaseRefused(DatabaseError):
+    """The database refused a statement or a value."""
+
+    kind = "database_refused"
+
+
+class SystemFailure(ToolcribError):
+    """The operating system refused something that is not about a server."""
+
+    kind = "system"
+
+
 class HostRunning(ToolcribError):
     """Another host already uses this home."""
 
@@ -151,6 +190,14 @@ class Denied(ToolcribError):
 
     kind = "denied"
     exit_code = 4
+
+
+class NetworkRefused(ToolcribError):
+    """A URL leads to an address, port or scheme that is not allowed; nothing was sent there."""
+
+    kind = "network_refused"
+    exit_code = 4
+    recovery = "configure"
 
 
 class NotTrusted(ToolcribError):
@@ -249,6 +296,13 @@ class ResultTooLarge(CallFailed):
     kind = "result_too_large"
 
 
+class FetchFailed(CallFailed):
+    """A URL could not be fetched: no connection, no answer in time, or an answer over a limit."""
+
+    kind = "fetch_failed"
+    retryable = True
+
+
 class PeerError(CallFailed):
     """The server answered with a JSON-RPC error."""
 
@@ -311,3 +365,10 @@ class ContextTooLong(ModelError):
     """The request exceeds the model's context."""
 
     kind = "context_too_long"
+
+
+class PlanRefused(ModelError):
+    """The model gave no valid workflow for a request, or says that there is none."""
+
+    kind = "plan_refused"
+    exit_code = 6

@@ -143,6 +143,24 @@ def test_a_gateway_that_only_lends_tools_needs_neither_models_nor_chats() -> Non
     assert not loaded & {f"toolcrib.{module}" for module in unused}
 
 
+WITHOUT_WORKFLOWS = """
+import asyncio, toolcrib
+async def main():
+    async with toolcrib.open_host({home!r}) as host:
+        await host.ready()
+asyncio.run(main())
+"""
+
+
+def test_a_host_without_workflows_loads_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLCRIB_KEYRING", "off")
+
+    loaded = modules_after(WITHOUT_WORKFLOWS.format(home=str(tmp_path / "home")))
+
+    assert not packages(loaded) & {"dbos", "sqlalchemy", "psycopg"}
+    assert not {module for module in loaded if module.startswith("toolcrib.workflows")}
+
+
 CLIENT_FILES = """
 from pathlib import Path
 from toolcrib.config.client_files.client import client_names, find_client

@@ -111,6 +111,7 @@ def _start(words: tuple[str, ...], environment: dict[str, str], *, real: bool, *
 
 
 def _changes_python(environment: dict[str, str]) -> bool:
-    """Whether a variable is different that Python reads when it starts."""
+    """Whether a variable is different that Python reads when it starts; PYTHONPATH can be followed later."""
     read = {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LC_", "LANG"))}
+    read.pop("PYTHONPATH", None)
     return read != {"PYTHONUTF8": "1", **{name: os.environ[name] for name in ("LANG",) if name in os.environ}}

@@ -124,6 +124,7 @@ def run(asked: dict[str, object], stdin: int, stdout: int, stderr: int, status: 
     os.environ.clear()
     os.environ.update(asked["environment"])  # type: ignore[call-overload]
     sys.argv = list(asked["arguments"])  # type: ignore[call-overload]
+    sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     _open_streams()
     os._exit(_exit_code())
 

@@ -42,6 +42,13 @@ def test_a_command_is_written_in_the_form_of_other_hosts(toolcrib: CommandLine) 
     assert (answer.json["name"], answer.json["type"], answer.json["server"]) == ("small", "stdio", None)
 
 
+def test_a_sandbox_is_shown_before_it_is_agreed_to_and_written(toolcrib: CommandLine) -> None:
+    answer = toolcrib("add", "small", "--yes", "--sandbox", "--", sys.executable, str(SMALL_SERVER))
+
+    assert "sandbox  on: only its own files" in answer.err
+    assert toolcrib.config()["mcpServers"]["small"]["sandbox"] is True
+
+
 def test_an_address_is_an_http_server(toolcrib: CommandLine) -> None:
     toolcrib("add", "docs", "http://127.0.0.1:9/mcp", "--yes", "--header", "X-Team: blue", "--disabled")
     toolcrib("add", "old", "http://127.0.0.1:9/sse", "--yes", "--transport", "sse", "--disabled")

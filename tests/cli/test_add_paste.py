@@ -34,7 +34,7 @@ def test_a_pasted_yes_is_not_our_yes(toolcrib: CommandLine) -> None:
     answer = toolcrib("add", "npx", "-y", "--as-is", "pkg")
 
     assert answer.code in (2, 4, 5)
-    assert set(toolcrib.config()["mcpServers"]) == {"demo", "filesystem"}
+    assert set(toolcrib.config()["mcpServers"]) == {"demo", "filesystem", "websearch"}
 
 
 def test_what_would_fetch_at_every_start_can_be_kept_as_it_is(toolcrib: CommandLine) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 
 import pytest
 
 from tests.cli.command_line import CommandLine
+from tests.databases.postgres import postgres, postgres_url
+
+__all__ = ["postgres", "postgres_url"]
 
 
 def complete(toolcrib: CommandLine, *words: str) -> list[str]:
@@ -53,7 +57,7 @@ def test_servers_tools_and_parameters_are_completed(toolcrib: CommandLine) -> No
     assert complete(toolcrib, "test", "sm") == ["small"]
     assert complete(toolcrib, "call", "small__e") == ["small__echo"]
     assert complete(toolcrib, "call", "small__echo", "te") == ["text="]
-    assert set(complete(toolcrib, "logs", "")) == {"demo", "filesystem", "small"}
+    assert set(complete(toolcrib, "logs", "")) == {"demo", "filesystem", "websearch", "small"}
 
 
 def test_the_tools_of_a_removed_server_are_no_longer_offered(toolcrib: CommandLine) -> None:
@@ -78,3 +82,22 @@ def test_a_broken_home_is_silent(toolcrib: CommandLine) -> None:
     assert complete(toolcrib, "test", "") == []
     assert complete(toolcrib, "call", "") == []
     assert complete(toolcrib, "secret", "remove", "") == []
+
+
+def test_names_in_a_shared_database_are_completed(toolcrib: CommandLine, postgres_url: str) -> None:
+    assert toolcrib("profiles", "add", "team", "--tool", "demo__*").code == 0
+    assert toolcrib("tools").code == 0
+    assert toolcrib("database", "move", postgres_url, "--yes").code == 0
+
+    assert complete(toolcrib, "call", "demo__ad") == ["demo__add"]
+    assert complete(toolcrib, "call", "demo__add", "a") == ["a="]
+    assert complete(toolcrib, "profiles", "remove", "te") == ["team"]
+
+
+def test_a_shared_database_that_is_gone_is_silent(toolcrib: CommandLine) -> None:
+    settings = {"toolcrib": {"database": "postgresql://nobody@127.0.0.1:9/none"}, "mcpServers": {"demo": {}}}
+    (toolcrib.home / "mcp.json").write_text(json.dumps(settings))
+
+    assert complete(toolcrib, "call", "demo") == []
+    assert complete(toolcrib, "profiles", "remove", "") == []
+    assert complete(toolcrib, "test", "de") == ["demo"]

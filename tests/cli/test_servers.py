@@ -23,12 +23,13 @@ PROMISED = [
 ]
 
 
-def test_a_new_home_has_two_servers_and_both_answer(toolcrib: CommandLine) -> None:
+def test_a_new_home_has_three_servers_and_all_answer(toolcrib: CommandLine) -> None:
     servers = toolcrib("servers", "--json").json
 
     assert [(server["name"], server["state"]) for server in servers] == [
         ("demo", "ready"),
         ("filesystem", "ready"),
+        ("websearch", "ready"),
     ]
 
 
@@ -93,7 +94,7 @@ def test_calls_of_the_running_host_are_counted_by_server_and_tool(toolcrib: Comm
     for arguments in (("a=1", "b=2"), ("a=2", "b=2"), ("a=1",)):
         toolcrib("call", "demo__add", *arguments, "--json")
 
-    demo, filesystem = toolcrib("servers", "--json").json
+    demo, filesystem, _ = toolcrib("servers", "--json").json
     shown = toolcrib("servers").out.splitlines()
 
     (add,) = demo["calls"]["tools"]
@@ -130,7 +131,7 @@ def test_watching_tells_of_each_change(toolcrib: CommandLine, up: Process) -> No
     toolcrib.add("small")
     watcher = toolcrib.start("servers", "--watch", "--json")
     assert watcher.stdout is not None
-    seen = [json.loads(watcher.stdout.readline()) for _ in range(3)]
+    seen = [json.loads(watcher.stdout.readline()) for _ in range(4)]
 
     toolcrib("stop", "small")
     change = json.loads(watcher.stdout.readline())
@@ -139,7 +140,7 @@ def test_watching_tells_of_each_change(toolcrib: CommandLine, up: Process) -> No
         change = json.loads(watcher.stdout.readline())
     watcher.terminate()
 
-    assert [event["server"]["name"] for event in seen] == ["demo", "filesystem", "small"]
+    assert [event["server"]["name"] for event in seen] == ["demo", "filesystem", "websearch", "small"]
     assert change == {"removed": "small"}
     watcher.communicate()
 

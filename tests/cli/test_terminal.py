@@ -38,7 +38,7 @@ def test_a_small_terminal_shows_the_servers_in_trouble_first(toolcrib: CommandLi
 
     with terminal(toolcrib, "up", rows=14, columns=60) as screen:
         screen.expect("failed")
-        screen.expect("… and 7 more")
+        screen.expect("… and 8 more")
         screen.process.send_signal(signal.SIGTERM)
         assert screen.wait() == 0
 
@@ -92,7 +92,7 @@ def test_a_table_fits_the_terminal(toolcrib: CommandLine) -> None:
     with terminal(toolcrib, "tools", columns=60) as screen:
         screen.wait()
         shown = COLOUR.sub("", screen.seen).splitlines()
-        assert all(len(line) <= 60 for line in shown if not line.startswith("8 tools"))
+        assert all(len(line) <= 60 for line in shown if not line.startswith("10 tools"))
         assert any(line.endswith("…") for line in shown)
 
 

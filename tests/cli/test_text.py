@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.cli.call_arguments import read_words
+from toolcrib.cli.commands.approvals import call_lines
 from toolcrib.cli.output import as_json
 from toolcrib.cli.safe_text import cut, one_line, revealed, stripped, width
 from toolcrib.cli.times import duration, parse_since, size, until
@@ -100,3 +101,9 @@ def test_times_and_sizes_are_shown_short() -> None:
     assert [size(count) for count in (12, 1500, 24_000, 5_000_000)] == ["12 B", "1.5 KB", "23 KB", "4.8 MB"]
     assert until((datetime.now(UTC) + timedelta(seconds=8.2)).isoformat()) == "in 8 s"
     assert until(datetime.now(UTC).isoformat()) == "now"
+
+
+def test_a_waiting_call_cannot_begin_lines_of_its_own() -> None:
+    assert call_lines('send {"text": "a\\\\x0b# b"}\nTo: x\x0by') == (
+        '  send {"text": "a\\\\x0b# b"}\n  To: x\\x0by'
+    )

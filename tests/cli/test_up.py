@@ -83,7 +83,8 @@ def test_lines_tell_of_each_state(toolcrib: CommandLine) -> None:
     assert host.stdout is not None
     first = host.stdout.readline()
     lines = []
-    while "filesystem: ready (6 tools)\n" not in lines or "demo: ready (2 tools)\n" not in lines:
+    ready = {"demo: ready (2 tools)\n", "filesystem: ready (6 tools)\n", "websearch: ready (2 tools)\n"}
+    while not ready <= set(lines):
         lines.append(host.stdout.readline())
 
     edited = toolcrib.home / "edited.json"
@@ -120,7 +121,7 @@ def test_an_edit_of_the_file_is_picked_up(toolcrib: CommandLine, up: Process) ->
     del config["mcpServers"]["demo"]
     (toolcrib.home / "mcp.json").write_text(json.dumps(config))
 
-    eventually(lambda: list(toolcrib.states()) == ["filesystem"])
+    eventually(lambda: list(toolcrib.states()) == ["filesystem", "websearch"])
 
 
 def test_a_host_that_does_not_answer_is_told_of(toolcrib: CommandLine, up: Process) -> None:

@@ -79,11 +79,15 @@ def direct() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def alone(direct: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Score]:
-    """What the server passes without a gateway at a protocol version; the suite runs once for each."""
+    """What the server passes without a gateway at a protocol version.
+
+    None of our code runs here, so a check that fails once, on a busy machine, is only run again.
+    """
 
     @cache
     def run(version: str) -> Score:
-        return score(direct, version, tmp_path_factory.mktemp("alone"))
+        first = score(direct, version, tmp_path_factory.mktemp("alone"))
+        return score(direct, version, tmp_path_factory.mktemp("again")) if first.failed else first
 
     return run
 

@@ -109,6 +109,29 @@ async def count(host, to: int) -> list[int]:
     """Count."""
     return list(range(to))
 ''',
+    "nest": '''
+"""Account provider: nests."""
+from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+TITLE, ABOUT, SERVICES = "Nest", "A nest.", ("echo",)
+FIELDS = (AccountField(key="password", label="Password", secret=True),)
+async def prepare(name, given):
+    return Draft(user=name, settings={}, secret=given["password"])
+async def check(account, secret):
+    return AccountCheck(identity=account.user)
+''',
+    "chirp": '''
+"""Chirp: a node that chirps."""
+from toolcrib.workflows.node_settings import AnyResult, NodeSettings
+from toolcrib.workflows.node_type import NodeType
+class ChirpSettings(NodeSettings):
+    times: int = 1
+async def run(settings, context):
+    return AnyResult(song="chirp " * settings.times)
+NODE = NodeType(
+    name="Chirp", title="Chirp", group="data", about="Chirps.", settings=ChirpSettings, example={},
+    result=AnyResult, run=run,
+)
+''',
     "flights": '''
 """Gateway method."""
 async def fly(front, request, wire):
@@ -127,6 +150,8 @@ GROUPS = {
     "toolcrib.operations.checks": "lofts",
     "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
+    "toolcrib.accounts.providers": "nest",
+    "toolcrib.workflows.nodes": "chirp",
 }
 HOST = """
 import asyncio, pathlib, toolcrib
@@ -156,7 +181,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str, code: int = 0) -> str:
+def run(folder: Path, *words: str, code: int = 0, stdin: str = "") -> str:
     """What a new process with the package on its path prints."""
     environment = {
         **os.environ,
@@ -166,7 +191,13 @@ def run(folder: Path, *words: str, code: int = 0) -> str:
         "TOOLCRIB_KEYRING": "off",
     }
     done = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
     return done.stdout + (done.stderr if code else "")
@@ -235,6 +266,17 @@ def test_an_embedder_of_another_package_makes_vectors(folder: Path) -> None:
     assert run(folder, "-c", program).strip() == "26"
 
 
+def test_a_workflow_uses_a_node_of_another_package(folder: Path) -> None:
+    data = {"name": "x", "nodes": {"a": {"type": "Chirp", "settings": {"times": "two"}}}}
+    program = (
+        "from toolcrib.workflows.graph.files import workflow_from\n"
+        "from toolcrib.workflows.graph.validation import validate\n"
+        f"print(*(each.message for each in validate(workflow_from({data}))))"
+    )
+
+    assert run(folder, "-c", program).startswith("times: Input should be a valid integer")
+
+
 def test_an_installer_of_another_package_is_chosen_by_its_references(folder: Path) -> None:
     program = "from toolcrib.servers.installers.engine.installations import find_installer\n"
 
@@ -268,6 +310,16 @@ def test_a_gateway_method_of_another_package_has_a_handler(folder: Path) -> None
     program = "from toolcrib.gateway.client import _handlers; print('flights/list' in _handlers(True))"
 
     assert run(folder, "-c", program).strip() == "True"
+
+
+def test_an_account_of_another_package_turns_its_server_on(folder: Path) -> None:
+    words = ("-m", "toolcrib", "account", "add", "nest", "mine", "--password-stdin", "--json")
+    added = json.loads(run(folder, *words, stdin="twigs"))
+
+    servers = json.loads((folder / "home" / "mcp.json").read_text())["mcpServers"]
+    assert added["servers_added"] == ["echo"]
+    assert servers["echo"] == {"type": "inprocess", "module": "aviary.echo"}
+    assert "hello" in run(folder, "-m", "toolcrib", "call", "echo__say", "text=hello")
 
 
 def test_a_package_cannot_take_the_place_of_a_built_in(folder: Path) -> None:

@@ -255,6 +255,7 @@ server.run()
 """
 
 
+@pytest.mark.acceptance
 async def test_ten_thousand_calls_leave_no_growth_in_memory_tasks_or_descriptors(crib):
     crib.server("steady")
     async with crib.open() as host:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import AsyncExitStack
 
 import httpx2
 import pytest
@@ -83,8 +84,33 @@ async def test_a_flood_of_sessions_in_one_view_leaves_the_clients_of_another_alo
         assert (await quiet.open()).status_code == 200
         answers = [await Speaker(client, url).open() for _ in range(100)]
         assert {answer.status_code for answer in answers} == {200}
-        assert load.clients == 20
+        assert load.clients == 16
         assert (await quiet.legacy("tools/list")).status_code == 200
+        assert (await Speaker(client, f"{url}/quiet").open()).status_code == 200
+
+
+async def test_connected_clients_of_one_view_leave_room_for_another(limited, client, crib):
+    crib.setting(profiles={"quiet": {}})
+    async with limited(maxSessions=4) as (url, _), AsyncExitStack() as open_streams:
+        answers = []
+        for _ in range(4):
+            speaker = Speaker(client, url)
+            answers.append((await speaker.open()).status_code)
+            if answers[-1] == 200:
+                await open_streams.enter_async_context(speaker.stream())
+        assert answers == [200, 200, 200, 503]
+        assert (await Speaker(client, f"{url}/quiet").open()).status_code == 200
+
+
+async def test_streams_of_one_view_leave_room_for_another(limited, client, crib):
+    crib.setting(profiles={"quiet": {}})
+    async with (
+        limited(maxSessions=2) as (url, load),
+        Client(streamable_http_client(url)) as listener,
+        listener.listen(tools_list_changed=True),
+    ):
+        assert load.clients == 1
+        assert (await Speaker(client, url).open()).status_code == 503
         assert (await Speaker(client, f"{url}/quiet").open()).status_code == 200
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, Speaker
+from toolcrib.cli.output import as_json
+from toolcrib.config.paths import find_paths, make_private
+from toolcrib.errors import ToolcribError
+from toolcrib.gateway import wire
+from toolcrib.gateway.wire import Encoded
+from toolcrib.ipc import wire as ipc_wire
+from toolcrib.ipc.client import connected
+from toolcrib.ipc.server import serve as ipc_serve
 from toolcrib.serverkit.encoding import Unencodable, encode, encode_message
 from toolcrib.tools.sources.inline import InlineServer
 
@@ -90,3 +100,45 @@ def test_one_message_of_a_batch_that_cannot_be_written_spoils_no_other() -> None
 def test_a_value_that_is_no_json_at_all_is_refused() -> None:
     with pytest.raises(Unencodable):
         encode(nested(5000))
+
+
+def test_a_list_that_cannot_be_written_becomes_an_error_with_the_same_id() -> None:
+    unwritable = Encoded({"tools": nested(5000)})
+    message = json.loads(wire.encode({"jsonrpc": "2.0", "id": "x", "result": unwritable}))
+
+    assert (message["id"], message["error"]["code"]) == ("x", -32603)
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_the_command_line_prints_valid_json(what: str) -> None:
+    given, wanted = ODD[what]
+
+    for indent in (None, 2):
+        printed = json.loads(as_json({"value": given}, indent), parse_constant=refuse_constant)
+        assert encode(printed["value"]) == encode(wanted)
+
+
+def test_the_command_line_says_why_a_result_cannot_be_printed() -> None:
+    with pytest.raises(ToolcribError, match="nested too deeply") as caught:
+        as_json(nested(5000))
+    assert caught.value.hint
+
+
+def test_a_very_long_number_is_written_or_refused_and_never_lost() -> None:
+    result = {"x": 10**5000}
+    for data in (encode(result), wire.encode({"id": 1, "result": result}), ipc_wire.encode(result)):
+        assert b"0" * 5000 in data
+
+
+async def test_an_operation_whose_result_is_no_json_is_answered(tmp_path: Path) -> None:
+    async def perform(operation: str, params: object, emit: Any) -> Any:
+        return nested(5000) if operation == "deep" else {"x": float("nan"), "half": "\ud800"}
+
+    paths = find_paths(tmp_path / "crib")
+    make_private(paths.runtime)
+    async with ipc_serve(paths, perform), connected(paths) as connection:
+        assert connection is not None
+        async with asyncio.timeout(DEADLINE):
+            with pytest.raises(ToolcribError, match="nested too deeply"):
+                await connection.run("deep", {})
+            assert (await connection.run("odd", {}))["half"] == "\ud800"

@@ -10,20 +10,39 @@ from pathlib import Path
 
 import pytest
 
+from tests.bundled.terminal.conftest import KINDS, available
 from tests.conftest import DEADLINE, Crib
-from toolcrib.bundled.terminal.sandbox import missing
+from toolcrib.bundled.terminal.sandbox import Kind
 from toolcrib.gateway.http.server import serve_http
 
-KINDS = [kind for kind in ("bubblewrap", "landlock", "none") if not missing(kind)]
 VISIT = """
-import os, sys, urllib.error, urllib.request
+import os, socket, sys, time, urllib.error, urllib.request
+def visit():
+    host, _, port = sys.argv[1].removeprefix("http://").rpartition(":")
+    made = socket.socket()
+    if sys.argv[3] == "from another address":
+        made.bind((own_address(), 0))
+    made.connect((host, int(port)))
+    if sys.argv[3] == "hidden in a message":
+        one, other = socket.socketpair()
+        socket.send_fds(one, [b"x"], [made.fileno()])
+        made.close()
+        time.sleep(1)  # the gateway looks for the owner of the connection, and finds none
+        made = socket.socket(fileno=socket.recv_fds(other, 1, 1)[1][0])
+    made.send(b"GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+    answer = made.recv(1000).decode()
+    return "403" if " 403 " in answer else answer
+def own_address():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        asking.connect(("10.255.255.255", 1))  # sends nothing
+        return asking.getsockname()[0]
 for _ in range(int(sys.argv[2])):
     if os.fork():
         os._exit(0)
     os.setsid()
 try:
-    said = urllib.request.urlopen(sys.argv[1] + "/healthz").read().decode()
-except (urllib.error.URLError, ConnectionError) as error:
+    said = visit() if len(sys.argv) > 3 else urllib.request.urlopen(sys.argv[1] + "/healthz").read().decode()
+except OSError as error:
     said = getattr(error, "code", None) == 403 and "403" or str(error)
 open("said.part", "w").write(said)
 os.rename("said.part", "said")
@@ -43,17 +62,23 @@ def visit(url: str) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("address", "forks"), [("127.0.0.1", 0), ("127.0.0.1", 2), ("::1", 0)])
+@pytest.mark.parametrize(
+    ("address", "arguments"),
+    [
+        *(("127.0.0.1", "0"), ("127.0.0.1", "2"), ("::1", "0")),
+        *(("127.0.0.1", "0 'from another address'"), ("127.0.0.1", "0 'hidden in a message'")),
+    ],
+)
 async def test_a_command_is_refused_and_others_are_served(
-    crib: Crib, tmp_path: Path, kind: str, address: str, forks: int
+    crib: Crib, tmp_path: Path, kind: Kind, address: str, arguments: str
 ) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "visit.py").write_text(VISIT)
-    crib.setting(terminal={"enabled": True, "folder": str(project), "sandbox": kind})
+    crib.setting(terminal={"enabled": True, "folder": str(project), "sandbox": available(kind)})
     async with crib.open() as host, serve_http(host, address=address) as (url, _):
         before = await asyncio.to_thread(visit, url)
-        command = f"{sys.executable} visit.py {url} {forks}; cat"
+        command = f"{sys.executable} visit.py {url} {arguments}; cat"
         await host.call("terminal__run_command", {"command": command, "background": True})
         async with asyncio.timeout(DEADLINE):
             while not (project / "said").exists():  # noqa: ASYNC110 - a file says nothing by itself
@@ -62,3 +87,18 @@ async def test_a_command_is_refused_and_others_are_served(
 
     assert (project / "said").read_text() in REFUSALS
     assert (before, meanwhile) == (200, 200)
+
+
+async def test_a_terminal_in_a_process_of_its_own_is_refused_too(crib: Crib, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "visit.py").write_text(VISIT)
+    args = ["-m", "toolcrib.bundled.terminal", str(project)]
+    crib.entry("shell", {"command": sys.executable, "args": args})
+    async with crib.open() as host, serve_http(host) as (url, _):
+        await host.ready()
+        before = await asyncio.to_thread(visit, url)
+        await host.call("shell__run_command", {"command": f"{sys.executable} visit.py {url} 0"})
+
+    assert (project / "said").read_text() in REFUSALS
+    assert before == 200

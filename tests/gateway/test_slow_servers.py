@@ -111,3 +111,22 @@ async def test_a_call_of_a_server_that_cannot_start_is_answered_with_what_to_do_
         assert (record.tool, record.outcome) == ("broken__echo", "unavailable")
         with pytest.raises(ServerNotReady):
             await host.call("broken__echo", {"text": "hello"})
+
+
+async def test_a_call_that_is_given_up_while_its_server_starts_is_recorded(gate, serve, client):
+    async with serve() as (host, url):
+        calling = asyncio.ensure_future(call(Speaker(client, url)))
+        waiting = host.toolset.caller.arrive
+        arrived = asyncio.Event()
+
+        async def arrive(name: str) -> None:
+            arrived.set()
+            await waiting(name)
+
+        host.toolset.caller.arrive = arrive
+        await arrived.wait()
+        calling.cancel()
+        async with asyncio.timeout(DEADLINE):
+            while not (records := await host.audit.query(1, server=None)):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert [(record.tool, record.outcome) for record in records] == [("slow__echo", "cancelled")]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import httpx2
 import pytest
 
+from tests.loop_meter import LIMIT, LoopMeter
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.methods.tools import list_tools
 from toolcrib.gateway.profile import Profile
@@ -104,3 +106,19 @@ async def test_a_call_waits_for_its_own_server_and_for_no_other(serve, crib):
         answer = (await client.post(url, json=message, headers=headers)).json()
         assert answer["result"]["content"][0]["text"] == "fine"
         assert host.servers.status("hanging").state is ServerState.STARTING
+
+
+@pytest.mark.parametrize("modern", [False, True])
+async def test_a_long_list_is_encoded_in_steps_and_once_for_all_clients(crib, modern):
+    crib.server("plain")
+    async with crib.open() as host:
+        await host.ready()
+        schema = {"properties": {f"p{number}": {"type": "string"} for number in range(20)}}
+        tools = [{"name": f"tool_{number}", "inputSchema": schema} for number in range(3000)]
+        host.toolset.registry.put("many", "inline", tools)
+        gateway = Gateway(host)
+        with LoopMeter() as meter:
+            pages = await asyncio.gather(*(listed(gateway, modern=modern) for _ in range(20)))
+        assert meter.turn < LIMIT
+        assert all(page is pages[0] for page in pages)
+        assert json.loads(pages[0].json) == pages[0]

@@ -42,6 +42,20 @@ EXAMPLE = {
     "queries": "/x/questions.jsonl",
     "mark": "0",
     "agreed": "0",
+    "provider": "imap",
+    "sign_in": "s1",
+    "source": "one",
+    "output": "",
+    "target": "two",
+    "workflow": {"name": "add"},
+    "run": "r1",
+    "run_a": "r1",
+    "run_b": "r2",
+    "step": "add",
+    "choice": "Approve",
+    "request": "Add 1 and 2.",
+    "index": 0,
+    "on": True,
 }
 DOCS = Path(__file__).parents[2] / "docs"
 

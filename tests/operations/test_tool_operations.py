@@ -184,3 +184,38 @@ async def test_a_tool_is_given_more_time_while_its_server_runs_on(host: Host, ho
     assert (longer["timeout"], kept, usual["timeout"]) == (600, {"echo": 600}, None)
     assert "toolTimeouts" not in (home / "mcp.json").read_text()
     assert host.servers.status("small").pid == pid
+
+
+async def test_tools_are_listed_in_pages(host: Host) -> None:
+    tools = [{"name": f"tool_{number:04}"} for number in range(1203)]
+    host.toolset.registry.put("many", "inline", tools)
+
+    names: list[str] = []
+    sizes = []
+    after = ""
+    while True:
+        page = await run(host, "tools", server="many", after=after, limit=500)
+        names += [tool["name"] for tool in page]
+        sizes.append(len(page))
+        if len(page) < 500:
+            break
+        after = page[-1]["name"]
+
+    assert sizes == [500, 500, 203]
+    assert names == [f"many__tool_{number:04}" for number in range(1203)]
+
+
+async def test_found_tools_come_in_pages_with_their_number(host: Host) -> None:
+    host.toolset.registry.put("many", "inline", [{"name": f"tool_{number:04}"} for number in range(1203)])
+
+    first = await run(host, "find_tools", words="tool_", server="many")
+    last = await run(host, "find_tools", words="tool_", server="many", after="many__tool_0999")
+
+    assert (first["found"], first["more"], len(first["tools"])) == (1203, True, 500)
+    assert (last["found"], last["more"], len(last["tools"])) == (1203, False, 203)
+    assert last["tools"][0]["name"] == "many__tool_1000"
+
+
+async def test_a_page_has_a_limit(host: Host) -> None:
+    with pytest.raises(UsageError):
+        await run(host, "tools", limit=5000)

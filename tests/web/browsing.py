@@ -18,7 +18,14 @@ LEFT = ROOT / ".cache" / "web-failures"
 DEADLINE_MS = 60_000
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 390, "height": 844}
-_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_PROGRAMS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+"""The first one draws the same pages with a quarter less work, as it has no windows."""
 
 
 def find_browser() -> str:

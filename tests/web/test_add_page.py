@@ -73,13 +73,24 @@ def test_nothing_is_added_when_the_answer_is_no(crib: Crib, new_page: NewPage) -
     assert "mine" not in json.loads((crib.home / "mcp.json").read_text())["mcpServers"]
 
 
+CLICK_AT_ONCE = """() => new MutationObserver((_, observer) => {
+  const buttons = [...document.querySelectorAll('[role=alertdialog] button')]
+  const trust = buttons.find(each => each.textContent.includes('Trust and test'))
+  if (!trust) return
+  observer.disconnect()
+  trust.click()
+  window.clickedAtOnce = true
+}).observe(document.body, {childList: true, subtree: true})"""
+
+
 def test_the_question_ignores_an_eager_click_and_the_enter_key(crib: Crib, new_page: NewPage) -> None:
     page = begin(crib, new_page)
     paste(page, command())
     page.clock.install()
+    page.evaluate(CLICK_AT_ONCE)
     asked = see_plan(page, "mine")
 
-    asked.get_by_role("button", name="Trust and test").click()
+    page.wait_for_function("() => window.clickedAtOnce")
     expect(asked).to_be_visible()
     expect(asked.get_by_role("button", name="Don't run")).to_be_visible()
 

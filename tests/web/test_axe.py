@@ -29,6 +29,7 @@ FURTHER = {
     "/servers/git?tab=versions": "Versions",
     "/servers/git?tab=settings": "Settings",
     "/servers/git?tab=json": "mcp_server_git",
+    "/settings?account=add": "Accounts",
     "/welcome": "Welcome to Toolcrib",
     "/chat": "Nightly export fails",
     "/nowhere": "Page not found",

@@ -73,6 +73,7 @@ def test_a_file_that_is_allowed_for_the_project_lets_the_next_one_beside_it_be_w
     expect(second.locator(".card-head")).to_contain_text("~/code/exporter/src/other.py")
 
 
+@pytest.mark.acceptance
 def test_the_same_rule_is_offered_where_the_question_is_shown_in_a_terminal(
     crib: Crib, project: Path, model: Vendor, chat: Page
 ) -> None:
@@ -139,6 +140,7 @@ def test_a_command_that_is_stopped_ends_with_its_children(project: Path, model: 
     expect(stopped).to_contain_text(sentence)
 
 
+@pytest.mark.acceptance
 def test_calls_that_find_no_room_wait_for_the_others(crib: Crib, model: Vendor, chat: Page) -> None:
     many = [("box__sleep", {"seconds": 300 + number}) for number in range(10)]
     model.say(call(*many), Say("Stopped."))
@@ -161,6 +163,7 @@ def test_calls_that_find_no_room_wait_for_the_others(crib: Crib, model: Vendor, 
     expect(cards.nth(9).locator(".status")).to_have_text("Stopped")
 
 
+@pytest.mark.acceptance
 def test_a_tool_that_took_too_long_can_be_given_more_time(crib: Crib, model: Vendor, chat: Page) -> None:
     crib.document["mcpServers"]["box"]["toolTimeouts"] = {"sleep": 0.2}
     crib.write()
@@ -199,11 +202,12 @@ def test_a_call_that_a_rule_denies_says_which(crib: Crib, model: Vendor, chat: P
     expect(card(chat, "echo").locator(".card-head")).to_contain_text("by rule 2")
 
 
+@pytest.mark.acceptance
 def test_a_picture_stands_beside_its_facts_and_on_a_phone_above_them(
     crib: Crib, model: Vendor, chat: Page
 ) -> None:
     crib.entry("drawing", {"command": sys.executable, "args": [str(DRAWING_SERVER)]})
-    expect(chat.get_by_role("contentinfo")).to_contain_text("4 up")
+    expect(chat.get_by_role("contentinfo")).to_contain_text("5 up")
     model.say(call(("drawing__draw", {"element": "Exports per night"})), Say("A picture."))
     choose_mode(chat, "Never ask")
     ask(chat, "Show me.")

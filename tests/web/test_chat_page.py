@@ -442,7 +442,7 @@ def test_on_a_phone_the_chats_are_behind_back_and_a_question_can_be_answered(
 
 def test_a_server_that_asks_is_answered_in_its_own_card(crib: Crib, model: Vendor, chat: Page) -> None:
     crib.entry("asking", {"command": sys.executable, "args": [str(ASKING_SERVER)]})
-    expect(chat.get_by_role("contentinfo")).to_contain_text("4 up")
+    expect(chat.get_by_role("contentinfo")).to_contain_text("5 up")
     model.say(call(("asking__interview", {})), Say("Thank you."))
     choose_mode(chat, "Never ask")
     ask(chat, "Who am I?")
@@ -462,7 +462,7 @@ def test_a_server_that_wants_the_model_shows_what_it_would_send(
     crib: Crib, model: Vendor, chat: Page
 ) -> None:
     crib.entry("asking", {"command": sys.executable, "args": [str(ASKING_SERVER)]})
-    expect(chat.get_by_role("contentinfo")).to_contain_text("4 up")
+    expect(chat.get_by_role("contentinfo")).to_contain_text("5 up")
     model.say(call(("asking__ponder", {})), Say("Not asked."))
     choose_mode(chat, "Never ask")
     ask(chat, "Ponder.")

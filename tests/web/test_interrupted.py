@@ -25,7 +25,7 @@ STORY = "Once upon a time there was a crib. It lent its tools to whoever asked f
 REST = "And they all worked happily ever after."
 ECHO = ("box__echo", {"text": "hi"})
 SLEEP = ("box__sleep", {"seconds": 300})
-BROKEN_OFF = r"ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)"
+BROKEN_OFF = r"ERR_(CONNECTION|SOCKET|EMPTY|INCOMPLETE|NETWORK)\w*|Failed to fetch"
 
 
 def stored(crib: Crib, kind: str) -> list[dict[str, Any]]:
@@ -112,6 +112,7 @@ def test_an_interrupted_answer_is_continued_from_where_it_stopped(crib: Crib, mo
         crib.run("chat_continue", chat=chat)
 
 
+@pytest.mark.acceptance
 def test_an_answer_that_is_interrupted_again_and_again_loses_nothing(crib: Crib, model: Vendor) -> None:
     chat = begin_story(crib, model, 3)
     for pieces in (4, 5):
@@ -152,6 +153,7 @@ def test_a_new_question_after_a_kill_goes_on_with_the_chat(crib: Crib, model: Ve
     ]
 
 
+@pytest.mark.acceptance
 def test_an_interrupted_answer_is_found_forked_and_finished_elsewhere(crib: Crib, model: Vendor) -> None:
     chat = begin_story(crib, model, 9)
     kill(crib)
@@ -226,6 +228,7 @@ def test_a_call_under_way_at_the_kill_has_an_unknown_outcome_and_is_not_made_aga
     assert crib.run("calls_running") == []
 
 
+@pytest.mark.acceptance
 def test_a_call_by_hand_at_the_kill_stays_in_the_chat(crib: Crib, model: Vendor) -> None:
     model.say(Say("Hello."))
     chat = crib.run("chat_send", text="Hello?")["chat"]
@@ -257,6 +260,7 @@ def test_a_question_is_kept_from_the_moment_it_is_taken(crib: Crib, model: Vendo
     assert view["chat"]["state"] == "interrupted"
 
 
+@pytest.mark.acceptance
 def test_a_title_a_fork_and_a_rule_survive_a_kill_right_after_they_are_made(
     crib: Crib, model: Vendor
 ) -> None:
@@ -302,6 +306,7 @@ def test_the_page_shows_an_interrupted_answer_and_continues_it(
     expect(page.get_by_role("button", name="Continue")).to_have_count(0)
 
 
+@pytest.mark.acceptance
 def test_the_page_shows_a_call_that_was_under_way_at_the_kill(
     crib: Crib, model: Vendor, new_page: Callable[[], Page], complaints: Complaints
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.web.browsing import sign_in
@@ -20,6 +21,7 @@ IDLE_MS = 10_000
 FEW_REQUESTS = 3
 
 
+@pytest.mark.acceptance
 def test_of_much_only_what_is_in_view_is_drawn_and_an_idle_page_asks_for_nothing(
     crib: Crib, new_page: Callable[[], Page]
 ) -> None:

@@ -92,6 +92,7 @@ def test_a_result_that_is_not_as_declared_would_be_noticed(crib: Crib) -> None:
             check_result("servers", [wrong])
 
 
+@pytest.mark.acceptance
 def test_what_is_installed_and_imported_is_declared_too(crib: Crib, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()

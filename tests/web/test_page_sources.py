@@ -14,7 +14,7 @@ FRONTEND = ROOT / "frontend"
 DEADLINE = 300.0
 BUDGET = 400_000
 _HARMLESS = re.compile(
-    r"https?://(www\.w3\.org/|react\.dev/errors|github\.com/syntax-tree/|127\.0\.0\.1|…|\.)"
+    r"https?://(www\.w3\.org/|react\.dev/errors|reactflow\.dev|github\.com/syntax-tree/|127\.0\.0\.1|…|\.)"
 )
 """Names of XML vocabularies, where libraries explain their own faults, and examples."""
 

@@ -36,6 +36,7 @@ def tries_of(page: Page) -> list[Request]:
     return found
 
 
+@pytest.mark.acceptance
 def test_stop_ends_the_try_and_starts_no_other(box: Crib, new_page: NewPage) -> None:
     page = new_page()
     panel = enter_sleep(box, page)
@@ -64,6 +65,7 @@ def test_a_double_click_on_run_starts_the_tool_once_and_does_not_stop_it(
     assert len(tries) == 1
 
 
+@pytest.mark.acceptance
 def test_a_double_click_on_stop_starts_nothing(box: Crib, new_page: NewPage) -> None:
     page = new_page()
     panel = enter_sleep(box, page)
@@ -85,6 +87,7 @@ def test_enter_in_a_field_runs_the_tool(box: Crib, new_page: NewPage) -> None:
     expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
 
 
+@pytest.mark.acceptance
 def test_a_double_click_on_the_stop_of_a_card_does_not_run_it_again(
     model: Vendor, crib: Crib, new_page: NewPage
 ) -> None:

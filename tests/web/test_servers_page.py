@@ -55,7 +55,7 @@ def test_every_row_that_is_not_well_says_state_reason_and_way_out(crib: Crib, ne
     shows(page, "calendar", "CALDAV_PASSWORD is not set. It will be stored in your keyring.")
     expect(row(page, "calendar").get_by_role("button", name="Set value")).to_be_visible()
     expect(row(page, "off").get_by_role("button", name="Turn on")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"\d of 5 up\. 1 needs you, 1 has problems\."))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d of 6 up\. 1 needs you, 1 has problems\."))).to_be_visible()
 
 
 def test_a_missing_value_is_set_and_the_server_starts(crib: Crib, new_page: NewPage) -> None:

@@ -40,7 +40,7 @@ def test_a_question_shows_the_ranking_with_its_reasons_and_the_line(tools_page: 
     expect(first.locator(".tool-score")).to_contain_text(r".")
     expect(page.get_by_text("Top 2 offered, plus 1 always on")).to_be_visible()
     expect(page.locator("[data-tool=filesystem__list_directory]")).to_contain_text("Always on")
-    expect(page.get_by_text("5 more ready tools")).to_be_visible()
+    expect(page.get_by_text("7 more ready tools")).to_be_visible()
     expect(page.locator("[data-tool]")).to_have_count(3)
     page.wait_for_url("**/tools?q=add+two+numbers+together")
 

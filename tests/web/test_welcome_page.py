@@ -49,7 +49,7 @@ def test_importing_from_the_welcome_previews_and_starts_nothing(newcomer: Crib, 
     page = sign_in(new_page(), newcomer.sign_in_address())
     page.get_by_role("button", name="Preview import").click()
     expect(page.get_by_role("dialog")).to_contain_text("two")
-    assert {one["name"] for one in newcomer.run("servers")} == {"demo", "filesystem"}
+    assert {one["name"] for one in newcomer.run("servers")} == {"demo", "filesystem", "websearch"}
 
 
 def test_the_sample_says_what_let_it_run_and_enter_starts(newcomer: Crib, new_page: Callable[[], Page]):

@@ -79,7 +79,7 @@ def _chat(page: Page, base: str, chat: str) -> Iterator[str]:
 
 def _switching(page: Page) -> Iterator[str]:
     rail = page.get_by_role("navigation", name="Main").first
-    for name in ("Servers", "Tools", "Activity", "Connect", "Settings", "Chat"):
+    for name in ("Servers", "Tools", "Workflows", "Activity", "Connect", "Settings", "Chat"):
         rail.get_by_role("link", name=name).click()
         expect(rail.get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
         yield f"to {name}"

@@ -81,6 +81,47 @@ export function useOperation<O extends OperationName>(
   } as UseQueryOptions<Result<O>, Error>);
 }
 
+type Paged = "find_tools" | "tools";
+const PAGES: {
+  [O in Paged]: { rest: (page: Result<O>) => string | null; join: (one: Result<O>, two: Result<O>) => Result<O> };
+} = {
+  find_tools: {
+    rest: (page) => (page.more ? (page.tools.at(-1)?.name ?? null) : null),
+    join: (one, two) => ({ ...two, tools: [...one.tools, ...two.tools] }),
+  },
+  tools: {
+    rest: (page) => (page.length >= MAX_PAGE ? (page.at(-1)?.name ?? null) : null),
+    join: (one, two) => [...one, ...two],
+  },
+};
+const MAX_PAGE = 500;
+
+/** All pages of a list, fetched one after another; the first ones are shown meanwhile. */
+export function usePages<O extends Paged>(
+  operation: O,
+  params: Params<O>,
+  options: { enabled?: boolean; keepPrevious?: boolean } = {},
+): UseQueryResult<Result<O>, Error> {
+  const key = [operation, params];
+  return useQuery<Result<O>, Error>({
+    queryKey: key,
+    queryFn: async ({ signal }) => {
+      const { rest, join } = PAGES[operation];
+      const isFirst = queries.getQueryData(key) === undefined;
+      let all = await run(operation, { ...params, limit: MAX_PAGE }, signal);
+      for (let after = rest(all); after !== null;) {
+        if (isFirst) queries.setQueryData(key, all);
+        const next: Result<O> = await run(operation, { ...params, limit: MAX_PAGE, after }, signal);
+        all = join(all, next);
+        after = rest(next);
+      }
+      return all;
+    },
+    enabled: options.enabled ?? true,
+    ...(options.keepPrevious ? { placeholderData: keepPreviousData } : {}),
+  } as UseQueryOptions<Result<O>, Error>);
+}
+
 /** An operation that changes something; `refreshes` are fetched again when it is done. */
 export function useAction<O extends OperationName>(operation: O, ...refreshes: OperationName[]) {
   const client = useQueryClient();

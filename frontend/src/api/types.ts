@@ -1,5 +1,112 @@
 // Generated from the operations by `make generated`. Do not edit.
 
+export interface AccountAdded {
+  account: AccountShown;
+  servers_added: string[];
+  remarks: string[];
+  identity: string;
+}
+
+/** What a form asks for. */
+export interface AccountFieldShown {
+  key: string;
+  label: string;
+  help: string;
+  secret: boolean;
+  required: boolean;
+  default: string;
+  choices: string[];
+}
+
+export interface AccountListParams {
+}
+
+/** A new account, and what the user filled in. */
+export interface AccountParams {
+  provider: string;
+  name: string;
+  values?: Record<string, string>;
+  read_only?: boolean;
+  replace?: boolean;
+  check?: boolean;
+}
+
+/** A kind of account; `sign_in` if its users sign in in a browser. */
+export interface AccountProviderShown {
+  provider: string;
+  title: string;
+  about: string;
+  services: string[];
+  fields: AccountFieldShown[];
+  sign_in: boolean;
+}
+
+export interface AccountProvidersParams {
+}
+
+export interface AccountRemoveParams {
+  name: string;
+}
+
+export interface AccountRemoved {
+  removed: string;
+  servers_affected: string[];
+  remarks: string[];
+}
+
+/** An account, without its secret. */
+export interface AccountShown {
+  name: string;
+  provider: string;
+  title: string;
+  user: string;
+  read_only: boolean;
+  services: string[];
+  servers: string[];
+  settings: Record<string, string | number | boolean>;
+}
+
+export interface AccountSignInCancelParams {
+  sign_in: string;
+}
+
+export interface AccountSignInCancelled {
+  sign_in: string;
+  cancelled: boolean;
+}
+
+export interface AccountSignInPage {
+  sign_in: string;
+  url: string;
+}
+
+export interface AccountSignInResult {
+  state: "waiting" | "done" | "failed";
+  error: string;
+  hint: string;
+  account: AccountShown | null;
+  servers_added: string[];
+}
+
+export interface AccountSignInResultParams {
+  sign_in: string;
+  wait?: number;
+}
+
+export interface AccountTestParams {
+  name: string;
+}
+
+/** Whether an account works; `error` and `hint` if not. */
+export interface AccountTested {
+  name: string;
+  ok: boolean;
+  identity: string;
+  remarks: string[];
+  error: string;
+  hint: string;
+}
+
 /** The new entry, and the values of the secrets it refers to. */
 export interface AddParams {
   name: string;
@@ -87,6 +194,7 @@ export interface ApprovalQuestion {
   flow: boolean;
   lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
+  grant?: string;
   [key: string]: unknown;
 }
 
@@ -194,9 +302,9 @@ export interface CallEvent {
   arguments: Record<string, unknown>;
 }
 
-/** What the person is shown of a call. */
+/** What the user is shown of a call. */
 export interface CallExhibit {
-  kind: "command" | "code" | "edit" | "arguments";
+  kind: "command" | "code" | "edit" | "arguments" | "email" | "event" | "message" | "screen";
   command?: string;
   folder?: string;
   limits?: string[];
@@ -207,6 +315,32 @@ export interface CallExhibit {
   new?: boolean;
   lines?: DifferenceLine[];
   changed?: number;
+  action?: string;
+  account?: string;
+  sender?: string;
+  to?: string[];
+  cc?: string[];
+  bcc?: string[];
+  subject?: string;
+  attachments?: ShownAttachment[];
+  calendar?: string;
+  title?: string;
+  start?: string;
+  end?: string;
+  all_day?: boolean;
+  where?: string;
+  attendees?: string[];
+  recurrence?: string;
+  notify?: boolean;
+  service?: string;
+  channel?: string;
+  mentions?: string[];
+  application?: string;
+  element?: string;
+  picture?: string;
+  width?: number;
+  height?: number;
+  target?: PictureRect;
 }
 
 /** A tool that was called. */
@@ -279,6 +413,7 @@ export interface CallQuestion {
   flow: boolean;
   lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
+  grant?: string;
   title: string;
   why: string;
   exhibit: CallExhibit;
@@ -370,13 +505,16 @@ export interface CatalogServer {
   name: string;
   title: string;
   about: string;
-  origin: "official" | "well-known" | "registry";
+  origin: "bundled" | "official" | "well-known" | "registry";
   reference: string;
   url: string;
   args: string[];
   env: CatalogVariable[];
   version: string;
   add: string;
+  bundled: boolean;
+  setting: string;
+  needs_account: string[];
 }
 
 /** A variable that a server of the catalog needs. */
@@ -592,6 +730,15 @@ export interface ChatsParams {
   deleted?: boolean;
 }
 
+/** What must hold after a node or after the run. */
+export interface Check {
+  type: "text_present" | "text_absent" | "image_found" | "window_title" | "condition";
+  /** The text, the image (base64), the title (glob), or the condition. */
+  value?: unknown;
+  app_name?: string | null;
+  on_fail?: "fail" | "warn";
+}
+
 export interface CheckParams {
   server: string;
 }
@@ -672,6 +819,16 @@ export interface ConfigTrouble {
   column: number | null;
 }
 
+export interface DatabaseShowParams {
+}
+
+export interface DatabaseShown {
+  database: string;
+  shared: boolean;
+  tables: Record<string, number>;
+  local: string;
+}
+
 /** What to do with a server whose name is already used. */
 export interface Decision {
   action: "skip" | "rename" | "replace";
@@ -706,6 +863,13 @@ export interface DoctorParams {
   wait?: number;
 }
 
+/** Leads from an output of one node to another node. */
+export interface Edge {
+  from: string;
+  to: string;
+  output?: string;
+}
+
 export interface EnableParams {
   name: string;
 }
@@ -722,6 +886,11 @@ export interface EndedEvent {
   usage: TokenUsage;
   cost: number | null;
   error: TurnError | null;
+}
+
+/** The packages of the engine are being installed, once. */
+export interface EngineInstalling {
+  installing: string;
 }
 
 /** The server, its new entry as JSON, and the digest of the entry that the user edited. */
@@ -812,6 +981,8 @@ export interface Failure {
 export interface FindToolsParams {
   words?: string;
   server?: string | null;
+  limit?: number;
+  after?: string;
 }
 
 /** A config file of another host. */
@@ -836,9 +1007,14 @@ export interface GateNote {
   asked?: string[];
   allowed?: boolean;
   scope?: "once" | "chat" | "project" | "always";
+  grant?: string;
   message?: string;
   waited_ms?: number;
   judged_ms?: number;
+}
+
+export interface HaltParams {
+  name: string;
 }
 
 /** A tool that cannot be called, for example because it changed since it was approved. */
@@ -868,6 +1044,8 @@ export interface HostCounts {
   off: number;
   needs_you: number;
   tools: number;
+  unsaved: number;
+  lost: number;
   calls_running: number;
   chats: number;
 }
@@ -993,6 +1171,7 @@ export interface InstallPlan {
   reference: string;
   package: string;
   version: string;
+  integrity: string;
   published: string | null;
   place: string;
   command: string[];
@@ -1085,6 +1264,7 @@ export interface LaunchShown {
   scripts: LaunchScripts;
   fetches: string[];
   copies: string;
+  sandbox: string[];
   installed: boolean;
   remarks: string[];
   changed: LaunchChange[];
@@ -1237,6 +1417,38 @@ export interface NewlyInstalled {
   replaced: string | null;
 }
 
+/** One step. `settings` belong to its type: see `toolcrib.workflows.nodes`. */
+export interface Node {
+  type: string;
+  /** Shown to users; the id if empty. */
+  name?: string;
+  settings?: Record<string, unknown>;
+  /** A disabled node is passed by its default output. */
+  enabled?: boolean;
+  /** Seconds for one attempt; None for the default of its type. */
+  timeout?: number | null;
+  retry?: Retry | null;
+  /** Seconds to wait after it, for programs that need time to react. */
+  settle?: number;
+  checks?: Check[];
+  trace?: "full" | "minimal" | "off";
+  /** Where the canvas draws it. */
+  position?: [number, number] | null;
+}
+
+/** A kind of node. */
+export interface NodeTypeShown {
+  name: string;
+  title: string;
+  group: "desktop" | "tools" | "ai" | "control" | "user" | "data";
+  about: string;
+  flow: "step" | "branch" | "loop" | "map" | "end";
+  settings: Record<string, unknown>;
+  result: Record<string, unknown>;
+  outputs: string[];
+  timeout: number;
+}
+
 /** Something that happened to the turn. */
 export interface NoteItem {
   kind: "note";
@@ -1315,6 +1527,18 @@ export interface PageRevokeParams {
 export interface PagesParams {
 }
 
+/** An input of the workflow. */
+export interface Parameter {
+  type?: "string" | "number" | "integer" | "boolean" | "array" | "object";
+  description?: string;
+  /** An input that is not required and has no default is null. */
+  required?: boolean;
+  default?: unknown;
+  choices?: unknown[];
+  /** Masked in traces, logs and the page. */
+  secret?: boolean;
+}
+
 /** An image that belongs to the question. */
 export interface Picture {
   data: string;
@@ -1331,6 +1555,14 @@ export interface PictureData {
 export interface PictureInfo {
   mime: string;
   bytes: number;
+}
+
+/** A part of a picture, in its pixels. */
+export interface PictureRect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
 }
 
 /** A value that the server needs from the user. */
@@ -1624,6 +1856,21 @@ export interface ResultEvent {
   rule: string;
 }
 
+export interface ResumeParams {
+  name: string;
+}
+
+/** How a failed node is tried again, with growing pauses. */
+export interface Retry {
+  /** In total, with the first. */
+  attempts?: number;
+  /** Seconds before the second attempt. */
+  delay?: number;
+  /** Each pause is this many times the one before. */
+  factor?: number;
+  longest?: number;
+}
+
 export interface Revoked {
   id: string;
   revoked: boolean;
@@ -1707,6 +1954,108 @@ export interface RuleWords {
   place: string;
 }
 
+/** The state of a run after something was asked of it. */
+export interface RunAction {
+  run: string;
+  state: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
+}
+
+/** A file that a step stored, such as a screenshot. */
+export interface RunArtifact {
+  run: string;
+  id: string;
+  media_type: string;
+  bytes: number;
+  data: string;
+}
+
+/** A run or one of its steps changed. */
+export interface RunChange {
+  run: string;
+  workflow: string;
+  state: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
+  step: StepShown | null;
+  question: StepQuestion | null;
+}
+
+/** Two runs step by step. */
+export interface RunComparison {
+  a: RunSummary;
+  b: RunSummary;
+  inputs: string[];
+  outputs: string[];
+  steps: StepComparison[];
+}
+
+/** Runs, the latest first. */
+export interface RunList {
+  runs: RunSummary[];
+  more: boolean;
+}
+
+/** A run changed, and which of its steps; `workflow_watch` follows one. */
+export interface RunNews {
+  seq: number;
+  kind: "run";
+  run: string;
+  step: string | null;
+}
+
+/** How runs of this workflow behave. */
+export interface RunOptions {
+  /** The server of the desktop nodes: a registered server, a command line, or a program's path. */
+  desktop?: string;
+  /** The model of AI steps; None for the default. */
+  model?: string | null;
+  /** Seconds for the whole run. */
+  timeout?: number | null;
+  /** How many runs of this workflow may be active at once, over all workers. */
+  concurrency?: number | null;
+  /** A run that takes more steps fails: its loops do not end. */
+  most_steps?: number;
+  /** Seconds to wait for an approval; None for no limit. */
+  question_deadline?: number | null;
+  /** Offered as a tool to agents and to clients of the gateway. */
+  tool?: boolean;
+}
+
+/** How a run ended, or its current state if the caller does not wait for the end. */
+export interface RunResult {
+  run: string;
+  state: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
+  outputs: Record<string, unknown> | null;
+  error: StepFailure | null;
+}
+
+/** A run with its steps, in the order in which they began. */
+export interface RunShown {
+  run: string;
+  workflow: string;
+  state: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
+  steps: StepShown[];
+  inputs: Record<string, unknown>;
+  outputs: Record<string, unknown> | null;
+  error: StepFailure | null;
+  started: string;
+  ended: string | null;
+  parent: string | null;
+  worker: string | null;
+  questions: StepQuestion[];
+  paused_at: string[];
+  definition: Workflow | null;
+}
+
+/** A run in the list. */
+export interface RunSummary {
+  run: string;
+  workflow: string;
+  state: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
+  started: string;
+  ended: string | null;
+  error: StepFailure | null;
+  parent: string | null;
+}
+
 /** A call in progress. */
 export interface RunningCall {
   call_id: string;
@@ -1735,6 +2084,34 @@ export interface RunningTurn {
   n: number;
   running: boolean;
   events: (QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent)[];
+}
+
+/** A state with the screen as it is now, if it has changed. */
+export interface ScreenShown {
+  server: string;
+  own: boolean;
+  open: boolean;
+  stopped: string;
+  stop_key: string;
+  picture?: string;
+  width?: number;
+  height?: number;
+}
+
+/** The screen of a server, and whether it may use the mouse and the keyboard. */
+export interface ScreenState {
+  server: string;
+  own: boolean;
+  open: boolean;
+  stopped: string;
+  stop_key: string;
+}
+
+export interface ScreenWatchParams {
+  name: string;
+}
+
+export interface ScreensParams {
 }
 
 export interface SearchParams {
@@ -1799,6 +2176,7 @@ export interface Server {
   retry_at: string | null;
   junk_lines: number;
   stale_tools: boolean;
+  unresponsive: boolean;
   last_failure: string | null;
   calls: ServerCalls;
 }
@@ -2080,6 +2458,11 @@ export interface ShelfTool {
   gate: "allow" | "ask" | "deny";
 }
 
+export interface ShownAttachment {
+  name: string;
+  size: number;
+}
+
 /** The address where the user signs in. */
 export interface SignInPage {
   open: string;
@@ -2119,6 +2502,69 @@ export interface SignedOutOf {
 
 export interface StartParams {
   name: string;
+}
+
+/** One step in two runs. */
+export interface StepComparison {
+  step: string;
+  node: string;
+  type: string;
+  a: StepShown | null;
+  b: StepShown | null;
+  differences: string[];
+}
+
+/** Why a step or a run failed. */
+export interface StepFailure {
+  kind: string;
+  message: string;
+  hint: string;
+}
+
+/** What a step asks its user; answer it with `workflow_answer`. */
+export interface StepQuestion {
+  step: string;
+  asked_by: string;
+  text: string;
+  choices: string[];
+  fields: Record<string, unknown>;
+  shown: Record<string, unknown>;
+  picture: string | null;
+  asked: string;
+  deadline: string | null;
+  uncertain: boolean;
+}
+
+/** One visit of a node. */
+export interface StepShown {
+  step: string;
+  node: string;
+  type: string;
+  state: "running" | "waiting" | "retrying" | "done" | "failed" | "skipped" | "cancelled" | "uncertain";
+  attempts: number;
+  started: string | null;
+  ended: string | null;
+  error: StepFailure | null;
+  output: string | null;
+  reused: boolean;
+}
+
+/** Everything that is recorded about one step. */
+export interface StepTrace {
+  run: string;
+  step: string;
+  node: string;
+  type: string;
+  state: "running" | "waiting" | "retrying" | "done" | "failed" | "skipped" | "cancelled" | "uncertain";
+  output: string | null;
+  value: unknown;
+  error: StepFailure | null;
+  inputs: unknown;
+  attempts: Record<string, unknown>[];
+  notes: Record<string, unknown>[];
+  artifacts: string[];
+  started: string | null;
+  ended: string | null;
 }
 
 export interface StopParams {
@@ -2219,6 +2665,7 @@ export interface ToolInfo {
   tokens: number;
   hash: string;
   stale: boolean;
+  silent: boolean;
   annotations: Record<string, unknown>;
   first_seen: string | null;
   last_changed: string | null;
@@ -2271,6 +2718,8 @@ export interface ToolShowParams {
 /** Tools found by name. */
 export interface ToolsFound {
   tools: ShelfTool[];
+  found: number;
+  more: boolean;
   near: NearWord | null;
   ready: number;
   known: number;
@@ -2285,11 +2734,13 @@ export interface ToolsNews {
   server: string | null;
 }
 
-/** The server, and whether to include disabled tools. */
+/** The server, whether to include disabled tools, and which page. */
 export interface ToolsParams {
   server?: string | null;
   disabled?: boolean;
   wait?: number;
+  limit?: number;
+  after?: string;
 }
 
 /** The test of a server: a second instance is started, step by step. */
@@ -2325,6 +2776,43 @@ export interface Tried {
   outcome: "ok" | "tool_error";
   ms: number;
   result: CallResult;
+}
+
+/** What starts the workflow by itself; a trigger is inactive until the user turns it on. */
+export interface Trigger {
+  type: "schedule" | "webhook" | "folder";
+  /** schedule: cron, timezone; webhook: path, signature; folder: path, pattern. */
+  settings?: Record<string, unknown>;
+  /** Values of the workflow's inputs; may refer to `{{event.…}}`. */
+  input?: Record<string, unknown>;
+}
+
+/** A trigger of a workflow. */
+export interface TriggerShown {
+  workflow: string;
+  index: number;
+  trigger: string;
+  type: string;
+  sentence: string;
+  state: "off" | "on" | "paused";
+  reason: string;
+  problems: string[];
+  next: string | null;
+  last: TriggerStart | null;
+}
+
+/** The latest occurrence of a trigger. */
+export interface TriggerStart {
+  run: string;
+  state: "ignored" | "pending" | "starting" | "started" | "ended" | "skipped" | "failed";
+  due: string;
+  note: string;
+}
+
+/** A trigger that was turned on or off. */
+export interface TriggerSwitched {
+  trigger: TriggerShown;
+  url: string | null;
 }
 
 /** The requested servers, or all that need approval. */
@@ -2480,13 +2968,14 @@ export interface Waiting {
 
 /** Something that waits for the user. */
 export interface WaitingItem {
-  kind: "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed";
+  kind: "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed" | "workflow";
   id: string | null;
   durable: boolean;
   server: string | null;
   tool: string | null;
   chat: string | null;
   chat_title: string | null;
+  run: string | null;
   principal: string | null;
   reason: string;
   tools: string[];
@@ -2538,6 +3027,325 @@ export interface WordsEvent {
   text: string;
 }
 
+/** A whole workflow. */
+export interface Workflow {
+  format?: 1;
+  name: string;
+  description?: string;
+  inputs?: Record<string, Parameter>;
+  nodes?: Record<string, Node>;
+  edges?: Edge[];
+  /** The result of a run: names and values, which may be references. */
+  outputs?: Record<string, unknown>;
+  checks?: Check[];
+  options?: RunOptions;
+  triggers?: Trigger[];
+}
+
+export interface WorkflowAddCallParams {
+  tool: string;
+  arguments?: Record<string, unknown>;
+  workflow?: Record<string, unknown> | null;
+  after?: string | null;
+}
+
+export interface WorkflowAnswerParams {
+  run: string;
+  step: string;
+  choice: string;
+  values?: Record<string, unknown>;
+  comment?: string;
+}
+
+export interface WorkflowArtifactParams {
+  run: string;
+  id: string;
+}
+
+export interface WorkflowCancelParams {
+  run: string;
+}
+
+/** What is different from the workflow before; everything, if there was none. */
+export interface WorkflowChanges {
+  added: string[];
+  removed: string[];
+  changed: WorkflowNodeChange[];
+  edges_added: WorkflowEdgeChange[];
+  edges_removed: WorkflowEdgeChange[];
+  inputs: string[];
+  outputs: string[];
+  other: string[];
+}
+
+export interface WorkflowCheckEdgeParams {
+  /** A workflow, as in its file. */
+  workflow: Record<string, unknown>;
+  source: string;
+  output: string;
+  target: string;
+}
+
+/** Whether a workflow can run; `problems` also has warnings. */
+export interface WorkflowChecked {
+  ok: boolean;
+  problems: WorkflowProblem[];
+}
+
+export interface WorkflowCompareParams {
+  run_a: string;
+  run_b: string;
+}
+
+/** Something that was corrected or assumed, to be checked. */
+export interface WorkflowDoubt {
+  node: string | null;
+  message: string;
+}
+
+/** A workflow that is not saved yet. */
+export interface WorkflowDrafted {
+  workflow: Workflow;
+  changes: WorkflowChanges;
+  doubts: WorkflowDoubt[];
+}
+
+/** An edge that is new or gone. */
+export interface WorkflowEdgeChange {
+  source: string;
+  output: string;
+  target: string;
+}
+
+/** Whether an edge fits: `problem` is null, or names the node that a value does not fit. */
+export interface WorkflowEdgeChecked {
+  problem: WorkflowProblem | null;
+}
+
+export interface WorkflowEventParams {
+  run: string;
+  name: string;
+  data?: unknown;
+}
+
+export interface WorkflowExportParams {
+  name: string;
+  version?: string | null;
+}
+
+/** The file of a workflow. */
+export interface WorkflowExported {
+  name: string;
+  file: string;
+  text: string;
+}
+
+export interface WorkflowFromChatParams {
+  chat: string;
+  others?: string[];
+  name?: string | null;
+}
+
+export interface WorkflowGetParams {
+  name: string;
+  version?: string | null;
+}
+
+export interface WorkflowImportParams {
+  text: string;
+  name?: string | null;
+  replace?: boolean;
+}
+
+export interface WorkflowListParams {
+}
+
+/** A workflow was saved or removed; `workflow_list` returns all of them. */
+export interface WorkflowNews {
+  seq: number;
+  kind: "workflow";
+  name: string;
+}
+
+export interface WorkflowNodeChange {
+  node: string;
+  fields: string[];
+}
+
+export interface WorkflowNodeTypesParams {
+}
+
+export interface WorkflowPauseParams {
+  run: string;
+}
+
+export interface WorkflowPlanParams {
+  request: string;
+  model?: string | null;
+  current?: Record<string, unknown> | null;
+}
+
+/** A workflow that a model planned. */
+export interface WorkflowPlanned {
+  workflow: Workflow;
+  changes: WorkflowChanges;
+  doubts: WorkflowDoubt[];
+  model: string;
+  requests: number;
+  offered: string[];
+  input: number;
+  output: number;
+}
+
+/** Why a workflow cannot run. */
+export interface WorkflowProblem {
+  node: string | null;
+  message: string;
+  hint: string;
+  warning: boolean;
+}
+
+export interface WorkflowRemoveParams {
+  name: string;
+}
+
+/** Its versions are kept for a while: `workflow_get` with a `version` still returns it. */
+export interface WorkflowRemoved {
+  name: string;
+  version: string;
+}
+
+export interface WorkflowRerunParams {
+  run: string;
+  from_node?: string | null;
+  inputs?: Record<string, unknown>;
+  texts?: Record<string, string>;
+  detach?: boolean;
+}
+
+export interface WorkflowResumeParams {
+  run: string;
+  wait?: boolean;
+}
+
+export interface WorkflowRunParams {
+  name?: string | null;
+  workflow?: Record<string, unknown> | null;
+  text?: string | null;
+  inputs?: Record<string, unknown>;
+  texts?: Record<string, string>;
+  breakpoints?: string[];
+  detach?: boolean;
+  replay?: string | null;
+}
+
+export interface WorkflowRunsParams {
+  name?: string | null;
+  state?: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled" | null;
+  limit?: number;
+  before?: string | null;
+}
+
+export interface WorkflowSaveParams {
+  /** A workflow, as in its file. */
+  workflow: Record<string, unknown>;
+  expected_version?: string | null;
+}
+
+export interface WorkflowScheduleParams {
+  name: string;
+  cron?: string | null;
+  timezone?: string | null;
+  inputs?: Record<string, unknown>;
+  texts?: Record<string, string>;
+  missed?: "skip" | "once" | "all";
+  overlap?: "skip" | "queue" | "allow";
+  on?: boolean;
+}
+
+export interface WorkflowShowParams {
+  run: string;
+  definition?: boolean;
+}
+
+/** A whole workflow, with every default value filled in. */
+export interface WorkflowShown {
+  name: string;
+  version: string;
+  changed: string;
+  workflow: Workflow;
+  problems: WorkflowProblem[];
+}
+
+export interface WorkflowStepOnceParams {
+  run: string;
+}
+
+export interface WorkflowStepParams {
+  run: string;
+  step: string;
+}
+
+/** A workflow in the list; a file that cannot be read has only problems. */
+export interface WorkflowSummary {
+  name: string;
+  description: string;
+  version: string;
+  changed: string;
+  nodes: number;
+  triggers: number;
+  tool: boolean;
+  problems: WorkflowProblem[];
+}
+
+/** A ready-made workflow to begin with. */
+export interface WorkflowTemplate {
+  name: string;
+  title: string;
+  description: string;
+  workflow: Workflow;
+}
+
+export interface WorkflowTemplatesParams {
+}
+
+export interface WorkflowTriggerSetParams {
+  name: string;
+  index: number;
+  on: boolean;
+}
+
+export interface WorkflowTriggersParams {
+  name?: string | null;
+}
+
+export interface WorkflowValidateParams {
+  workflow?: Record<string, unknown> | null;
+  text?: string | null;
+}
+
+/** A kept version of a workflow; the latest first. */
+export interface WorkflowVersion {
+  version: string;
+  saved: string;
+  current: boolean;
+}
+
+export interface WorkflowVersionsParams {
+  name: string;
+}
+
+export interface WorkflowWatchParams {
+  run: string;
+}
+
+export interface WorkflowWebhookParams {
+  name: string;
+  inputs?: Record<string, unknown>;
+  settings?: Record<string, unknown>;
+  index?: number | null;
+}
+
 export type CallOutcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed" | "running" | "interrupted";
 
 export type ChatEvent = QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
@@ -2554,13 +3362,19 @@ export type Lift = "tool" | "turn" | "session";
 
 export type Mode = "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 
-export type News = HelloNews | ResetNews | ServerNews | ServerRemovedNews | ToolsNews | CallNews | CallsNews | RunningNews | ConfigNews | SetupNews | SetupForgottenNews | WaitingNews | ChatNews | NoticeNews;
+export type News = HelloNews | ResetNews | ServerNews | ServerRemovedNews | ToolsNews | CallNews | CallsNews | RunningNews | ConfigNews | SetupNews | SetupForgottenNews | WaitingNews | ChatNews | NoticeNews | WorkflowNews | RunNews;
+
+export type NodeFlow = "step" | "branch" | "loop" | "map" | "end";
+
+export type NodeGroup = "desktop" | "tools" | "ai" | "control" | "user" | "data";
 
 export type Origin = "native" | "inline" | "mcp";
 
 export type Outcome = "ok" | "tool_error" | "invalid" | "denied" | "timeout" | "cancelled" | "unavailable" | "failed";
 
 export type PasteKind = "nothing" | "command-npm" | "command-pypi" | "command-docker" | "command" | "npm" | "pypi" | "bundle" | "file" | "folder" | "address" | "link" | "document" | "ambiguous";
+
+export type RunState = "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
 
 export type Scope = "once" | "chat" | "project" | "always";
 
@@ -2572,13 +3386,15 @@ export type Standing = "ready" | "off" | "held" | "away";
 
 export type State = "disabled" | "starting" | "ready" | "degraded" | "backoff" | "failed" | "needs-auth" | "needs-config" | "needs-trust";
 
+export type StepState = "running" | "waiting" | "retrying" | "done" | "failed" | "skipped" | "cancelled" | "uncertain";
+
 export type TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered;
 
 export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted";
 
 export type TurnItem = TextItem | ThinkingItem | CallItem | NoteItem;
 
-export type WaitingKind = "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed";
+export type WaitingKind = "call" | "sampling" | "elicitation" | "trust" | "sign-in" | "value" | "changed" | "workflow";
 
 export type Watched = WatchedServer | WatchedRemoval | WatchedConfig;
 
@@ -2586,6 +3402,54 @@ export type WhoKind = "chat" | "page" | "gateway" | "workflow" | "python" | "ter
 
 /** All operations of the host. */
 export interface Operations {
+  /** Add an account: find its servers, check that it works, store it, and turn on the servers that use it. */
+  account_add: {
+    params: AccountParams;
+    event: unknown;
+    result: AccountAdded;
+  };
+  /** List the accounts, without their secrets, sorted by name. */
+  account_list: {
+    params: AccountListParams;
+    event: unknown;
+    result: AccountShown[];
+  };
+  /** List the kinds of accounts and what each asks for. */
+  account_providers: {
+    params: AccountProvidersParams;
+    event: unknown;
+    result: AccountProviderShown[];
+  };
+  /** Forget an account and its secret, and end its access at the service where that is possible. */
+  account_remove: {
+    params: AccountRemoveParams;
+    event: unknown;
+    result: AccountRemoved;
+  };
+  /** Start to add an account by a sign-in in the browser; `account_sign_in_result` has the result. */
+  account_sign_in: {
+    params: AccountParams;
+    event: unknown;
+    result: AccountSignInPage;
+  };
+  /** End a sign-in that waits for the user. */
+  account_sign_in_cancel: {
+    params: AccountSignInCancelParams;
+    event: unknown;
+    result: AccountSignInCancelled;
+  };
+  /** How a sign-in stands; returns early from `wait` seconds when it ends. */
+  account_sign_in_result: {
+    params: AccountSignInResultParams;
+    event: unknown;
+    result: AccountSignInResult;
+  };
+  /** Connect to an account's service and change nothing. */
+  account_test: {
+    params: AccountTestParams;
+    event: unknown;
+    result: AccountTested;
+  };
   /** Add a server to the config file, store its secrets, and start it. */
   add: {
     params: AddParams;
@@ -2778,6 +3642,12 @@ export interface Operations {
     event: unknown;
     result: KnownClient[];
   };
+  /** Show where the data is, and how many rows each table has. */
+  database_show: {
+    params: DatabaseShowParams;
+    event: unknown;
+    result: DatabaseShown;
+  };
   /** Disable a server, now and at every start. */
   disable: {
     params: DisableParams;
@@ -2814,11 +3684,17 @@ export interface Operations {
     event: unknown;
     result: Exported;
   };
-  /** Find tools by words in their names; suggests a word if none match. */
+  /** Find tools by words in their names, in pages; suggests a word if none match. */
   find_tools: {
     params: FindToolsParams;
     event: unknown;
     result: ToolsFound;
+  };
+  /** Stop all input of a desktop server; running actions are cancelled, others refused until `resume`. */
+  halt: {
+    params: HaltParams;
+    event: unknown;
+    result: ScreenState;
   };
   /** Show the host's version, paths, counts and today's usage. */
   host_info: {
@@ -3036,11 +3912,29 @@ export interface Operations {
     event: unknown;
     result: ServerRestored;
   };
+  /** Allow input of a desktop server after `halt` or its stop key; every window needs approval again. */
+  resume: {
+    params: ResumeParams;
+    event: unknown;
+    result: ScreenState;
+  };
   /** Activate an earlier version of an installed server; nothing is downloaded. */
   rollback: {
     params: RollbackParams;
     event: unknown;
     result: RolledBack;
+  };
+  /** Emit the screen of a server whenever it changes, until the reader disconnects. */
+  screen_watch: {
+    params: ScreenWatchParams;
+    event: ScreenShown;
+    result: null;
+  };
+  /** List the screens of running servers that came with Toolcrib. */
+  screens: {
+    params: ScreensParams;
+    event: unknown;
+    result: ScreenState[];
   };
   /** Find the tools for a question, best first, with reasons. */
   search: {
@@ -3180,7 +4074,7 @@ export interface Operations {
     event: unknown;
     result: ToolDetails;
   };
-  /** List all tools, or those of one server, by name. */
+  /** List all tools, or those of one server, by name, in pages. */
   tools: {
     params: ToolsParams;
     event: unknown;
@@ -3228,4 +4122,201 @@ export interface Operations {
     event: unknown;
     result: Waiting;
   };
+  /** Add a tool call to a workflow, or begin one with it; it is not saved. */
+  workflow_add_call: {
+    params: WorkflowAddCallParams;
+    event: unknown;
+    result: WorkflowDrafted;
+  };
+  /** Answer the question of a step. */
+  workflow_answer: {
+    params: WorkflowAnswerParams;
+    event: unknown;
+    result: RunAction;
+  };
+  /** Return a file that a step stored, such as a screenshot. */
+  workflow_artifact: {
+    params: WorkflowArtifactParams;
+    event: unknown;
+    result: RunArtifact;
+  };
+  /** Cancel a run; the step that is running is stopped. */
+  workflow_cancel: {
+    params: WorkflowCancelParams;
+    event: unknown;
+    result: RunAction;
+  };
+  /** Check whether an edge would bring a value of the wrong type to a step, before it is drawn. */
+  workflow_check_edge: {
+    params: WorkflowCheckEdgeParams;
+    event: unknown;
+    result: WorkflowEdgeChecked;
+  };
+  /** Compare two runs step by step. */
+  workflow_compare: {
+    params: WorkflowCompareParams;
+    event: unknown;
+    result: RunComparison;
+  };
+  /** Send an event to a run, for a step that waits for it by name. */
+  workflow_event: {
+    params: WorkflowEventParams;
+    event: unknown;
+    result: RunAction;
+  };
+  /** Return the file of a workflow. */
+  workflow_export: {
+    params: WorkflowExportParams;
+    event: unknown;
+    result: WorkflowExported;
+  };
+  /** Make a workflow from the tool calls of a chat; it is not saved. */
+  workflow_from_chat: {
+    params: WorkflowFromChatParams;
+    event: unknown;
+    result: WorkflowDrafted;
+  };
+  /** Show a workflow, or a kept version of it. */
+  workflow_get: {
+    params: WorkflowGetParams;
+    event: unknown;
+    result: WorkflowShown;
+  };
+  /** Save the workflow of an exported file. */
+  workflow_import: {
+    params: WorkflowImportParams;
+    event: unknown;
+    result: WorkflowShown;
+  };
+  /** List all workflows by name; a file that cannot be read is listed with its problems. */
+  workflow_list: {
+    params: WorkflowListParams;
+    event: unknown;
+    result: WorkflowSummary[];
+  };
+  /** List the kinds of nodes with the schemas of their settings and results. */
+  workflow_node_types: {
+    params: WorkflowNodeTypesParams;
+    event: unknown;
+    result: NodeTypeShown[];
+  };
+  /** Pause a run before its next step. */
+  workflow_pause: {
+    params: WorkflowPauseParams;
+    event: unknown;
+    result: RunAction;
+  };
+  /** Plan a workflow with a model, or change one; it is neither saved nor run. */
+  workflow_plan: {
+    params: WorkflowPlanParams;
+    event: unknown;
+    result: WorkflowPlanned;
+  };
+  /** Remove a workflow; its versions and its runs are kept. */
+  workflow_remove: {
+    params: WorkflowRemoveParams;
+    event: unknown;
+    result: WorkflowRemoved;
+  };
+  /** Run the workflow of an earlier run again, as a new run. */
+  workflow_rerun: {
+    params: WorkflowRerunParams;
+    event: RunChange | EngineInstalling;
+    result: RunResult;
+  };
+  /** Continue a run that is paused, or that was interrupted. */
+  workflow_resume: {
+    params: WorkflowResumeParams;
+    event: RunChange | EngineInstalling;
+    result: RunResult;
+  };
+  /** Run a stored workflow by name, or a given one, and wait for its end. */
+  workflow_run: {
+    params: WorkflowRunParams;
+    event: RunChange | EngineInstalling;
+    result: RunResult;
+  };
+  /** List runs, the latest first. */
+  workflow_runs: {
+    params: WorkflowRunsParams;
+    event: unknown;
+    result: RunList;
+  };
+  /** Save a workflow; one with problems is saved too, but cannot run. */
+  workflow_save: {
+    params: WorkflowSaveParams;
+    event: unknown;
+    result: WorkflowShown;
+  };
+  /** Set the schedule of a workflow and turn it on; without `cron`, turn its schedule on or off. */
+  workflow_schedule: {
+    params: WorkflowScheduleParams;
+    event: unknown;
+    result: TriggerShown;
+  };
+  /** Show a run and its steps. */
+  workflow_show: {
+    params: WorkflowShowParams;
+    event: unknown;
+    result: RunShown;
+  };
+  /** Show everything that is recorded about one step. */
+  workflow_step: {
+    params: WorkflowStepParams;
+    event: unknown;
+    result: StepTrace;
+  };
+  /** Let a paused run take one step, and pause again. */
+  workflow_step_once: {
+    params: WorkflowStepOnceParams;
+    event: unknown;
+    result: RunAction;
+  };
+  /** List ready-made workflows to begin with. */
+  workflow_templates: {
+    params: WorkflowTemplatesParams;
+    event: unknown;
+    result: WorkflowTemplate[];
+  };
+  /** Turn a trigger on or off; a running host starts the runs. */
+  workflow_trigger_set: {
+    params: WorkflowTriggerSetParams;
+    event: unknown;
+    result: TriggerSwitched;
+  };
+  /** List what starts workflows by itself, of all workflows or of one. */
+  workflow_triggers: {
+    params: WorkflowTriggersParams;
+    event: unknown;
+    result: TriggerShown[];
+  };
+  /** Check a workflow, or the text of its file, without saving it. */
+  workflow_validate: {
+    params: WorkflowValidateParams;
+    event: unknown;
+    result: WorkflowChecked;
+  };
+  /** List the kept versions of a workflow, the latest first. */
+  workflow_versions: {
+    params: WorkflowVersionsParams;
+    event: unknown;
+    result: WorkflowVersion[];
+  };
+  /** Emit every change of a run until it ends. */
+  workflow_watch: {
+    params: WorkflowWatchParams;
+    event: RunChange;
+    result: RunResult;
+  };
+  /** Turn on a webhook with a new address; an earlier address of it is no longer valid. */
+  workflow_webhook: {
+    params: WorkflowWebhookParams;
+    event: unknown;
+    result: TriggerSwitched;
+  };
 }
+
+/** What conditions of workflows compare with. */
+export const OPERATORS = ["equals", "not_equals", "greater_than", "less_than", "greater_or_equal", "less_or_equal", "contains", "not_contains", "is_empty", "is_not_empty", "matches"] as const;
+/** Those that look at one value only. */
+export const UNARY_OPERATORS = ["is_empty", "is_not_empty"] as const;

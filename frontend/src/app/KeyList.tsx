@@ -43,6 +43,19 @@ const GROUPS: readonly { title: string; keys: readonly Key[] }[] = [
       [MOD_ENTER, "Run"],
     ],
   },
+  {
+    title: "Workflows",
+    keys: [
+      ["l", "Canvas or list"],
+      ["n", "Add a step"],
+      ["Arrows", "Move along the steps"],
+      ["f", "Show the whole canvas"],
+      ["Delete", "Delete the selected steps"],
+      [`${MOD} Z`, "Undo"],
+      [`${MOD} S`, "Save"],
+      [`${MOD} C V D`, "Copy, paste, duplicate steps"],
+    ],
+  },
 ];
 
 /** All keys at once. */

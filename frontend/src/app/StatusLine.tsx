@@ -27,6 +27,12 @@ export function StatusLine() {
           {data.counts.needs_you > 0 && (
             <Counted href="/activity?tab=waiting" shape="need" words={`${data.counts.needs_you} need you`} />
           )}
+          {data.counts.unsaved > 0 && (
+            <Counted href="/settings#doctor" shape="retry" words={`${data.counts.unsaved} not saved yet`} />
+          )}
+          {data.counts.lost > 0 && (
+            <Counted href="/settings#doctor" shape="need" words={`${data.counts.lost} records lost`} />
+          )}
           <span className="separator" />
           <Link className="num inherit-color" href="/activity">
             {plural(data.counts.calls_running, "call")} running

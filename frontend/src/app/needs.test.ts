@@ -10,6 +10,7 @@ const need = (more: Partial<Need>): Need => ({
   tool: "filesystem__write_file",
   chat: null,
   chat_title: null,
+  run: null,
   principal: null,
   reason: "",
   tools: [],
@@ -47,5 +48,10 @@ test("a value that is missing is told by its name", () => {
 test("each leads to the very place where it is answered", () => {
   expect(needPath(need({ chat: "c1" }))).toBe("/chat/c1?question=q1");
   expect(needPath(need({}))).toBe("/activity?tab=waiting&question=q1");
+  const asked = { run: "bills-1", principal: "workflow:bills" };
+  expect(needPath(need({ ...asked, kind: "workflow", id: "each[0]/approve" }))).toBe(
+    "/workflows/bills?run=bills-1&step=each%5B0%5D%2Fapprove",
+  );
+  expect(needPath(need(asked))).toBe("/workflows/bills?run=bills-1");
   expect(needPath(need({ kind: "trust", id: null, server: "sqlite" }))).toBe("/servers?trust=sqlite");
 });

@@ -15,7 +15,7 @@ export function needText(need: Need): NeedText {
   switch (need.kind) {
     case "call":
       return {
-        what: `${spoken(ownName(need))}?`,
+        what: `${grant(need) || spoken(ownName(need))}?`,
         where: need.chat ? asker(need) : [need.server, asker(need)].filter(Boolean).join(" · "),
       };
     case "sampling":
@@ -36,7 +36,15 @@ export function needText(need: Need): NeedText {
         what: `${server} changed a tool`,
         where: `${plural(need.tools.length, "definition")} ${need.tools.length === 1 ? "differs" : "differ"}`,
       };
+    case "workflow":
+      return { what: need.reason, where: (need.principal ?? "").replace(/^workflow:/, "workflow ") };
   }
+}
+
+/** What is asked for, if it is more than one call. */
+function grant(need: Need): string {
+  const allows = need.detail["grant"];
+  return typeof allows === "string" ? allows : "";
 }
 
 /** A tool without its server's name before it. */
@@ -68,9 +76,17 @@ function asker(need: Need): string {
 
 /** The very place, with the thing itself in focus there. */
 export function needPath(need: Need): string {
+  if (need.run) return runPath(need);
   if (need.chat && need.id) return `/chat/${encodeURIComponent(need.chat)}?question=${encodeURIComponent(need.id)}`;
   if (need.id) return `/activity?tab=waiting&question=${encodeURIComponent(need.id)}`;
   const server = encodeURIComponent(need.server ?? "");
   if (need.kind === "trust") return `/servers?trust=${server}`;
   return need.server ? `/servers/${server}` : "/servers";
+}
+
+/** The run that asks; its workflow is who asks. */
+function runPath(need: Need): string {
+  const workflow = (need.principal ?? "").replace(/^workflow:/, "");
+  const step = need.kind === "workflow" && need.id ? `&step=${encodeURIComponent(need.id)}` : "";
+  return `/workflows/${encodeURIComponent(workflow)}?run=${encodeURIComponent(need.run ?? "")}${step}`;
 }

@@ -4,8 +4,8 @@ import { useMemo } from "react";
 
 import { run } from "../api/client";
 import { sentence } from "../api/errors";
-import { useOperation } from "../api/hooks";
-import type { Server, ToolInfo } from "../api/types";
+import { useOperation, usePages } from "../api/hooks";
+import type { Server, ToolInfo, WorkflowSummary } from "../api/types";
 import { plural } from "../ui/amounts";
 import type { IconName } from "../ui/Icon";
 import { MOD_ENTER } from "../ui/platform";
@@ -19,8 +19,9 @@ import { switchTheme } from "./theme";
 
 export function usePaletteSources(): PaletteSources {
   const servers = useOperation("servers", {}).data;
-  const tools = useOperation("tools", {}).data;
+  const tools = usePages("tools", {}).data;
   const waiting = useOperation("waiting", {}).data;
+  const workflows = useOperation("workflow_list", {}).data;
   const model = useOperation("host_info", {}).data?.model;
   return useMemo(
     () => ({
@@ -37,7 +38,10 @@ export function usePaletteSources(): PaletteSources {
         }),
         ...(servers ?? []).flatMap(actionsOf),
         go("plus", "Add a server", "paste anything", "/servers?add=1"),
+        { ...go("plus", "Add an account", "mail, calendar, Discord, Canvas", "/settings?account=add"), quiet: true },
         go("chat", "New chat", "", "/chat"),
+        { ...go("workflows", "New workflow", "draw it yourself", "/workflows?new=blank"), quiet: true },
+        { ...go("workflows", "Describe a workflow", "a model drafts it", "/workflows?new=plan"), quiet: true },
         go("right", "Welcome", "repeat the first steps", "/welcome"),
         { group: "Actions", name: "Switch theme", about: "light or dark", icon: "theme", perform: switchTheme },
       ],
@@ -50,6 +54,7 @@ export function usePaletteSources(): PaletteSources {
           perform: () => navigate(place.path),
         })),
         ...(servers ?? []).map(placeOf),
+        ...(workflows ?? []).map(workflowPlace),
         ...(tools ?? []).map(toolPlace),
       ],
       ask: (text) => ({
@@ -61,7 +66,7 @@ export function usePaletteSources(): PaletteSources {
         perform: () => navigate(`/chat?ask=${encodeURIComponent(text)}`),
       }),
     }),
-    [servers, tools, waiting, model],
+    [servers, tools, waiting, workflows, model],
   );
 }
 
@@ -77,6 +82,16 @@ function placeOf(server: Server): PaletteEntry {
     shape: serverState(server.state).shape,
     perform: () => navigate(`/servers/${encodeURIComponent(server.name)}`),
     more: [...actionsOf(server).filter((entry) => !/^Open the log/.test(entry.name)), logOf(server)],
+  };
+}
+
+function workflowPlace(workflow: WorkflowSummary): PaletteEntry {
+  return {
+    group: "Go to",
+    name: workflow.name,
+    about: `workflow · ${plural(workflow.nodes, "step")}`,
+    icon: "workflows",
+    perform: () => navigate(`/workflows/${encodeURIComponent(workflow.name)}`),
   };
 }
 

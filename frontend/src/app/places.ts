@@ -17,6 +17,7 @@ export const PLACES: readonly Place[] = [
   { page: "chat", path: "/chat", title: "Chat", icon: "chat", key: "c", tab: true },
   { page: "servers", path: "/servers", title: "Servers", icon: "servers", key: "s", tab: true },
   { page: "tools", path: "/tools", title: "Tools", icon: "tools", key: "t", tab: true },
+  { page: "workflows", path: "/workflows", title: "Workflows", icon: "workflows", key: "w", tab: false },
   { page: "activity", path: "/activity", title: "Activity", icon: "activity", key: "a", tab: true },
   { page: "connect", path: "/connect", title: "Connect", icon: "connect", key: "n", tab: false },
   { page: "settings", path: "/settings", title: "Settings", icon: "settings", key: "e", tab: false },

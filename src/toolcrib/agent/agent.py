@@ -92,6 +92,7 @@ class Agent:
                 # Stored before anything is awaited: a process that is killed now loses no question.
                 self._keep(chat, asked)
             turn = TurnContext(self, chat, await self._traits(chat))
+            await self._recall(turn)
         async with aclosing(self._follow(turn, turn.turn(self.clock.now()).run())) as events:
             async for event in events:
                 yield event
@@ -105,6 +106,7 @@ class Agent:
         """
         with self._claiming(chat):
             turn = TurnContext(self, chat, await self.model.traits())
+            await self._recall(turn)
         async with aclosing(self._follow(turn, turn.by_hand(tool, arguments))) as events:
             async for event in events:
                 yield event
@@ -130,6 +132,15 @@ class Agent:
             raise
         except ToolcribError as error:
             self._keep(chat, Remark(kind="failed", text=error.message))
+            raise
+
+    async def _recall(self, turn: TurnContext) -> None:
+        if self.gate is None:
+            return
+        try:
+            await self.gate.recall(turn.principal, past_calls(turn.chat, self.finder))
+        except asyncio.CancelledError:
+            self._keep(turn.chat, Remark(kind="stopped", text=STOPPED_BY_USER))
             raise
 
     def _keep(self, chat: Chat, entry: Entry) -> None:
@@ -176,7 +187,6 @@ class Agent:
         if self.gate is not None:
             asker = None if self.user is None else ChatAsker(self.user, turn.emit)
             self.gate.begin(turn.principal, asker=asker, project=self.project, mode=self.mode)
-            self.gate.recall(turn.principal, past_calls(turn.chat, self.finder))
 
     def halt(self, chat: str) -> bool:
         """Stop the turn of a chat; its reader still gets the last events. False if nothing runs."""

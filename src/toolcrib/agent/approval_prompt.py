@@ -22,7 +22,7 @@ class TurnGate(Protocol):
     ) -> object:
         """A session begins, with this asker, working folder and mode."""
 
-    def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
+    async def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
         """Add the session's calls from before this process."""
 
     def end_turn(self, principal: Principal) -> None:

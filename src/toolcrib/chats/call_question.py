@@ -22,10 +22,24 @@ class DifferenceLine(TypedDict):
     text: str
 
 
-class CallExhibit(TypedDict):
-    """What the person is shown of a call."""
+class ShownAttachment(TypedDict):
+    name: str
+    size: int
 
-    kind: Literal["command", "code", "edit", "arguments"]
+
+class PictureRect(TypedDict):
+    """A part of a picture, in its pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class CallExhibit(TypedDict):
+    """What the user is shown of a call."""
+
+    kind: Literal["command", "code", "edit", "arguments", "email", "event", "message", "screen"]
     command: NotRequired[str]
     folder: NotRequired[str]
     limits: NotRequired[list[str]]
@@ -37,6 +51,36 @@ class CallExhibit(TypedDict):
     new: NotRequired[bool]
     lines: NotRequired[list[DifferenceLine]]
     changed: NotRequired[int]
+    action: NotRequired[str]
+    """Of a mail, an event or a message: `send`, `reply`, `create`, `delete` …"""
+    account: NotRequired[str]
+    sender: NotRequired[str]
+    to: NotRequired[list[str]]
+    cc: NotRequired[list[str]]
+    bcc: NotRequired[list[str]]
+    subject: NotRequired[str]
+    attachments: NotRequired[list[ShownAttachment]]
+    calendar: NotRequired[str]
+    title: NotRequired[str]
+    start: NotRequired[str]
+    end: NotRequired[str]
+    all_day: NotRequired[bool]
+    where: NotRequired[str]
+    attendees: NotRequired[list[str]]
+    recurrence: NotRequired[str]
+    notify: NotRequired[bool]
+    """Whether invitations or cancellations are sent."""
+    service: NotRequired[str]
+    channel: NotRequired[str]
+    mentions: NotRequired[list[str]]
+    application: NotRequired[str]
+    element: NotRequired[str]
+    """What is clicked or filled in, such as `push button “Save”`."""
+    picture: NotRequired[str]
+    """A screenshot: a JPEG in base64, of this width and height."""
+    width: NotRequired[int]
+    height: NotRequired[int]
+    target: NotRequired[PictureRect]
 
 
 class RuleWords(TypedDict):
@@ -64,6 +108,8 @@ class CallQuestion(TypedDict):
     lifts: NotRequired[list[Literal["tool", "turn", "session"]]]
     """How far untrusted content may act, the narrowest first."""
     session_mode: bool
+    grant: NotRequired[str]
+    """What an answer for the chat allows, if no rule is stored: every call with the same target."""
     title: str
     why: str
     """The reasons, in a sentence."""

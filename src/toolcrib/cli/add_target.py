@@ -40,6 +40,7 @@ class AddOptions:
     start_timeout: float | None
     call_timeout: float | None
     lazy: bool
+    sandbox: bool
     disabled: bool
     replace: bool
     as_is: bool
@@ -62,6 +63,7 @@ class AddOptions:
             "timeouts": {key: value for key, value in timeouts.items() if value is not None},
             "tools": {key: value for key, value in filters.items() if value},
             "lazy": self.lazy,
+            "sandbox": self.sandbox,
         }
         switched = {"enabled": False} if self.disabled else {}
         return {**{key: value for key, value in keys.items() if value}, **switched}
@@ -75,12 +77,17 @@ def insert_dashes(command: click.Command, args: list[str]) -> list[str]:
         return args
     position, arguments = 0, 0
     options = {
-        name: param for param in command.params if isinstance(param, click.Option) for name in param.opts
+        name: param
+        for param in command.params
+        if isinstance(param, click.Option)
+        for name in (*param.opts, *param.secondary_opts)
     }
     while position < len(args) and arguments < 2:
         word = args[position]
         if word.startswith("-") and len(word) > 1:
             option = options.get(word)
+            if option is None and arguments and _is_bundled(args[position - 1]):
+                return [*args[:position], *_options_last(args[position:], options)]
             if option is None and "=" not in word:
                 return args
             position += 2 if option is not None and not option.is_flag else 1
@@ -89,6 +96,27 @@ def insert_dashes(command: click.Command, args: list[str]) -> list[str]:
             return [*args[:position], "--", *args[position:]]
         position, arguments = position + 1, arguments + 1
     return args
+
+
+def _options_last(args: list[str], options: Mapping[str, click.Option]) -> list[str]:
+    """The options of `add`, then `--` and the others, which are the server's."""
+    own: list[str] = []
+    others: list[str] = []
+    position = 0
+    while position < len(args):
+        option = options.get(args[position].partition("=")[0])
+        values = 0 if option is None or option.is_flag or "=" in args[position] else 1
+        (others if option is None else own).extend(args[position : position + 1 + values])
+        position += 1 + values
+    return [*own, "--", *others]
+
+
+def _is_bundled(name: str) -> bool:
+    """Whether a server of this name comes with Toolcrib; what follows are then its own options."""
+    from toolcrib.catalog.listing import by_name
+
+    listed = by_name(name)
+    return listed is not None and bool(listed.module)
 
 
 def remember_dashes(context: click.Context, args: list[str]) -> None:
@@ -103,6 +131,9 @@ def read_target(first: str, options: AddOptions) -> tuple[str, Install | PastedD
 
     if options.kind:
         return first, _entry(options, options.target, options.kind)
+    bundled = _bundled_entry(first, options)
+    if bundled is not None:
+        return bundled
     name, words = _split_name(first, options.target)
     if options.transport and name:
         return name, _entry(options, words, options.transport)
@@ -116,6 +147,34 @@ def read_target(first: str, options: AddOptions) -> tuple[str, Install | PastedD
     if isinstance(found, Entries):
         return _single(name, found, words, options)
     return name, found
+
+
+def _bundled_entry(first: str, options: AddOptions) -> tuple[str, dict[str, Any]] | None:
+    """The server for `toolcrib add [NAME] websearch [-- --searxng URL]`."""
+    from toolcrib.catalog.listing import by_name
+
+    words = (first, *options.target)
+    own_options = len(words) == 1 or words[1].startswith("-")
+    after_dashes = click.get_current_context().meta.get(_DASHES)
+    if not own_options and after_dashes != len(options.target):
+        words = words[1:]
+    listed = by_name(words[0])
+    if listed is None or not listed.module or not all(word.startswith("-") for word in words[1:2]):
+        return None
+    _refuse_process_options(listed.name, options)
+    args = {"args": [*listed.args, *words[1:]]} if words[1:] else {}
+    return first, {**listed.entry, **args, **options.entry_keys()}
+
+
+def _refuse_process_options(server: str, options: AddOptions) -> None:
+    """A bundled server runs inside the host, which has one environment and one working directory."""
+    given = {"--env": options.env, "--header": options.headers, "--cwd": options.cwd}
+    wrong = [option for option, value in given.items() if value]
+    if wrong:
+        raise UsageError(
+            f"{server} runs inside Toolcrib, so {wrong[0]} has no effect on it.",
+            hint=f"Set environment variables for Toolcrib itself. Options of {server} follow `--`.",
+        )
 
 
 def _split_name(first: str, rest: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

@@ -44,11 +44,40 @@ def secrets(context: click.Context, parameter: click.Parameter, incomplete: str)
     return sorted(name for name in names if name.startswith(incomplete))
 
 
+def accounts(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The names of the accounts."""
+    from toolcrib.config.paths import find_paths
+
+    try:
+        stored = json.loads(find_paths(_home(context)).accounts_file.read_bytes())["accounts"]
+        return sorted(name for name in stored if name.startswith(incomplete))
+    except (OSError, ValueError, AttributeError, TypeError, KeyError, ToolcribError):
+        return []
+
+
+def account_providers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The kinds of accounts."""
+    from toolcrib import plugins
+
+    return [name for name in plugins.names("toolcrib.accounts.providers") if name.startswith(incomplete)]
+
+
 def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The profiles of the config file."""
-    settings = _config(_home(context)).get("toolcrib")
-    found = settings.get("profiles") if isinstance(settings, dict) else None
-    return [str(name) for name in (found if isinstance(found, dict) else ()) if name.startswith(incomplete)]
+    """The profiles of the config file, and those of a shared database."""
+    home = _home(context)
+    found = _settings(home).get("profiles")
+    names = [str(name) for name in found] if isinstance(found, dict) else []
+    return [name for name in dict.fromkeys([*names, *_shared_profiles(home)]) if name.startswith(incomplete)]
+
+
+def workflows(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The stored workflows."""
+    from toolcrib.config.paths import find_paths
+
+    try:
+        return sorted(path.stem for path in find_paths(_home(context)).workflows.glob(f"{incomplete}*.json"))
+    except (OSError, ValueError, ToolcribError):
+        return []
 
 
 def settings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -62,8 +91,7 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
     """The model of the settings, the vendors as `vendor:`, and the demo model."""
     from toolcrib import plugins
 
-    settings = _config(_home(context)).get("toolcrib")
-    agent = settings.get("agent") if isinstance(settings, dict) else None
+    agent = _settings(_home(context)).get("agent")
     chosen = agent.get("model") if isinstance(agent, dict) else None
     vendors = [
         f"{name.replace('_', '-')}:" for name in plugins.names("toolcrib.llm.providers") if name != "demo"
@@ -123,6 +151,10 @@ def _rows(home: Path | None) -> list[tuple[str, str]]:
 
     from toolcrib.config.paths import find_paths
 
+    if shared := _database(home):
+        from toolcrib.cli.shared_names import tool_rows
+
+        return tool_rows(home, shared)
     database = find_paths(home).database
     connection = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=0.2)
     try:
@@ -136,8 +168,27 @@ def _servers(home: Path | None) -> list[str]:
 
 
 def _prefix(home: Path | None) -> str:
-    settings = _config(home).get("toolcrib")
-    return str(settings.get("toolPrefix") or "") if isinstance(settings, dict) else ""
+    return str(_settings(home).get("toolPrefix") or "")
+
+
+def _database(home: Path | None) -> str:
+    """The address of the shared database; empty for the file of the home."""
+    return str(_settings(home).get("database") or "")
+
+
+def _shared_profiles(home: Path | None) -> list[str]:
+    from toolcrib.cli.shared_names import profile_names
+
+    shared = _database(home)
+    try:
+        return profile_names(home, shared) if shared else []
+    except (OSError, ValueError, TypeError, ToolcribError):
+        return []
+
+
+def _settings(home: Path | None) -> dict[str, Any]:
+    found = _config(home).get("toolcrib")
+    return found if isinstance(found, dict) else {}
 
 
 def _config(home: Path | None) -> dict[str, Any]:

@@ -79,9 +79,10 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
     for reason in detail["reasons"]:
         note(f"  {reason}")
     wider = _wider(detail)
-    rule = detail["rule_words"] if any(key in _SCOPES for key in wider) else ""
-    if rule:
-        note(f"  Rule to be saved: {rule}")
+    if detail.get("grant"):
+        note(f"  In this chat, this allows: {detail['grant']}")
+    elif any(key in _SCOPES for key in wider):
+        note(f"  Rule to be saved: {detail['rule_words']}")
     await keys.settle()
     whole = ["[w] any call of this read-only tool…"] if detail.get("tool_rule") else []
     choices = ["[y] once", *(f"[{key}] {choice.shown}" for key, choice in wider.items()), *whole, *_NO]

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.error_report import OutputClosed
 from toolcrib.cli.surface import Surface
 
 SECTIONS = ("Models", "Host", "Servers", "Tools", "Housekeeping")
@@ -115,11 +114,8 @@ def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
         surface = Surface(
             **{key: given[key] or above.get(key) or default for key, default in _DEFAULTS.items()}
         )
-        try:
-            result = function(surface, **values)
-            return _finish(result) if inspect.iscoroutine(result) else result
-        except BrokenPipeError:
-            raise OutputClosed from None
+        result = function(surface, **values)
+        return _finish(result) if inspect.iscoroutine(result) else result
 
     return call
 

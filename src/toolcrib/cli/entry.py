@@ -17,9 +17,9 @@ import click
 
 from toolcrib import __version__
 from toolcrib.cli.declare import shared_options
-from toolcrib.cli.error_report import BROKEN_PIPE, OutputClosed, report
+from toolcrib.cli.error_report import report
 from toolcrib.cli.group import ProgramGroup
-from toolcrib.cli.output import mute, prepare_streams
+from toolcrib.cli.streams import OutputFailed, mute, prepare_streams
 
 PROGRAM = "toolcrib"
 HELP = """Runs and monitors MCP servers, and offers their tools to AI agents.
@@ -36,20 +36,20 @@ def run(args: Sequence[str]) -> int:
     try:
         code = program().main(list(args), prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
-    except (BrokenPipeError, OutputClosed):
-        mute()
-        return BROKEN_PIPE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge of the surface
         return _fail(error, as_data=as_data, debug=debug)
     return code if isinstance(code, int) else 0
 
 
 def _fail(error: BaseException, *, as_data: bool, debug: bool) -> int:
-    try:
-        return report(error, as_data=as_data, debug=debug)
-    except OSError:  # A closed pipe or terminal.
-        mute()
-        return BROKEN_PIPE
+    """Report the error, on stderr if stdout cannot be written."""
+    if not isinstance(error, OutputFailed):
+        try:
+            return report(error, as_data=as_data, debug=debug)
+        except OutputFailed as failed:
+            error = failed
+    mute()
+    return report(error, as_data=False, debug=debug)
 
 
 def program() -> ProgramGroup:
@@ -88,9 +88,11 @@ def _has_flag(args: Sequence[str], option: str) -> bool:
 
 def _set_up_logging(debug: bool) -> None:
     if debug:
+        # Libraries log addresses and headers at lower levels, with the keys in them.
         logging.basicConfig(
-            level=logging.DEBUG, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+            level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
         )
+        logging.getLogger("toolcrib").setLevel(logging.DEBUG)
         return
     # Commands print what matters to the user themselves.
     logging.getLogger().addHandler(logging.NullHandler())

@@ -10,15 +10,19 @@ from typing import Any
 import click
 
 from toolcrib.cli.output import as_json, label, say_exactly
-from toolcrib.errors import ToolcribError
+from toolcrib.cli.streams import OutputFailed
+from toolcrib.errors import (
+    ConfigError,
+    DatabaseError,
+    InstallFailed,
+    ServerUnavailable,
+    ToolcribError,
+    UsageError,
+)
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """128 plus the number of the signal, as in shells."""
-
-
-class OutputClosed(Exception):
-    """The reader of the output is gone. Replaces `BrokenPipeError`, which click would handle itself."""
 
 
 class Interrupted(Exception):
@@ -37,7 +41,7 @@ def report(error: BaseException, *, as_data: bool, debug: bool) -> int:
     if as_data:
         say_exactly(as_json({"error": failure}))
         return code
-    if failure["kind"] == "interrupted":
+    if failure["kind"] in ("interrupted", "output_closed"):
         return code  # The user who did it knows.
     label("error:", "red", failure["message"])
     if failure["hint"]:
@@ -49,15 +53,36 @@ def _translate(error: BaseException) -> tuple[Mapping[str, Any], int]:
     if isinstance(error, ToolcribError):
         from toolcrib.schema.failures import to_json
 
-        return to_json(error), error.exit_code
+        return {**to_json(error), "hint": error.hint or _usual_hint(error)}, error.exit_code
     if isinstance(error, click.ClickException):
         return _failure("usage", _usage_message(error), _usage_hint(error)), 2
     if isinstance(error, Interrupted):
         return _failure("interrupted", "The command was ended by a signal."), error.exit_code
     if isinstance(error, KeyboardInterrupt | click.Abort | EOFError):
         return _failure("interrupted", "Interrupted."), INTERRUPTED
+    if isinstance(error, OutputFailed):
+        return _output_failure(error)
+    from toolcrib.schema.system_failures import explained
+
+    if known := explained(error):
+        return _translate(known)
     hint = "This is a bug in Toolcrib: run the command again with --debug and report the output."
     return _failure("internal", f"{type(error).__name__}: {error}", hint), 1
+
+
+def _usual_hint(error: ToolcribError) -> str:
+    """For the few errors that have none of their own."""
+    if isinstance(error, UsageError):
+        return "See: toolcrib --help"
+    unclear = (ConfigError, DatabaseError, InstallFailed, ServerUnavailable)
+    return "Look for the cause with: toolcrib doctor" if isinstance(error, unclear) else ""
+
+
+def _output_failure(error: OutputFailed) -> tuple[Mapping[str, Any], int]:
+    if error.reader_is_gone:
+        return _failure("output_closed", "The reader of the output is gone."), BROKEN_PIPE
+    hint = "Free some space, or write the output to another file or program."
+    return _failure("system", f"The output cannot be written: {error}.", hint), 1
 
 
 def _failure(kind: str, message: str, hint: str = "") -> dict[str, Any]:

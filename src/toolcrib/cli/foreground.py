@@ -37,6 +37,8 @@ class Ending:
         self._count = 0
         self._groups: list[int] = []
         self.host: Host | None = None
+        self.again = False
+        """The host is to be opened again."""
         self.restore: Callable[[], None] = lambda: None
         """Restores the terminal when the process ends at once."""
 
@@ -44,9 +46,15 @@ class Ending:
         """Wait for the first signal."""
         await self._requested.wait()
 
+    def reopen(self) -> None:
+        """End the host in order, to open it again."""
+        self.again = self._count == 0
+        self._requested.set()
+
     def request(self) -> None:
         """Handle a signal."""
         self._count += 1
+        self.again = False
         if self._count == 1:
             # Collected now: a host that is closing no longer knows its servers.
             self._groups = _groups(self.host)

@@ -52,7 +52,7 @@ def _unknown(ctx: click.Context, name: str, known: list[str]) -> click.UsageErro
 
 
 def command_of(name: str, section: str, summary: str, *commands: click.Command) -> Group:
-    """A command with subcommands; without one it runs `list`."""
+    """A command with subcommands; without one it runs `list`, or shows its help if it has no such."""
 
     @click.pass_context
     def begin(context: click.Context, /, **values: Any) -> Any:
@@ -60,7 +60,11 @@ def command_of(name: str, section: str, summary: str, *commands: click.Command) 
         context.find_root().obj = {
             key: values.get(key) or above.get(key) for key in ("json", "home", "debug")
         }
-        return context.invoke(group.commands["list"]) if context.invoked_subcommand is None else None
+        if context.invoked_subcommand is not None:
+            return None
+        if "list" not in group.commands:
+            return click.echo(context.get_help())
+        return context.invoke(group.commands["list"])
 
     group = Group(name, help=summary, callback=begin, invoke_without_command=True)
     group.section = section  # type: ignore[attr-defined]

@@ -20,14 +20,23 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 def keep_log(path: Path, mask: Callable[[str, int], str]) -> None:
     """Log to a file from now on; `mask` hides secrets and cuts texts.
 
-    Of libraries only warnings are kept: at INFO they log requested addresses, which may contain keys.
+    Of libraries only warnings are kept, whatever level they or the user set: at INFO they log requested
+    addresses, which may contain keys.
     """
+    for earlier in [each for each in logging.getLogger().handlers if isinstance(each, _PrivateFile)]:
+        logging.getLogger().removeHandler(earlier)
+        earlier.close()
     handler = _PrivateFile(path, encoding="utf-8", errors="backslashreplace", delay=True)
     handler.setFormatter(_Lines(mask))
+    handler.addFilter(_is_kept)
     logging.getLogger().addHandler(handler)
     ours = logging.getLogger("toolcrib")
     if ours.getEffectiveLevel() > logging.INFO:
         ours.setLevel(logging.INFO)
+
+
+def _is_kept(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING or record.name.partition(".")[0] == "toolcrib"
 
 
 class _PrivateFile(logging.FileHandler):

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolcrib.cli.browser import can_open, open_address
@@ -21,6 +21,8 @@ from toolcrib.loading import preload
 if TYPE_CHECKING:
     from toolcrib.web.serving import Served
 
+RESTORE_WAIT = 600.0
+"""Seconds for which a host that was closed for a restore waits for it."""
 View = AbstractAsyncContextManager[None]
 
 
@@ -34,15 +36,28 @@ class Page:
 
 def run_host(surface: Surface, page: Page | None = None) -> int:
     """Run until a signal; returns the exit code."""
+    page = page or Page()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_run(surface, page or Page()))
+        while runner.run(_run(surface, page)):
+            page = replace(page, browser=False)
+            _wait_for_restore(surface)
     return 0
 
 
-async def _run(surface: Surface, page: Page) -> None:
+def _wait_for_restore(surface: Surface) -> None:
+    """Wait until the command that replaces the files has ended, however it ends."""
+    from toolcrib.config.file_swap import recovered
+
+    with recovered(surface.paths.restore_journal, RESTORE_WAIT):
+        pass
+
+
+async def _run(surface: Surface, page: Page) -> bool:
+    """Whether the host is to be opened again."""
     with ended_by_signals() as ending:
         async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
+            host.reopen = ending.reopen
             keep_log(host.paths.state / "host.log", host.core.masker.text)
             await preload(
                 "toolcrib.cli.plain_view",
@@ -50,13 +65,15 @@ async def _run(surface: Surface, page: Page) -> None:
                 "toolcrib.host.chat_services",
                 "toolcrib.web.serving",
             )
+            from toolcrib.host.trigger_loop import run_triggers
             from toolcrib.web.serving import serve_page
 
-            async with serve_page(host, port=page.port) as served, serve_operations(host):
+            async with serve_page(host, port=page.port) as served, serve_operations(host), run_triggers(host):
                 if page.browser and not surface.json and can_open():
                     open_address(served.sign_in_address())
                 async with _view(surface, served, ending):
                     await ending.wait()
+        return ending.again
 
 
 def _view(surface: Surface, served: Served, ending: Ending) -> View:

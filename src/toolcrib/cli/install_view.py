@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from toolcrib.cli.output import counted, label, note
-from toolcrib.cli.proposal import read_pairs
+from toolcrib.cli.proposal import read_pairs, sandbox_shown
 from toolcrib.cli.questions import ask, ask_unseen, can_ask
 from toolcrib.cli.safe_text import cut, one_line, revealed
 from toolcrib.cli.surface import Surface
@@ -96,7 +96,7 @@ async def install(
     planned = await make_plan(surface, request, name, dry_run=dry_run)
     if dry_run and surface.answer(planned):
         return None
-    show_plan(name, planned["plan"], planned["entry"])
+    show_plan(name, planned["plan"], {**request.keywords.get("extra", {}), **(planned["entry"] or {})})
     if dry_run:
         return None
     given = ask_questions(surface, planned["plan"], answers)
@@ -154,6 +154,8 @@ def show_plan(name: str, plan: InstallPlan, entry: dict[str, Any] | None = None)
     for key, value in entry.get("env", {}).items():
         _line("env", f"{key} = {_placeholders(value)}")
     _line("folder", plan["place"])
+    if entry.get("sandbox"):
+        _line("sandbox", sandbox_shown(entry["sandbox"]))
     if plan["copies"]:
         _line("copies", plan["copies"])
     if plan["fetches"]:

@@ -22,8 +22,9 @@ from rich.text import Text
 from toolcrib import __version__
 from toolcrib.cli.commands.servers import reason
 from toolcrib.cli.foreground import Ending
-from toolcrib.cli.output import mute, state_colour
+from toolcrib.cli.output import state_colour
 from toolcrib.cli.safe_text import one_line
+from toolcrib.cli.streams import mute
 from toolcrib.host import Host
 from toolcrib.operations.results.servers import server_json
 from toolcrib.schema.events import ConfigChanged, Event

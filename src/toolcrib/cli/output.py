@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from toolcrib.cli.safe_text import cut, one_line, stripped, width
+from toolcrib.errors import ToolcribError
 
 GAP = "  "
 NARROWEST = 12
@@ -34,20 +35,6 @@ _STATE_COLOURS = {
 }
 
 
-def prepare_streams() -> None:
-    """Print a character that the terminal's encoding lacks as an escape instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def mute() -> None:
-    """Discard all further output: its reader is gone, and flushing it at exit would fail."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
 def print_json(value: Any) -> None:
     """Print one JSON document, indented on a terminal."""
     say_exactly(as_json(value, indent=2 if sys.stdout.isatty() else None))
@@ -55,9 +42,30 @@ def print_json(value: Any) -> None:
 
 def as_json(value: Any, indent: int | None = None) -> str:
     """JSON with characters escaped that terminals or line-based parsers would misread."""
-    separators = (",", ": ") if indent else (",", ":")
-    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators, default=str)
+    try:
+        text = _dumped(value, indent)
+    except (ValueError, RecursionError):
+        text = _dumped(_finite(value), indent)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _dumped(value: Any, indent: int | None) -> str:
+    separators = (",", ": ") if indent else (",", ":")
+    return json.dumps(
+        value, ensure_ascii=False, indent=indent, separators=separators, default=str, allow_nan=False
+    )
+
+
+def _finite(value: Any) -> Any:
+    """The value as every client gets it: without numbers that JSON does not have."""
+    from toolcrib.serverkit.encoding import Unencodable, encode  # only odd results need it
+
+    try:
+        return json.loads(encode(value))
+    except (Unencodable, ValueError, RecursionError) as error:
+        raise ToolcribError(
+            f"The result cannot be written as JSON: {error}.", hint="Try it without --json."
+        ) from None
 
 
 def say(text: str = "") -> None:

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 
 from toolcrib import __version__
 from toolcrib.cli.commands.servers import describe
-from toolcrib.cli.output import as_json, mute, say, say_exactly
+from toolcrib.cli.output import as_json, say, say_exactly
+from toolcrib.cli.streams import OutputFailed, mute
 from toolcrib.host import Host
 from toolcrib.operations.results.servers import server_json
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved
@@ -73,8 +74,8 @@ def _say(line: str) -> None:
 
 
 def _print(write: Callable[[str], None], line: str) -> None:
-    """Print a line; if its reader is gone, the host keeps running silently."""
+    """Print a line; if that is not possible, the host keeps running silently."""
     try:
         write(line)
-    except OSError:
+    except OutputFailed:
         mute()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -129,7 +130,16 @@ def describe(proposal: Proposal) -> list[str]:
     for section in ("env", "headers"):
         for key, value in (entry.get(section) or {}).items():
             lines.append(f"  {section:<8} {revealed(key)} = {revealed(_text(value))}")
+    if entry.get("sandbox"):
+        lines.append(f"  {'sandbox':<8} {sandbox_shown(entry['sandbox'])}")
     return lines
+
+
+def sandbox_shown(sandbox: Any) -> str:
+    """The sandbox of an entry: its settings, or what the default one is."""
+    if sandbox is True:
+        return "on: only its own files, what its arguments name, and the network"
+    return revealed(json.dumps(sandbox, ensure_ascii=False))
 
 
 def _text(value: Any) -> str:

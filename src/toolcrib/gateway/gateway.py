@@ -17,6 +17,7 @@ from toolcrib.gateway.definitions import Definition, Kind, PlainNames
 from toolcrib.gateway.list_cache import ListFiles, ToolListCache
 from toolcrib.gateway.logs import Logs
 from toolcrib.gateway.profile import Profile
+from toolcrib.gateway.request_state import use_key
 from toolcrib.gateway.subscriptions import UPDATED, ResourceSubscriptions
 from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
@@ -61,6 +62,8 @@ class Gateway:
         self._plain_names: tuple[Snapshot, PlainNames] | None = None
         self._relisting: set[str] = set()
         """Servers whose tools changed and are being listed again."""
+        if host.core.signing_key is not None:
+            use_key(host.core.signing_key)
 
     def change(self, profile: Profile) -> None:
         """Use another profile from now on; clients are notified that the lists changed."""
@@ -87,7 +90,10 @@ class Gateway:
         )
 
     def tools(self) -> list[Tool]:
-        """The tools that clients see now."""
+        """The tools that clients are offered now: not those of servers that miss their health checks."""
+        return [tool for tool in self._visible() if not tool.silent]
+
+    def _visible(self) -> list[Tool]:
         tools = self.profile.view(self.host.toolset.registry.snapshot.tools.values())
         return [tool for tool in tools if tool.origin == "mcp" or self._shares(tool)]
 
@@ -114,7 +120,7 @@ class Gateway:
         for status in self.host.servers.statuses():
             expected = name.removeprefix(PREFIX).startswith(status.name + BORDER)
             if expected and not status.tools and self.profile.shows_server(status.name):
-                why = f": {status.reason}" if status.reason else ""
+                why = f": {status.reason.rstrip('.')}" if status.reason else ""
                 return ServerNotReady(f"{status.name} is {status.state}{why}.", hint=_hint(status))
         return UnknownTool(f"Unknown tool: {name[:200]}")
 
@@ -144,7 +150,7 @@ class Gateway:
             return None
         snapshot = self.host.toolset.registry.snapshot
         if self._plain_names is None or self._plain_names[0] is not snapshot:
-            owned = {tool.name: tool.definition.name for tool in self.tools()}
+            owned = {tool.name: tool.definition.name for tool in self._visible()}
             self._plain_names = (snapshot, PlainNames(owned))
         return self._plain_names[1]
 

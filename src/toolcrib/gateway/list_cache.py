@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -69,14 +70,20 @@ class ToolListCache:
         self._snapshot: Snapshot | None = None
         self._profile: Profile | None = None
         self._pages: dict[bool, Encoded] = {}
+        self._encoding = asyncio.Lock()
 
-    def page(
+    async def page(
         self, snapshot: Snapshot, profile: Profile, make: Callable[[], dict[str, Any]], *, modern: bool
     ) -> Encoded:
         """The result for this era; made again if the snapshot or the profile is another."""
         if snapshot is not self._snapshot or profile is not self._profile:
             self._snapshot, self._profile = snapshot, profile
             self._pages = {}
-        if modern not in self._pages:
-            self._pages[modern] = Encoded(make())
-        return self._pages[modern]
+        page = self._pages.get(modern)
+        if page is None:
+            page = self._pages[modern] = Encoded(make())
+        if not page.is_encoded:
+            async with self._encoding:  # many clients may ask at once
+                if not page.is_encoded:
+                    await page.encode_list("tools")
+        return page

@@ -2,7 +2,8 @@
 only.
 
 Only a key is kept here, so a client may come back at any time and as often as the server allows. The key, and
-with it every state, ends with the process.
+with it every state, ends with the process. Gateways on a shared database have one key, so that a client may
+come back to any of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import base64
 import hashlib
 import hmac
 import secrets
-from functools import cache
 from typing import Any
 
 from pydantic_core import from_json
@@ -45,9 +45,13 @@ def verify_state(signed: Any, purpose: str) -> tuple[str, Any]:
 
 def _signature(content: str, purpose: str) -> str:
     text = f"{content}.{purpose}".encode("utf-8", "surrogatepass")
-    return hmac.new(_key(), text, hashlib.sha256).hexdigest()
+    return hmac.new(_keys[0], text, hashlib.sha256).hexdigest()
 
 
-@cache
-def _key() -> bytes:
-    return secrets.token_bytes(32)
+def use_key(key: bytes) -> None:
+    """Sign with the key of the shared database from now on."""
+    _keys[:] = [key]
+
+
+_keys = [secrets.token_bytes(32)]
+"""The one key of this process."""

@@ -18,6 +18,9 @@ from toolcrib.serverkit.protocol import INTERNAL_ERROR, SERVER_INFO, Message
 
 INFO = {"name": "toolcrib", "version": __version__}
 
+AT_ONCE = 200
+"""Items of a list encoded before other tasks get their turn."""
+
 
 class Wire(Protocol):
     """Sends messages to the client while one of its requests is being answered."""
@@ -46,12 +49,26 @@ class Encoded(dict[str, Any]):
     def json(self) -> bytes:
         return encode_json(self)
 
+    @property
+    def is_encoded(self) -> bool:
+        return "json" in self.__dict__
+
+    async def encode_list(self, key: str) -> None:
+        """Encode a result that consists mostly of a list, in short steps."""
+        items, parts = self[key], []
+        for start in range(0, len(items), AT_ONCE):
+            parts.append(encode_json(items[start : start + AT_ONCE])[1:-1])
+            await asyncio.sleep(0)
+        others = encode_json({name: value for name, value in self.items() if name != key})[1:-1]
+        comma = b"," if others else b""
+        self.__dict__["json"] = b"{%b%b%b:[%b]}" % (others, comma, to_json(key), b",".join(parts))
+
 
 def encode(message: Message) -> bytes:
     result = message.get("result")
-    if type(result) is Encoded:
-        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(message["id"]), result.json)
     try:
+        if type(result) is Encoded:
+            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(message["id"]), result.json)
         return to_json(message, inf_nan_mode="null")  # the usual case saves two calls
     except ValueError:
         return encode_message(message)

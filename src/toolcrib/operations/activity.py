@@ -16,6 +16,7 @@ from toolcrib.errors import NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.host.approvals import is_ours
 from toolcrib.host.call_preview import exhibit
+from toolcrib.host.service_preview import read_preview
 from toolcrib.operations.operation import (
     RUNNING,
     operation,
@@ -116,7 +117,10 @@ async def _title(host: Host, record: CallRecord) -> str | None:
 
 
 async def _exhibit(host: Host, record: CallRecord) -> CallExhibit:
-    """The parts of a command; files are not read, because they may have changed since."""
+    """What the user was shown, or the parts of a command; files may have changed since and are not read."""
+    asked = read_preview(record.extra.get("preview"))
+    if asked is not None:
+        return cast("CallExhibit", asked)
     tool = host.toolset.registry.snapshot.tools.get(record.tool)
     arguments = _read(record.arguments)
     if tool is None or arguments is None or "path" in arguments:

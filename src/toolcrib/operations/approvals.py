@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from toolcrib.agent.client_requests import OpenQuestion
@@ -18,9 +19,12 @@ from toolcrib.operations.results.approvals import Waiting, WaitingItem, WaitingK
 from toolcrib.operations.results.models import ReplyTaken
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion
 from toolcrib.operations.results.times import moment
+from toolcrib.operations.results.workflow_runs import question_json
 from toolcrib.schema.approvals import Lift, Scope
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
+from toolcrib.workflows.records import OpenQuestion as RunQuestion
+from toolcrib.workflows.records import RunRecord
 
 
 @operation(page=True)
@@ -123,6 +127,7 @@ async def gather_waiting(host: Host) -> list[WaitingItem]:
     """List everything that waits: questions first, then by age, oldest first."""
     questions = [_durable(request) for request in await host.approvals.questions.requests.waiting()]
     questions += [_open(question) for question in host.chats.questions.waiting()]
+    questions += [_of_run(run, question) for run, question in await _run_questions(host)]
     others = [
         _server(host, status, kind)
         for status in host.servers.statuses()
@@ -156,6 +161,7 @@ def _item(kind: WaitingKind, **known: object) -> WaitingItem:
         "tool": None,
         "chat": None,
         "chat_title": None,
+        "run": None,
         "principal": None,
         "reason": "",
         "tools": [],
@@ -166,18 +172,25 @@ def _item(kind: WaitingKind, **known: object) -> WaitingItem:
     return item
 
 
+def _without_preview(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """For a list, which is fetched often: a preview may have a picture."""
+    return {key: value for key, value in detail.items() if key not in ("preview", "exhibit")}
+
+
 def _durable(request: WaitingQuestion) -> WaitingItem:
     asked = request.question
+    of_run = asked["principal"].startswith("workflow:")
     return _item(
         "call",
         id=asked["id"],
         durable=True,
         server=asked["server"],
         tool=asked["tool"],
-        chat=asked["session"],
+        chat=None if of_run else asked["session"],
+        run=asked["session"] if of_run else None,
         principal=asked["principal"],
         reason="; ".join(asked["reasons"]),
-        detail=dict(asked),
+        detail=_without_preview(asked),
         since=moment(request.asked_at),
     )
 
@@ -192,8 +205,29 @@ def _open(question: OpenQuestion) -> WaitingItem:
         chat=asked.detail.get("session"),
         principal=asked.detail.get("principal"),
         reason=asked.text,
-        detail=dict(asked.detail),
+        detail=_without_preview(asked.detail),
         since=moment(question.asked_at),
+    )
+
+
+async def _run_questions(host: Host) -> list[tuple[RunRecord, RunQuestion]]:
+    """What runs ask the user, if this host runs any."""
+    workflows = host.lazy_workflows.opened
+    if workflows is None or not workflows.runs.engine.is_open:
+        return []
+    return await workflows.runs.questions()
+
+
+def _of_run(run: RunRecord, question: RunQuestion) -> WaitingItem:
+    return _item(
+        "workflow",
+        id=question.step,
+        durable=True,
+        run=run.run,
+        principal=f"workflow:{run.workflow}",
+        reason=question.text,
+        detail=dict(question_json(question)),
+        since=moment(question.asked),
     )
 
 

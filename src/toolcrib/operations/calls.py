@@ -21,6 +21,7 @@ from toolcrib.llm.model import Model
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.lookup import find_tool, possible_owners
 from toolcrib.operations.operation import (
+    EVERYTHING,
     Configured,
     Invocation,
     JsonObject,
@@ -31,10 +32,13 @@ from toolcrib.operations.results.approvals import shown_question
 from toolcrib.operations.results.calls import CallProgress, CallResult, result_json
 from toolcrib.operations.results.tools import PAGE, Tried, TryEvent
 from toolcrib.schema.tools import Principal
+from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.ports import Decision
 
 
 def _call_needs(params: Any, configured: Configured) -> Needs:
+    if params.tool.removeprefix(PREFIX).startswith(f"workflows{BORDER}"):
+        return EVERYTHING  # a workflow calls tools of any server
     return Needs(servers=possible_owners(params.tool, configured()), lazy=True)
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from toolcrib.agent.agent import agent_principal
+from toolcrib.agent.chat import Chat
 from toolcrib.agent.chat import ChatInfo as StoredChat
 from toolcrib.agent.export import as_markdown, chat_info_json, chat_json
 from toolcrib.chats.replay import StoredEntry, replay
@@ -36,6 +37,7 @@ from toolcrib.operations.results.models import ChatClosed, ChatInfo, ChatWhole
 from toolcrib.operations.results.times import moment
 from toolcrib.operations.turns import default_project
 from toolcrib.store.chat_rows import ChatStanding
+from toolcrib.store.reading import beside_loop
 
 
 @operation(page=True)
@@ -81,7 +83,8 @@ async def chat_show(host: Host, chat: str) -> ChatWhole:
     """
     found = await host.chats.store.load(chat)
     states = await states_of(host, [found.info])
-    return cast("ChatWhole", {**chat_json(found), "state": states[found.id]})
+    whole = await beside_loop(found.entries, chat_json, found)
+    return cast("ChatWhole", {**whole, "state": states[found.id]})
 
 
 @operation(page=True)
@@ -103,7 +106,7 @@ async def chat_view(
     # number, which the page notices, and never not at all.
     told = host.chats.news.of(found.id)
     entries = _ended(await stored_entries(host, found.id), told)
-    turns = replay(entries, host.chats.words, len(host.tools()))
+    turns = await beside_loop(entries, replay, entries, host.chats.words, len(host.tools()))
     wanted = [turn for turn in turns if before is None or turn.position < before]
     took = found.took()
     return {
@@ -181,9 +184,14 @@ async def chat_export(host: Host, chat: str, *, form: Literal["markdown", "json"
     found = await host.chats.store.load(chat)
     name = re.sub(r"[^\w-]+", "-", found.info.title).strip("-")[:_LONGEST_NAME] or found.id
     if form == "json":
-        text = json.dumps(chat_json(found), ensure_ascii=False, indent=2)
+        text = await beside_loop(found.entries, _json_text, found)
         return {"name": f"{name}.json", "mime": "application/json", "text": text}
-    return {"name": f"{name}.md", "mime": "text/markdown", "text": as_markdown(found)}
+    text = await beside_loop(found.entries, as_markdown, found)
+    return {"name": f"{name}.md", "mime": "text/markdown", "text": text}
+
+
+def _json_text(chat: Chat) -> str:
+    return json.dumps(chat_json(chat), ensure_ascii=False, indent=2)
 
 
 @operation(page=True, needs=LAZY)

@@ -16,7 +16,7 @@ from pydantic import Field
 from toolcrib.config.aliases import ADDRESS_TYPE
 from toolcrib.config.document import parse_document
 from toolcrib.config.entries import parse_entry
-from toolcrib.config.review import review_entry
+from toolcrib.config.review import is_bundled, review_entry
 from toolcrib.config.store import unknown_server
 from toolcrib.errors import ConfigError, Conflict, UsageError
 from toolcrib.host import Host
@@ -64,7 +64,8 @@ async def add(host: Host, invocation: Invocation[Any], params: AddParams) -> Ser
     """
     find_transport(parse_entry(params.name, params.entry))
     # Before the secrets are stored: a refused server must not leave any.
-    if params.name in (*host.config.servers, *host.config.broken) and not params.replace:
+    replace = params.replace or _is_bundled_already(host, params)
+    if params.name in (*host.config.servers, *host.config.broken) and not replace:
         raise UsageError(
             f"There is already a server called {params.name!r}.",
             hint="Choose another name, or replace it with --replace.",
@@ -72,9 +73,7 @@ async def add(host: Host, invocation: Invocation[Any], params: AddParams) -> Ser
     for name, value in params.secrets.items():
         await asyncio.to_thread(host.core.secrets.set, name, value)
     raw, warnings = await _typed(host, params)
-    entry = await asyncio.to_thread(
-        host.core.config_store.add_server, params.name, raw, replace=params.replace
-    )
+    entry = await asyncio.to_thread(host.core.config_store.add_server, params.name, raw, replace=replace)
     if not invocation.from_page:  # a command has shown the user what it runs
         host.core.trust.accept(entry)
     await host.reload()
@@ -89,6 +88,15 @@ async def add(host: Host, invocation: Invocation[Any], params: AddParams) -> Ser
         "secrets": sorted(params.secrets),
         "server": status,
     }
+
+
+def _is_bundled_already(host: Host, params: AddParams) -> bool:
+    """Whether the entry is there already, perhaps turned off, so that nothing of it would be lost."""
+    known = host.config.servers.get(params.name)
+    if known is None or not is_bundled(params.entry):
+        return False
+    kept = {key: value for key, value in known.raw.items() if key not in ("enabled", "disabled")}
+    return all(params.entry.get(key) == value for key, value in kept.items())
 
 
 async def _typed(host: Host, params: AddParams) -> tuple[dict[str, Any], list[str]]:
@@ -271,7 +279,7 @@ KNOWN_KEYS = frozenset(
             "isolation",
             "era",
         ),
-        *("lazy", "watch", "restart", "memory", "oauth", "program"),
+        *("lazy", "watch", "restart", "memory", "oauth", "program", "sandbox"),
     }
 )
 """The keys of an entry that Toolcrib uses."""

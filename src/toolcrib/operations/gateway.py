@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +30,7 @@ from toolcrib.config.client_files.gateway import (
 from toolcrib.config.settings_file import put_profile, remove_profile, set_token_hash, unknown_profile
 from toolcrib.errors import NoHost, UsageError
 from toolcrib.host import Host
+from toolcrib.host.sharing import change_profiles
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
     OperationParams,
@@ -48,6 +48,7 @@ from toolcrib.operations.results.gateway import (
 )
 from toolcrib.operations.results.times import moment
 from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.store.connection import Connection
 
 
 @operation(page=True)
@@ -77,8 +78,7 @@ async def profile_add(host: Host, params: ProfileAddParams) -> ProfileShown:
     for server in params.servers:
         check_server(host, server)
     view = {_KEYS[key]: value for key, value in params if key in _KEYS and value not in (None, False, [])}
-    await asyncio.to_thread(put_profile, host.core.config_store, params.name, view, replace=params.replace)
-    await host.reload()
+    await change_profiles(host, lambda store: put_profile(store, params.name, view, replace=params.replace))
     return profile_json(host.settings, params.name)
 
 
@@ -103,21 +103,18 @@ async def profile_token(
     tail: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,4}$")] = "",
 ) -> ProfileShown:
     """Require a token for a profile; only its hash and last characters are sent here."""
-    store = host.core.config_store
-    await asyncio.to_thread(set_token_hash, store, name, token_hash, tail=tail)
-    await host.reload()
+    await change_profiles(host, lambda store: set_token_hash(store, name, token_hash, tail=tail))
     return profile_json(host.settings, name)
 
 
 @operation(page=True)
 async def profile_remove(host: Host, name: str) -> ProfileRemoved:
     """Remove a profile; its clients are disconnected and its token becomes invalid."""
-    await asyncio.to_thread(remove_profile, host.core.config_store, name)
-    await host.reload()
+    await change_profiles(host, lambda store: remove_profile(store, name))
     return {"name": name, "removed": True}
 
 
-_USED = """SELECT principal, max(time), sum(time >= ?) FROM calls
+_USED = """SELECT principal, max(time), sum(CASE WHEN time >= ? THEN 1 ELSE 0 END) FROM calls
 WHERE principal = 'gateway' OR principal LIKE 'gateway:%' GROUP BY principal"""
 
 
@@ -129,7 +126,7 @@ async def view_use(host: Host) -> list[ViewUse]:
     """
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
 
-    def look(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+    def look(connection: Connection) -> dict[str, tuple[int, int]]:
         rows = connection.execute(_USED, (to_stored(midnight),))
         return {principal: (last, today) for principal, last, today in rows}
 

@@ -251,6 +251,7 @@ def plan_json(plan: Plan) -> InstallPlan:
         "reference": plan.reference,
         "package": plan.package,
         "version": plan.version,
+        "integrity": plan.integrity,
         "published": plan.published,
         "place": plan.place,
         "command": [plan.launch.command, *plan.launch.args],

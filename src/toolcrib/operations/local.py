@@ -15,7 +15,7 @@ from toolcrib.config.paths import Paths
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, NoHost
 from toolcrib.host import Host, open_host
-from toolcrib.operations.operation import Invocation, Needs
+from toolcrib.operations.operation import EVERYTHING, Invocation, Needs
 from toolcrib.operations.registry import find_operation
 from toolcrib.operations.runner import OnEvent
 
@@ -56,7 +56,7 @@ class LocalRunner:
 
     async def _host(self, needs: Needs) -> Host:
         for known, host in self._hosts:
-            if known == needs:
+            if known in (needs, EVERYTHING):  # one that has everything will do for any operation
                 return host
         host = await self._stack.enter_async_context(
             open_host(self._home, exclusive=False, lazy=needs.lazy, only=needs.servers, watch=False)

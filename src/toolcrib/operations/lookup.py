@@ -91,3 +91,12 @@ def not_up(status: ServerStatus, *, switched_on: bool = True) -> ServerNotReady:
         return ServerNotReady(f"{status.name} is still starting.", hint="Try again shortly.")
     hint = status.hint or f"See its log with: toolcrib logs {status.name}"
     return ServerNotReady(f"{status.name} is not ready ({status.state}): {status.reason}", hint=hint)
+
+
+async def settled(host: Host, seconds: float) -> None:
+    """Wait a little while servers are starting."""
+    try:
+        async with asyncio.timeout(seconds):
+            await host.servers.settle()
+    except TimeoutError:
+        pass

@@ -197,6 +197,8 @@ async def _counts(host: Host) -> HostCounts:
         "off": states.count(ServerState.DISABLED),
         "needs_you": len(await gather_waiting(host)),
         "tools": len(host.tools()),
+        "unsaved": host.audit.waiting + host.core.database.waiting,
+        "lost": host.audit.lost + host.core.database.lost,
         "calls_running": host.toolset.caller.counts.in_flight,
         "chats": await host.audit.look(
             lambda connection: int(connection.execute("SELECT COUNT(*) FROM chats").fetchone()[0])

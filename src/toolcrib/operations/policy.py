@@ -73,7 +73,7 @@ async def policy_explain(
     asker = Principal(name=principal, session=f"explain-{tool}")
     gate.begin(asker, mode=mode, project=project)
     try:
-        judgement = gate.explain(found, arguments, asker)
+        judgement = await gate.explain(found, arguments, asker)
         mode = gate.mode_of(asker)
     finally:
         gate.end(asker)

@@ -49,18 +49,21 @@ async def search(
 ) -> ToolSearch:
     """Find the tools for a question, best first, with reasons.
 
+    Ranked by words alone, with a note, while the vectors of many tools are still being computed.
+
     `k`: that of the settings if missing.
+    `wait`: seconds to wait for starting servers, and for the vectors of a few tools.
     """
     finder = host.toolset.finder
     try:
         async with asyncio.timeout(wait):
             await host.servers.settle()
-            await finder.follow(host.tools)
-            await finder.settle()
     except TimeoutError:
-        await finder.follow(host.tools)
+        pass
+    await finder.follow(host.answering_tools)
+    await finder.settle_soon(wait)
     retrieval = host.settings.retrieval
-    always_on = [tool.name for tool in host.tools() if _fits(tool, retrieval.always_on)]
+    always_on = [tool.name for tool in host.answering_tools() if _fits(tool, retrieval.always_on)]
     selection = await finder.select(query, k or retrieval.k, always_on=always_on)
     return {
         "query": query,
@@ -90,6 +93,8 @@ def _pick_json(pick: Pick) -> ToolMatch:
 
 VECTOR_TIMEOUT = 1.0
 """Seconds to wait for vectors; without them the ranking uses words alone, and says so in its note."""
+AT_ONCE = 5000
+"""Tools looked at before other tasks get their turn."""
 SPAN = 12.0
 """The fit reaches 0 at a score of 100 / e ** SPAN."""
 
@@ -106,30 +111,49 @@ async def rank(host: Host, params: RankParams) -> Ranking:
     """Rank every tool for a question, and show which the model would be offered."""
     tool_catalog = host.toolset.catalog
     await tool_catalog.follow()
-    try:
-        async with asyncio.timeout(VECTOR_TIMEOUT):
-            await tool_catalog.finder.settle()
-    except TimeoutError:
-        pass
+    await tool_catalog.finder.settle_soon(VECTOR_TIMEOUT)
     await tool_catalog.warm(params.query)
     tools = tool_catalog.tools()
     began = time.perf_counter()
-    found = await tool_catalog.finder.select(params.query, len(tools))
-    ms = (time.perf_counter() - began) * 1000
+    always = await _always_on(host, tools)
+    found = await _found(host, tool_catalog.finder, params, tools, len(always))
+    found.ms = (time.perf_counter() - began) * 1000
+    return _ranking(host, params, tools, always, found)
+
+
+async def _always_on(host: Host, tools: list[Tool]) -> list[Tool]:
+    found: list[Tool] = []
+    for start in range(0, len(tools), AT_ONCE):
+        portion = tools[start : start + AT_ONCE]
+        found += [tool for tool in portion if tool.enabled and is_always_on(host, tool)]
+        await asyncio.sleep(0)
+    return found
+
+
+async def _found(host: Host, finder: Finder, params: RankParams, tools: list[Tool], always_on: int) -> _Found:
+    """As many matches as are shown, and enough for those that a model would be offered."""
     known = {tool.name: tool for tool in tools}
-    picks = [replace(pick, tool=known[pick.tool.name]) for pick in found if pick.tool.name in known]
-    return _ranking(host, params, tools, _Found(picks, found.note, ms))
+    k = host.settings.retrieval.k
+    most = params.limit + k + always_on
+    while True:
+        found = await finder.select(params.query, most)
+        picks = [replace(pick, tool=known[pick.tool.name]) for pick in found if pick.tool.name in known]
+        callable_ = sum(pick.tool.enabled for pick in picks)
+        if len(found.picks) < most or callable_ >= k + always_on:
+            return _Found(picks, found.note)
+        most *= 8  # most of the best are disabled
 
 
 class _Found:
-    def __init__(self, picks: list[Pick], note: str, ms: float) -> None:
-        self.picks, self.note, self.ms = picks, note, ms
+    ms = 0.0
+
+    def __init__(self, picks: list[Pick], note: str) -> None:
+        self.picks, self.note = picks, note
 
 
-def _ranking(host: Host, params: RankParams, tools: list[Tool], found: _Found) -> Ranking:
+def _ranking(host: Host, params: RankParams, tools: list[Tool], always: list[Tool], found: _Found) -> Ranking:
     callable_ = [tool for tool in tools if tool.enabled]
     all_offered = len(callable_) <= host.settings.agent.offer_all
-    always = [tool for tool in callable_ if is_always_on(host, tool)]
     names = {tool.name for tool in always}
     matches = [pick for pick in found.picks if pick.tool.name not in names]
     k = host.settings.retrieval.k
@@ -153,7 +177,7 @@ def _ranking(host: Host, params: RankParams, tools: list[Tool], found: _Found) -
         "ready": ready,
         "known": known,
         "servers": servers,
-        "ranked": len(matches),
+        "ranked": len(tools) - len(always),
         "ms": round(found.ms, 1),
         "note": found.note,
     }
@@ -231,7 +255,7 @@ async def evaluate(host: Host, params: EvaluateParams) -> Evaluation:
         await finder.follow(lambda: tools)
     else:
         await _settle(host, params.wait)
-        await finder.follow(host.tools)
+        await finder.follow(host.answering_tools)
     _check(questions, finder, params)
     await finder.settle()
     return cast("Evaluation", (await _scored(finder, questions)).as_json())

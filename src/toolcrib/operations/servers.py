@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,6 +43,7 @@ from toolcrib.schema.events import Event as HostEvent
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.servers.processes.termination import memory_of_group
 from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.store.connection import Connection
 
 
 def _server_command(help: str, done: str = "") -> Command:
@@ -65,7 +65,8 @@ def _server_facts_needs(params: Any, configured: Configured) -> Needs:
     return Needs(servers=(params.name,), lazy=True)
 
 
-_TODAY = """SELECT COUNT(*), COALESCE(SUM(outcome NOT IN ('ok', 'cancelled', 'denied')), 0)
+_TODAY = """SELECT COUNT(*),
+    COALESCE(SUM(CASE WHEN outcome IN ('ok', 'cancelled', 'denied') THEN 0 ELSE 1 END), 0)
 FROM calls WHERE time >= ? AND server = ?"""
 _LAST = "SELECT time FROM calls WHERE server = ? ORDER BY time DESC LIMIT 1"
 
@@ -76,7 +77,7 @@ async def server_facts(host: Host, name: str) -> ServerFacts:
     check_server(host, name)
     midnight = to_stored(datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0))
 
-    def look(connection: sqlite3.Connection) -> tuple[int, int, int | None]:
+    def look(connection: Connection) -> tuple[int, int, int | None]:
         calls, failed = connection.execute(_TODAY, (midnight, name)).fetchone()
         last = connection.execute(_LAST, (name,)).fetchone()
         return calls, failed, last[0] if last else None

@@ -12,9 +12,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from toolcrib.config.document import parse_document
+from toolcrib.config.paths import Paths
+from toolcrib.config.secrets import SecretStore
+from toolcrib.config.settings import Settings
 from toolcrib.config.settings_file import change_settings, check_key, given_keys, known_keys, shown, value_of
-from toolcrib.errors import ConfigError, ToolcribError, UsageError
+from toolcrib.config.store import ConfigStore
+from toolcrib.errors import ConfigError, DatabaseUnreachable, MissingSecret, ToolcribError, UsageError
 from toolcrib.host import Host
+from toolcrib.host.database_setting import KEY as DATABASE
+from toolcrib.host.database_setting import prepare_database
 from toolcrib.operations.operation import (
     operation,
 )
@@ -40,22 +46,43 @@ async def settings_show(host: Host) -> SettingsShown:
     }
 
 
-@operation(page=True)
+async def _set_without_host(paths: Paths, params: Any, error: ConfigError) -> SettingSaved:
+    """Change a setting although the shared database cannot be opened: it may be the wrong one."""
+    if not isinstance(error, DatabaseUnreachable | MissingSecret):
+        raise error
+    check_key(params.key)
+    store = ConfigStore(paths.config_file, paths.files)
+    before = (await asyncio.to_thread(store.read)).settings
+    await _write(store, SecretStore(paths), before, params.key, params.value)
+    return _saved(before, (await asyncio.to_thread(store.read)).settings, params.key)
+
+
+@operation(page=True, without_config=_set_without_host)
 async def settings_set(host: Host, key: str, *, value: Any = None) -> SettingSaved:
     """Change a setting in the config file; it applies at once where possible.
 
     Raises `UsageError` or `ConfigError`; then nothing was written.
     """
     check_key(key)
-    before = value_of(host.settings, key)
+    before = host.settings
+    await _write(host.core.config_store, host.core.secrets, before, key, value)
+    await host.reload()
+    return _saved(before, host.settings, key)
+
+
+async def _write(store: ConfigStore, secrets: SecretStore, before: Settings, key: str, value: Any) -> None:
+    if key == DATABASE:
+        value = await prepare_database(secrets, value, before.database)
     try:
-        await asyncio.to_thread(change_settings, host.core.config_store, {key: value})
+        await asyncio.to_thread(change_settings, store, {key: value})
     except ConfigError as error:
         raise _value_error(error, key) from None
-    await host.reload()
-    value = value_of(host.settings, key)
+
+
+def _saved(before: Settings, now: Settings, key: str) -> SettingSaved:
+    value = value_of(now, key)
     command = f"toolcrib settings set {key} {shlex.quote(_argument(value))}"
-    return {"key": key, "value": value, "before": before, "command": command}
+    return {"key": key, "value": value, "before": value_of(before, key), "command": command}
 
 
 def _value_error(error: ConfigError, key: str) -> ToolcribError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import glob
+import heapq
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -47,22 +48,34 @@ from toolcrib.schema.tools import Tool
 from toolcrib.store.audit_search import CallFilter, count
 from toolcrib.suggestions import did_you_mean
 
+MAX_PAGE = 500
+"""The most tools in one answer: some twenty milliseconds of work."""
+AT_ONCE = 5000
+"""Names compared before other tasks get their turn."""
+MOST_COMPARED = 2000
+"""Tools whose names are searched for a similar word."""
+
 
 def _tools_needs(params: Any, configured: Configured) -> Needs:
     return EVERYTHING if params.server is None else Needs(servers=(params.server,))
 
 
 class ToolsParams(OperationParams):
-    """The server, and whether to include disabled tools."""
+    """The server, whether to include disabled tools, and which page."""
 
     server: str | None = None
     disabled: bool = False
     wait: float = Field(default=20.0, ge=0, le=3600)
+    limit: int = Field(default=MAX_PAGE, ge=1, le=MAX_PAGE)
+    after: str = ""
+    """The name of the last tool in the page before."""
 
 
 @operation(page=True, needs=_tools_needs)
 async def tools(host: Host, params: ToolsParams) -> list[ToolInfo]:
-    """List all tools, or those of one server, by name.
+    """List all tools, or those of one server, by name, in pages.
+
+    A page of fewer tools than `limit` is the last one.
 
     Raises `ServerNotReady` if the named server is not available.
     """
@@ -72,7 +85,14 @@ async def tools(host: Host, params: ToolsParams) -> list[ToolInfo]:
     tools = host.tools(params.server, disabled=params.disabled)
     if params.server is not None and not host.tools(params.server, disabled=True):
         _check_up(host, params.server)
-    return [tool_json(tool) for tool in sorted(tools, key=lambda tool: tool.name)]
+    page, _ = _page((tool for tool in tools if tool.name > params.after), params.limit)
+    return [tool_json(tool) for tool in page]
+
+
+def _page(tools: Iterable[Tool], limit: int) -> tuple[list[Tool], bool]:
+    """The first tools by name, and whether there are more."""
+    first = heapq.nsmallest(limit + 1, tools, key=lambda tool: tool.name)
+    return first[:limit], len(first) > limit
 
 
 async def _settle(host: Host, params: ToolsParams) -> None:
@@ -97,16 +117,33 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 @operation(page=True, needs=LAZY)
 async def find_tools(
-    host: Host, *, words: Annotated[str, Field(max_length=400)] = "", server: str | None = None
+    host: Host,
+    *,
+    words: Annotated[str, Field(max_length=400)] = "",
+    server: str | None = None,
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE,
+    after: str = "",
 ) -> ToolsFound:
-    """Find tools by words in their names; suggests a word if none match."""
-    tools = sorted(host.toolset.catalog.tools(), key=lambda tool: tool.name)
+    """Find tools by words in their names, in pages; suggests a word if none match.
+
+    `after`: the name of the last tool in the page before.
+    """
+    catalog = await host.toolset.load_catalog()
+    await catalog.read_remembered()
+    tools = catalog.tools()
     terms = words.lower().split()
-    found = [tool for tool in tools if _matches(tool, terms) and server in (None, tool.server)]
+    found: list[Tool] = []
+    for start in range(0, len(tools), AT_ONCE):
+        portion = tools[start : start + AT_ONCE]
+        found += [tool for tool in portion if server in (None, tool.server) and _matches(tool, terms)]
+        await asyncio.sleep(0)
+    page, more = _page((tool for tool in found if tool.name > after), limit)
     ready, known, servers = counted(host, tools)
     return {
-        "tools": [shelf_tool(host, tool) for tool in found],
-        "near": None if found else _near(terms, tools),
+        "tools": [shelf_tool(host, tool) for tool in page],
+        "found": len(found),
+        "more": more,
+        "near": None if found else _near(terms, tools[:MOST_COMPARED]),
         "ready": ready,
         "known": known,
         "servers": servers,

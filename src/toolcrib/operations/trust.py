@@ -28,6 +28,7 @@ from toolcrib.operations.operation import (
 from toolcrib.operations.results.additions import LaunchArgument, LaunchChange, LaunchScripts, LaunchShown
 from toolcrib.operations.results.servers import Difference, HeldTool, TrustAnswer, TrustShown, server_json
 from toolcrib.operations.results.times import moment
+from toolcrib.operations.sandbox_text import sandbox_text
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installed import joined
@@ -149,6 +150,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
         "folder": shown(str(raw.get("cwd") or (installed.cwd if installed else None) or "")),
         "url": shown(without_secrets(str(raw.get("url") or ""))),
         "headers": sorted(raw.get("headers") or {}),
+        "sandbox": sandbox_text(entry.sandbox),
         "touches": [argument["text"] for argument in arguments if argument["outside"]],
         "inherits": sorted(entry_environment(entry, host.core.connector.environ)) if command else [],
         "sets": _variables(raw, installed),

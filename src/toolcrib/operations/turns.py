@@ -24,6 +24,7 @@ from toolcrib.host import Host
 from toolcrib.llm.vendor_model import hearing_of_waits
 from toolcrib.llm.vendors import no_model
 from toolcrib.operations.chat_entries import stored_entries
+from toolcrib.operations.lookup import settled
 from toolcrib.operations.operation import (
     LAZY,
     RUNNING,
@@ -201,7 +202,7 @@ async def chat_send(
         raise UsageError(
             f"{agent.model.name} cannot see pictures.", hint="Send without it, or choose another model."
         )
-    await settled(host)
+    await settled(host, SETTLE)
     if found is not None and (pinned is not None or banned is not None):
         found.info = await host.chats.store.choose_tools(found.id, pinned=pinned, banned=banned)
     turn = await start_turn(host, agent, found, text, pictures, pinned=pinned or (), banned=banned or ())
@@ -219,7 +220,7 @@ async def chat_continue(
     """
     found = await host.chats.store.load(chat)
     agent = await agent_for(host, found, model=model, mode=mode)
-    await settled(host)
+    await settled(host, SETTLE)
     turn = await resume_turn(host, agent, found)
     return {"chat": turn.chat, "turn": turn.id}
 
@@ -358,12 +359,3 @@ async def _followed(
 def default_project(host: Host) -> str:
     """The folder that the settings say a person works in; empty when they say none."""
     return host.settings.terminal.folder
-
-
-async def settled(host: Host, seconds: float = SETTLE) -> None:
-    """Wait a little while servers are starting."""
-    try:
-        async with asyncio.timeout(seconds):
-            await host.servers.settle()
-    except TimeoutError:
-        pass

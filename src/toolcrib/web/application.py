@@ -24,6 +24,7 @@ from toolcrib.web.event_hub import Hub
 from toolcrib.web.event_stream import EventStream
 from toolcrib.web.files import PageFiles
 from toolcrib.web.headers import NO_STORE, SECURITY
+from toolcrib.web.hooks import Hooks
 from toolcrib.web.operations import answer, failed, operate, read_body
 from toolcrib.web.sign_in import SignInParams
 
@@ -41,6 +42,7 @@ def make_application(host: Host, access: PageAccess, hub: Hub, static: Path) -> 
             Route("/api/live", routes.live, methods=["GET"]),
             Route("/api/openapi.json", routes.openapi, methods=["GET"]),
             Route("/api/{operation}", routes.operate, methods=["POST"]),
+            Route("/hooks/{token}", Hooks(host).receive, methods=["POST"]),
             Route("/{path:path}", files.serve, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _refused},

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
 from toolcrib.gateway.http.request import Header, HttpRequest
+from toolcrib.web.hook_access import path_for_logs
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class _Run:
                 request.fail()
             return
         if not request.answered:
-            logger.error("page request was not answered", extra={"path": request.path})
+            logger.error("page request was not answered", extra={"path": path_for_logs(request.path)})
             request.fail()
 
     async def _receive(self) -> Message:

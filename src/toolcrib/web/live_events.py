@@ -14,6 +14,7 @@ from toolcrib.schema.events import (
     ConfigChanged,
     Event,
     Noticed,
+    RunChanged,
     ServerChanged,
     ServerRemoved,
     SetupForgotten,
@@ -21,6 +22,7 @@ from toolcrib.schema.events import (
     ToolsChanged,
     TurnTold,
     WaitingChanged,
+    WorkflowsChanged,
 )
 from toolcrib.schema.tools import CallRecord
 
@@ -48,12 +50,16 @@ def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
     if isinstance(event, Noticed):
         undo = None if event.undo is None else dict(event.undo)
         return {"kind": "notice", "text": event.text, "undo": undo}
+    if isinstance(event, WorkflowsChanged):
+        return {"kind": "workflow", "name": event.name}
+    if isinstance(event, RunChanged):
+        return {"kind": "run", "run": event.run, "step": event.step}
     return None
 
 
 def changes_waiting(event: Event) -> bool:
     """Whether the list of what waits for the user may have changed."""
-    return isinstance(event, WaitingChanged | ServerChanged | ServerRemoved | ToolsChanged)
+    return isinstance(event, WaitingChanged | ServerChanged | ServerRemoved | ToolsChanged | RunChanged)
 
 
 async def waiting_event(host: Host) -> tuple[dict[str, Any], list[Any]]:

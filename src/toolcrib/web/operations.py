@@ -16,6 +16,7 @@ from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.operation import Invocation, Operation
 from toolcrib.operations.registry import find_operation
+from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import encode
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.answers import error_json, status_of, unexpected
@@ -86,7 +87,7 @@ async def _run(
         raise
     except Exception as error:  # the edge of a surface
         logger.exception("operation failed", extra={"operation": operation.name})
-        raise unexpected() from error
+        raise explained(error) or unexpected() from error
 
 
 async def _stream(

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from toolcrib.web.contract import Contract, Described, Schema, contract
 
@@ -26,6 +26,7 @@ def typescript(known: Contract) -> str:
     parts += [_declared(name, schema) for name, schema in known.types.items()]
     parts += [f"export type {name} = {_type(schema)};\n" for name, schema in known.aliases.items()]
     parts.append(_operations(known.operations))
+    parts.append(_condition_operators())
     return "\n".join(parts)
 
 
@@ -42,6 +43,19 @@ def _operations(operations: tuple[Described, ...]) -> str:
             "  };",
         ]
     return "\n".join([*lines, "}", ""])
+
+
+def _condition_operators() -> str:
+    """The one list of operators is that of the engine."""
+    from toolcrib.workflows.graph.conditions import UNARY, Operator
+
+    lines = [
+        "/** What conditions of workflows compare with. */",
+        f"export const OPERATORS = {json.dumps(get_args(Operator))} as const;",
+        "/** Those that look at one value only. */",
+        f"export const UNARY_OPERATORS = {json.dumps(sorted(UNARY))} as const;",
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _declared(name: str, schema: Schema) -> str:
@@ -99,6 +113,8 @@ def _object(schema: Schema) -> str:
     if "properties" in schema:
         inner = " ".join(line.strip() for line in _fields(schema))
         return f"{{ {inner} }}"
+    for values in schema.get("patternProperties", {}).values():
+        return f"Record<string, {_type(values)}>"
     values = schema.get("additionalProperties")
     if values is False:
         return "Record<string, never>"

@@ -10,7 +10,7 @@ import pytest
 from tests.gateway.speaking import DEADLINE, META, connection, eventually
 
 HEAD = (
-    b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n"
 )
 

@@ -21,6 +21,7 @@ from tests.web.screenshots.packages import FETCH_VERSIONS, SENTRY, fetch_wheel, 
 from tests.web.screenshots.person import MENDED, Person
 from tests.web.screenshots.remote import Remote, remote
 from tests.web.vendor import Call, Say, Vendor, call, vendor
+from tests.web.workflows import mapped
 
 DEADLINE = 90.0
 FAR = 100
@@ -106,6 +107,7 @@ class Story:
             self.crib.run("policy_add", rule=rule)
         for profile in _PROFILES:
             self.crib.run("profile_add", **profile)
+        self.crib.run("workflow_save", workflow=mapped("monthly-bills"), expected_version="")
         self._converse()
         self._break_things()
         self._install_more()

@@ -106,6 +106,8 @@ VIEWS = (
     View("chat-tall", lambda shown: f"/chat/{shown.chat}", _chat, tall=True),
     View("tools", _at(f"/tools?q={QUESTION}"), _tools),
     View("activity", _at("/activity"), _activity),
+    View("workflows", _at("/workflows"), _says("monthly-bills")),
+    View("workflow", _at("/workflows/monthly-bills?step=large"), _says("Over 500?")),
     View("connect", _at("/connect"), _says("Profiles")),
     View("settings", _at("/settings"), _says("Approvals")),
     View("palette", _at("/servers"), _palette),

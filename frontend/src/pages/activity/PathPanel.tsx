@@ -4,6 +4,7 @@ import { Link, setSearch } from "../../app/router";
 import { day } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Loading } from "../../ui/Loading";
+import { outgoing } from "../../ui/outgoing/Outgoing";
 import { callState } from "../../ui/states";
 import { Glyph, Status } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
@@ -37,10 +38,7 @@ export function PathPanel({ id }: { id: string }) {
             <Status shape={state.shape} word={state.word} />
           </span>
         </div>
-        <pre className="code wrap argument-block space-above-12">
-          <span>{reveal([data.call.server, data.call.name].filter(Boolean).join("."))}</span>
-          <Arguments text={data.call.arguments} />
-        </pre>
+        <Given path={data} />
         <ol>
           {stepsOf(data).map((step, index) => (
             <li key={index}>
@@ -75,6 +73,27 @@ export function PathPanel({ id }: { id: string }) {
         </div>
       )}
     </>
+  );
+}
+
+/** What the call was given: an email, an event or a message as it looked, else its arguments. */
+function Given({ path: { call, exhibit } }: { path: CallPath }) {
+  const name = reveal([call.server, call.name].filter(Boolean).join("."));
+  const shown = outgoing(exhibit);
+  if (shown)
+    return (
+      <div className="space-above-12">
+        <p className="space-below-6">
+          <code>{name}</code>
+        </p>
+        {shown}
+      </div>
+    );
+  return (
+    <pre className="code wrap argument-block space-above-12">
+      <span>{name}</span>
+      <Arguments text={call.arguments} />
+    </pre>
   );
 }
 

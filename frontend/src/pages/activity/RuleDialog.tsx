@@ -2,7 +2,7 @@ import { useId, useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
-import { useOperation } from "../../api/hooks";
+import { usePages } from "../../api/hooks";
 import type { PolicyRule } from "../../api/types";
 import { notify } from "../../app/notices";
 import { Dialog } from "../../ui/Dialog";
@@ -17,7 +17,7 @@ export function RuleDialog({ rule, onClose }: { rule: PolicyRule | null; onClose
   const [draft, setDraft] = useState<RuleDraft>(() => draftOf(rule));
   const [trouble, setTrouble] = useState("");
   const id = useId();
-  const { data } = useOperation("find_tools", {});
+  const { data } = usePages("find_tools", {});
   const put = (change: Partial<RuleDraft>) => setDraft((before) => ({ ...before, ...change }));
   const servers = [...new Set((data?.tools ?? []).map((tool) => tool.server ?? ""))].filter(Boolean);
   const names = (data?.tools ?? []).filter((tool) => (tool.server ?? "") === draft.server).map((tool) => tool.tool);

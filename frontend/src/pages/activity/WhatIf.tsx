@@ -2,7 +2,7 @@ import { useId, useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
-import { queries, useOperation } from "../../api/hooks";
+import { queries, useOperation, usePages } from "../../api/hooks";
 import type { Explanation } from "../../api/types";
 import { reveal } from "../../ui/hidden";
 import { Status, type Shape } from "../../ui/Status";
@@ -27,7 +27,7 @@ export function WhatIf() {
   const [who, setWho] = useState<keyof typeof WHO>("agent");
   const [told, setTold] = useState<Explanation | null>(null);
   const [trouble, setTrouble] = useState("");
-  const { data } = useOperation("find_tools", {});
+  const { data } = usePages("find_tools", {});
   const { data: policy } = useOperation("policy_list", {});
   async function ask(event: FormEvent) {
     event.preventDefault();

@@ -25,6 +25,7 @@ const BUILT_IN: Record<string, string> = {
   protected_files: "protected file",
   untrusted_flow: "untrusted content",
   session_mode: "autonomous session",
+  granted: "this chat, by you",
 };
 
 const SCOPES: Record<string, string> = { once: "once", chat: "this chat", project: "this project", always: "always" };

@@ -79,12 +79,13 @@ function answerStep(note: NonNullable<Call["gate"]>): Step {
     shape: "done",
     title: `You allowed it ${scopes[scope]}`,
     at,
-    text: scope === "once" ? "No rule was created." : "A rule was created.",
+    text: scope === "once" || note.grant ? "No rule was created." : "A rule was created.",
   };
 }
 
 function ruled(call: Call, at: string): Step {
   const note = call.gate as NonNullable<Call["gate"]>;
+  if (note.rule === "granted") return { shape: "done", title: "You allowed it earlier", at, text: note.reason };
   const denied = call.outcome === "denied";
   const verb = denied ? "refused it" : "allowed it";
   const name =

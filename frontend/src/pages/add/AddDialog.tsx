@@ -1,16 +1,18 @@
 import { useState } from "react";
 
 import { stream } from "../../api/client";
+import { AccountDialog } from "../accounts/AccountDialog";
 import { CatalogStep } from "./CatalogStep";
 import { ConfirmStep } from "./ConfirmStep";
-import type { Launch, Proposed, Request } from "./types";
+import type { Launch, Listed, Proposed, Request } from "./types";
 import { EMPTY, filledFrom, FormStep, type Filled } from "./FormStep";
+import { addIncluded } from "./addIncluded";
 import { PasteStep, type Pasted } from "./PasteStep";
 import { TestStep } from "./TestStep";
 import { addAndTest, useSetups } from "./setups";
 import { ValuesStep } from "./ValuesStep";
 
-type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test";
+type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test" | "account";
 
 interface Props {
   text?: string;
@@ -27,6 +29,7 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
   const [filled, setFilled] = useState<Filled>(EMPTY);
   const [request, setRequest] = useState<Request>({});
   const [proposed, setProposed] = useState<Proposed | null>(null);
+  const [needsAccount, setNeedsAccount] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const setup = useSetups().find((one) => one.name === proposed?.name);
@@ -61,6 +64,23 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
     }
   }
 
+  async function include(listed: Listed): Promise<void> {
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const begun = await addIncluded(listed);
+      setRequest(begun.request);
+      setProposed(begun.proposed);
+      setNeedsAccount(begun.needsAccount);
+      setAt(!begun.proposed.launch ? "values" : begun.needsAccount.length > 0 ? "account" : "test");
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setBusy(false);
+    }
+  }
+
   switch (at) {
     case "paste":
       return (
@@ -70,7 +90,8 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
           error={error}
           onChange={(next) => (setPasted(next), setError(null))}
           onSee={(wanted) => void see(wanted, "paste")}
-          onCatalog={() => setAt("catalog")}
+          onAdd={(listed) => void include(listed)}
+          onCatalog={() => (setError(null), setAt("catalog"))}
           onForm={() => (setFilled(EMPTY), setAt("form"))}
           onClose={onClose}
         />
@@ -78,8 +99,11 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
     case "catalog":
       return (
         <CatalogStep
+          busy={busy}
+          failure={error}
+          onAdd={(listed) => void include(listed)}
           onChoose={(listed) => (setFilled(filledFrom(listed)), setError(null), setAt("form"))}
-          onBack={() => setAt("paste")}
+          onBack={() => (setError(null), setAt("paste"))}
           onClose={onClose}
         />
       );
@@ -119,6 +143,8 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
           />
         )
       );
+    case "account":
+      return <AccountDialog only={needsAccount} onClose={onClose} />;
     case "test":
       return setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(setup.name, what)} /> : null;
   }

@@ -6,21 +6,27 @@ import { Loading } from "../../ui/Loading";
 import { reveal } from "../../ui/hidden";
 import { ErrorBox } from "../../ui/ErrorBox";
 import type { Listed } from "./types";
+import { useAdded } from "./Included";
 import { StepDialog } from "./StepDialog";
+import { INCLUDED } from "./text";
 
-/** Servers worth knowing; choosing one fills in the form. */
-export function CatalogStep({
-  onChoose,
-  onBack,
-  onClose,
-}: {
+interface Props {
+  busy: boolean;
+  /** Why an included server could not be added. */
+  failure: unknown;
   onChoose: (listed: Listed) => void;
+  onAdd: (listed: Listed) => void;
   onBack: () => void;
   onClose: () => void;
-}) {
+}
+
+/** Servers worth knowing: choosing one fills in the form; one that is included is added at once. */
+export function CatalogStep({ busy, failure, onChoose, onAdd, onBack, onClose }: Props) {
   const [query, setQuery] = useState("");
+  const isAdded = useAdded();
   const search = useRef<HTMLInputElement>(null);
   const { data, error } = useOperation("search_servers", { query: useDeferredValue(query) }, { keepPrevious: true });
+  const servers = (data?.servers ?? []).filter((one) => !one.setting);
   return (
     <StepDialog
       title="Browse catalog"
@@ -46,25 +52,42 @@ export function CatalogStep({
         />
       </label>
       {error && <ErrorBox error={error} />}
+      {failure !== null && failure !== undefined && <ErrorBox error={failure} />}
       {!data && !error && <Loading rows={5} />}
       {data?.note && <p className="muted text-small">{reveal(data.note)}</p>}
       <ul className="catalog-list" aria-label="Catalog servers">
-        {data?.servers.map((one) => (
+        {servers.map((one) => (
           <li key={`${one.name} ${one.reference || one.url}`}>
-            <button type="button" className="plain-button" onClick={() => onChoose(one)}>
+            <button
+              type="button"
+              className="plain-button"
+              disabled={one.bundled && (busy || isAdded(one))}
+              onClick={() => (one.bundled ? onAdd(one) : onChoose(one))}
+            >
               <span className="row">
                 <b className="medium">{reveal(one.title || one.name)}</b>
-                <span className="tag">{one.origin}</span>
+                <Tags listed={one} added={one.bundled && isAdded(one)} />
               </span>
               <span className="secondary text-small">{reveal(one.about)}</span>
-              <code className="muted text-small">{reveal(one.reference || one.url)}</code>
+              <code className="muted text-small">{reveal(one.reference || one.url || one.add)}</code>
             </button>
           </li>
         ))}
       </ul>
-      {data?.servers.length === 0 && (
+      {data && servers.length === 0 && (
         <p className="secondary">No matches in the catalog. Paste a command or package instead.</p>
       )}
     </StepDialog>
+  );
+}
+
+function Tags({ listed, added }: { listed: Listed; added: boolean }) {
+  if (!listed.bundled) return <span className="tag">{listed.origin}</span>;
+  const needsAccount = !added && listed.needs_account.length > 0;
+  return (
+    <>
+      <span className="tag ok">{added ? INCLUDED.added : INCLUDED.tag}</span>
+      {needsAccount && <span className="tag">{INCLUDED.needsAccount}</span>}
+    </>
   );
 }

@@ -42,8 +42,8 @@ export function Effects({ launch }: { launch: Launch }) {
         </Line>
       )}
       {local && (
-        <Line shape="off" name="Sandbox">
-          none
+        <Line shape={launch.sandbox.length > 0 ? "done" : "off"} name="Sandbox">
+          {launch.sandbox.map(reveal).join("; ") || "none"}
         </Line>
       )}
       {launch.remarks.map((remark) => (

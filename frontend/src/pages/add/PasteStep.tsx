@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";
-import type { Answers, Request } from "./types";
+import { Included } from "./Included";
+import type { Answers, Listed, Request } from "./types";
 import { StepDialog } from "./StepDialog";
 import { ServerChoices } from "./ServerChoices";
 import { Recognition } from "./Recognition";
@@ -24,13 +25,14 @@ interface Props {
   error: unknown;
   onChange: (pasted: Pasted) => void;
   onSee: (request: Request) => void;
+  onAdd: (listed: Listed) => void;
   onCatalog: () => void;
   onForm: () => void;
   onClose: () => void;
 }
 
 /** One field that takes anything. */
-export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onForm, onClose }: Props) {
+export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatalog, onForm, onClose }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [trouble, setTrouble] = useState("");
   const { found, fresh, error: unanswered } = useRecognised(pasted.text, pasted.asIs);
@@ -164,6 +166,7 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onCatalog, onF
       )}
       {!several && !(ready && server.needed.length > 0) && (
         <>
+          {pasted.text === "" && <Included busy={busy} onAdd={onAdd} />}
           <p className="muted text-small space-above-14">{PASTE.also}</p>
           <div className="examples">
             {ALSO.map((way) => (

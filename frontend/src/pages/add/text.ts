@@ -15,6 +15,13 @@ export const PASTE = {
   notText: "This file cannot be read here. Paste its path instead.",
 };
 
+export const INCLUDED = {
+  title: "Included with Toolcrib",
+  tag: "Included",
+  added: "Added",
+  needsAccount: "Needs an account",
+};
+
 export const ALSO = ["uvx mcp-server-git", "https://…/mcp", '{"mcpServers": …}', "npm:name@1.2", "file.mcpb"];
 
 const KINDS: Record<PasteKind, string> = {

@@ -29,7 +29,9 @@ interface Props {
 
 export function CallApproval({ question, place, focused, reply }: Props) {
   const card = useRef<HTMLElement>(null);
-  const [scope, setScope] = useState<ScopeName>("once");
+  const [scope, setScope] = useState<ScopeName>(() =>
+    question.grant && question.scopes.includes("chat") ? "chat" : "once",
+  );
   const [breadth, setBreadth] = useState<Breadth>("call");
   const [raw, setRaw] = useState(false);
   const [denying, setDenying] = useState(false);
@@ -93,7 +95,7 @@ export function CallApproval({ question, place, focused, reply }: Props) {
         ) : (
           <>
             <Why question={question} />
-            {!question.flow && !question.session_mode && (
+            {(question.grant || !question.flow) && !question.session_mode && (
               <Scope question={question} scope={scope} onScope={setScope} breadth={breadth} onBreadth={setBreadth} />
             )}
             <Lifts question={question} busy={said !== ""} onLift={lift} />
@@ -119,7 +121,7 @@ function Why({ question }: { question: CallQuestion }) {
   const reason = typeof question.arguments["reason"] === "string" ? question.arguments["reason"] : "";
   return (
     <p className="secondary space-above-10">
-      <b className="medium emphasis">{question.flow ? TEXT.whyAsksFlow : TEXT.whyAsks}</b>{" "}
+      <b className="medium emphasis">{question.flow && !question.grant ? TEXT.whyAsksFlow : TEXT.whyAsks}</b>{" "}
       {question.session_mode
         ? `Reason given: “${reveal(reason)}”. ${TEXT.sessionRefused}`
         : reveal(tilde(question.why))}
@@ -155,16 +157,20 @@ function Scope({ question, scope, onScope, breadth, onBreadth }: ScopeProps) {
           </dd>
         </>
       )}
-      <dt>{TEXT.writesRule}</dt>
+      <dt>{question.grant ? TEXT.allows : TEXT.writesRule}</dt>
       <dd className="rule">
         {question.scopes.map((one) => (
           <span key={one} aria-hidden={one !== scope} className={one === scope ? "" : "invisible"}>
-            <Written words={words[one]} />
+            {question.grant ? <Granted what={question.grant} scope={one} /> : <Written words={words[one]} />}
           </span>
         ))}
       </dd>
     </dl>
   );
+}
+
+function Granted({ what, scope }: { what: string; scope: ScopeName }) {
+  return <span className="granted">{scope === "once" ? TEXT.thisCall : TEXT.untilEnd(reveal(what))}</span>;
 }
 
 function Written({ words }: { words: RuleWords | undefined }) {

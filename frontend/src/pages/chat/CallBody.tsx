@@ -149,7 +149,7 @@ function Allowed({ call }: { call: CallView }) {
   const words =
     answered?.action === "accept"
       ? `you, ${SCOPE_WORDS[answered.scope] ?? "once"}`
-      : rule === "asked"
+      : rule === "asked" || rule === "granted"
         ? "you"
         : rule && ruleName(rule, rules);
   return words ? <span className="muted text-small">allowed by {words}</span> : null;

@@ -3,6 +3,7 @@
 import type { CallExhibit, CallQuestion } from "../../api/types";
 import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
+import { outgoing } from "../../ui/outgoing/Outgoing";
 import { Glyph } from "../../ui/Status";
 import { TEXT } from "./text";
 
@@ -12,7 +13,7 @@ export function CallPreview({ question, raw }: { question: CallQuestion; raw: bo
   if (exhibit.kind === "command") return <Command exhibit={exhibit} />;
   if (exhibit.kind === "code") return <pre className="code wrap">{reveal(exhibit.text ?? "")}</pre>;
   if (exhibit.kind === "edit") return <Edit exhibit={exhibit} />;
-  return <Arguments question={question} />;
+  return outgoing(exhibit) ?? <Arguments question={question} />;
 }
 
 function Command({ exhibit }: { exhibit: CallExhibit }) {

@@ -1,4 +1,4 @@
-import { useOperation } from "../../api/hooks";
+import { useOperation, usePages } from "../../api/hooks";
 import { Link } from "../../app/router";
 import { Status } from "../../ui/Status";
 import { lookedFor } from "./models";
@@ -13,7 +13,7 @@ interface Props {
 /** A chat that has not begun: what there is, and three questions that work now. */
 export function Empty({ model, onAsk, onModel }: Props) {
   const { data: models } = useOperation("models", {});
-  const { data: tools } = useOperation("tools", {});
+  const { data: tools } = usePages("tools", {});
   if (models && !model)
     return <NoModel text={`${lookedFor(models)} ${TEXT.demoWorks}`} onDemo={() => onModel("demo")} />;
   return (

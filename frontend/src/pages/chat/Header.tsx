@@ -8,7 +8,7 @@ import { money, plural, tokens as spent } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Menu, type MenuEntry } from "../../ui/Menu";
-import { deleteChat, exportChat } from "./chatActions";
+import { deleteChat, exportChat, saveAsWorkflow } from "./chatActions";
 import type { TurnView } from "./view";
 import { TEXT } from "./text";
 
@@ -67,6 +67,7 @@ export function MoreMenu({ view, onFork, onOffered, onRenamed, before = [] }: Mo
           { name: TEXT.rename, onSelect: () => setRenaming(true) },
           { name: TEXT.forkHere, onSelect: onFork },
           { name: TEXT.offered, onSelect: onOffered },
+          { name: TEXT.saveAsWorkflow, onSelect: () => void saveAsWorkflow(chat.id) },
           { name: TEXT.exportMarkdown, apart: true, onSelect: () => void exportChat(chat.id, "markdown") },
           { name: TEXT.exportJson, onSelect: () => void exportChat(chat.id, "json") },
           { name: TEXT.delete, apart: true, danger: true, onSelect: () => void deleteChat(chat.id, chat.title) },

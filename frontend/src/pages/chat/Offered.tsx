@@ -13,6 +13,8 @@ import { TEXT } from "./text";
 export interface Choice {
   pinned: readonly string[];
   banned: readonly string[];
+  /** Changed here: sent with the next message too, which must not overtake it. */
+  changed?: boolean;
 }
 
 interface Props {
@@ -30,7 +32,7 @@ export function Offered({ chat, turn, choice, onChoice, inSheet = false }: Props
   const tokens = offered.reduce((sum, tool) => sum + tool.tokens, 0);
   const missing = choice.banned.filter((name) => !offered.some((tool) => tool.tool === name));
   function choose(next: Choice) {
-    onChoice(next);
+    onChoice({ ...next, changed: true });
     if (chat === null) return;
     save.mutate(
       { chat, pinned: [...next.pinned], banned: [...next.banned] },

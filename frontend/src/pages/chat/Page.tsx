@@ -10,6 +10,7 @@ import { Loading } from "../../ui/Loading";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { ActionsContext } from "./actions";
 import { ChatList, EVERY_CHAT } from "./ChatList";
+import { ChatScreens } from "./ChatScreens";
 import { useModelChoice } from "./modelChoice";
 import { Composer } from "./Composer";
 import { useConversation } from "./conversation";
@@ -82,7 +83,12 @@ function Talk({ chat }: { chat: string | null }) {
     name: one.value === chosen.mode ? <b className="medium">{one.name}</b> : one.name,
     onSelect: () => chosen.setMode(one.value),
   }));
-  const offered = <Offered chat={chat} turn={last} choice={choice} onChoice={setChoice} inSheet={!room} />;
+  const offered = (
+    <>
+      <ChatScreens turns={turns} />
+      <Offered chat={chat} turn={last} choice={choice} onChoice={setChoice} inSheet={!room} />
+    </>
+  );
   return (
     <ActionsContext value={actions}>
       <section className={room && panel ? "conversation" : "conversation without-panel"} aria-label={TEXT.conversation}>

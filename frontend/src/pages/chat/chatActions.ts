@@ -6,6 +6,7 @@ import { queries, refreshSoon } from "../../api/hooks";
 import { live } from "../../api/live";
 import { notify } from "../../app/notices";
 import { navigate } from "../../app/router";
+import { giveDraft } from "../../app/workflowDraft";
 import { TEXT } from "./text";
 
 export function refreshChats(): void {
@@ -59,6 +60,17 @@ async function restore(chat: string, title: string): Promise<void> {
     refreshChats();
     navigate(`/chat/${chat}`);
     notify(TEXT.restored(title));
+  } catch (error) {
+    notify(sentence(error));
+  }
+}
+
+/** Make a workflow of the chat's calls; it is looked at and named on the Workflows page. */
+export async function saveAsWorkflow(chat: string): Promise<void> {
+  try {
+    const made = await run("workflow_from_chat", { chat });
+    giveDraft({ workflow: { ...made.workflow }, doubts: made.doubts.map((one) => one.message) });
+    navigate("/workflows?new=draft");
   } catch (error) {
     notify(sentence(error));
   }

@@ -64,7 +64,7 @@ export function useTurnActions(
           model: model || null,
           mode,
           images: draft.images.map(({ data, mime }) => ({ data, mime })),
-          ...(chat === null ? { pinned: [...choice.pinned], banned: [...choice.banned] } : {}),
+          ...(chat === null || choice.changed ? { pinned: [...choice.pinned], banned: [...choice.banned] } : {}),
         });
         setEditing(null);
         setSent((count) => count + 1);

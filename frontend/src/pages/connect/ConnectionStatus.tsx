@@ -1,4 +1,4 @@
-import { useOperation } from "../../api/hooks";
+import { useOperation, usePages } from "../../api/hooks";
 import { clock, day } from "../../ui/amounts";
 import { Status } from "../../ui/Status";
 import { offeredOf } from "./profileText";
@@ -8,7 +8,7 @@ import { TEXT } from "./text";
 export function ConnectionStatus({ profile }: { profile: string }) {
   const use = useOperation("view_use", {}).data?.find((one) => one.name === profile);
   const view = useOperation("profile_list", {}).data?.find((one) => one.name === profile);
-  const tools = useOperation("tools", {}).data ?? [];
+  const tools = usePages("tools", {}).data ?? [];
   return (
     <div className="row wrap" aria-live="polite">
       <b className="bold">{TEXT.status}</b>

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
-import { queries, useOperation } from "../../api/hooks";
+import { queries, useOperation, usePages } from "../../api/hooks";
 import type { ProfileShown } from "../../api/types";
 import { notify } from "../../app/notices";
 import { Ago } from "../../ui/Ago";
@@ -52,7 +52,7 @@ interface RowProps {
 }
 
 function ProfileRow({ view, onEdit, onToken }: RowProps) {
-  const tools = useOperation("tools", {}).data ?? [];
+  const tools = usePages("tools", {}).data ?? [];
   const use = useOperation("view_use", {}).data?.find((one) => one.name === view.name);
   const [wrong, setWrong] = useState("");
 

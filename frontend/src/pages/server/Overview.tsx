@@ -1,5 +1,7 @@
 import type { Open } from "../servers/Dialogs";
 import type { Glance } from "../servers/model";
+import { LiveScreen } from "../../ui/screen/LiveScreen";
+import { Accounts } from "./Accounts";
 import { Differences } from "./Differences";
 import { Log } from "./Log";
 import { RunsAs } from "./RunsAs";
@@ -15,6 +17,8 @@ export function Overview({ server, onOpen }: { server: Glance; onOpen: (open: Op
         {server.held.length > 0 && <Differences name={server.name} />}
       </div>
       <div>
+        <LiveScreen server={server.name} />
+        <Accounts name={server.name} type={server.type} />
         <Log server={server} />
         <RunsAs server={server} onOpen={onOpen} />
         <Versions name={server.name} />

@@ -22,7 +22,8 @@ refreshOn("server", "overview", "launch", "find_tools", "trust");
 refreshOn("tools", "overview", "find_tools", "trust", "tools");
 refreshOn("config", "overview", "launch", "entry", "find_tools", "versions");
 refreshOn("call", "overview");
-refreshOn("server", "versions");
+refreshOn("server", "versions", "screens");
+refreshOn("call", "screens");
 
 /** One server: how it is, what it offers, what it wrote, how it is run. */
 export default function ServerPage() {

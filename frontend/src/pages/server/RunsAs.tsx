@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { useOperation } from "../../api/hooks";
 import { tilde } from "../../text/home";
 import { day } from "../../ui/amounts";
+import { reveal } from "../../ui/hidden";
 import { Status } from "../../ui/Status";
 import type { Open } from "../servers/Dialogs";
 import type { Glance } from "../servers/model";
@@ -62,7 +63,7 @@ export function RunsAs({ server, onOpen }: { server: Glance; onOpen: (open: Open
             <span className="muted">{names.length ? RUNS.nothingElse : ""}</span>
           </Row>
         )}
-        {data.program && <Row name={TEXT.sandbox}>{TEXT.noSandbox}</Row>}
+        {data.program && <Row name={TEXT.sandbox}>{data.sandbox.map(reveal).join("; ") || TEXT.noSandbox}</Row>}
         <Row name={RUNS.process}>
           <span className="num">{process || RUNS.none}</span>
         </Row>

@@ -45,7 +45,7 @@ interface ControlProps {
 }
 
 function Control({ setting, value, onChange }: ControlProps) {
-  if (setting.kind === "switch") return <Switch label={setting.name} on={value === true} onChange={onChange} />;
+  if (setting.kind === "switch") return <Switch label={setting.name} on={Boolean(value)} onChange={onChange} />;
   if (setting.kind === "choice") {
     return <Segments label={setting.name} value={String(value)} options={setting.choices ?? []} onChange={onChange} />;
   }

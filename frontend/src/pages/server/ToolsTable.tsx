@@ -2,7 +2,7 @@ import { useMemo, useRef } from "react";
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
-import { queries, useOperation } from "../../api/hooks";
+import { queries, usePages } from "../../api/hooks";
 import type { ShelfTool, ToolInfo } from "../../api/types";
 import { notify } from "../../app/notices";
 import { Link } from "../../app/router";
@@ -15,8 +15,8 @@ import { saysIt, TEXT } from "./text";
 
 /** Its tools: what each says of itself, what it costs, and whether a model may have it. */
 export function ToolsTable({ server }: { server: string }) {
-  const found = useOperation("find_tools", { server });
-  const hints = useOperation("tools", { server, disabled: true }).data;
+  const found = usePages("find_tools", { server });
+  const hints = usePages("tools", { server, disabled: true }).data;
   return (
     <section aria-label={TEXT.tools}>
       <div className="section-head">

@@ -41,6 +41,13 @@ export const SETTINGS: readonly Setting[] = [
     usual: false,
   },
   {
+    path: ["sandbox"],
+    name: "Sandbox",
+    about: "Reaches only its own files and those that its arguments name. Raw JSON has more settings.",
+    kind: "switch",
+    usual: false,
+  },
+  {
     path: ["isolation"],
     name: "Instances",
     about: "One shared instance, or one per chat.",

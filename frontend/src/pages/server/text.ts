@@ -130,3 +130,11 @@ export function saysIt(annotations: Record<string, unknown>): string {
   if (annotations["openWorldHint"] === true) words.push("open world");
   return words.join(", ");
 }
+
+export const ACCOUNTS = {
+  title: "Accounts",
+  manage: "Manage",
+  add: "Add account",
+  none: "No account yet. Its tools need one.",
+  readOnly: "Read only",
+} as const;

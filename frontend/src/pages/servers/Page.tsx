@@ -1,6 +1,6 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from "react";
 
-import { refreshOn, useOperation } from "../../api/hooks";
+import { refreshOn, useOperation, usePages } from "../../api/hooks";
 import { useKeys } from "../../app/keys";
 import { Link, navigate, setSearch, useSearch } from "../../app/router";
 import { Icon } from "../../ui/Icon";
@@ -170,7 +170,7 @@ function BuiltIn({ data }: { data: Overview }) {
 
 /** The names of each server's tools, fetched when the user filters. */
 function useToolNames(enabled: boolean): ReadonlyMap<string, readonly string[]> {
-  const { data } = useOperation("tools", {}, { enabled });
+  const { data } = usePages("tools", {}, { enabled });
   return useMemo(() => {
     const names = new Map<string, string[]>();
     for (const tool of data ?? []) {

@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { stream } from "../../api/client";
 import { queries } from "../../api/hooks";
 import { notify } from "../../app/notices";
+import { webAddress } from "../../ui/address";
 import { Status } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { StepDialog } from "../add/StepDialog";
@@ -21,7 +22,7 @@ export function SignInDialog({ name, onClose }: { name: string; onClose: () => v
     const abort = new AbortController();
     setError(null);
     setAddress("");
-    stream("login", { name }, (event) => setAddress(safe(event.open)), abort.signal).then(
+    stream("login", { name }, (event) => setAddress(webAddress(event.open)), abort.signal).then(
       finish,
       (caught: unknown) => !abort.signal.aborted && setError(caught),
     );
@@ -60,9 +61,4 @@ export function SignInDialog({ name, onClose }: { name: string; onClose: () => v
       )}
     </StepDialog>
   );
-}
-
-/** Only what a browser may open as a page. */
-function safe(address: string): string {
-  return /^https?:\/\//i.test(address) ? address : "";
 }

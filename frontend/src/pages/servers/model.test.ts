@@ -57,9 +57,7 @@ describe("a server of the list", () => {
     expect(reasonOf(glance({ state: "needs-config", missing: ["notes.CALDAV_PASSWORD"] }), now)).toBe(
       "CALDAV_PASSWORD is not set. It will be stored in your keyring.",
     );
-    expect(reasonOf(glance({ held: ["fetch"] }), now)).toBe(
-      "Running. The definition of “fetch” differs from the one you approved.",
-    );
+    expect(reasonOf(glance({ held: ["fetch"] }), now)).toBe("Running. The definition of “fetch” needs your review.");
     expect(
       reasonOf(
         glance({ state: "backoff", reason: "127.0.0.1:5432 refused the connection", attempt: 3, attempts: 5 }),

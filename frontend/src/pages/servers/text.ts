@@ -121,8 +121,8 @@ function onDay(when: string): string {
 function readyReason(server: Glance, now: number): string {
   const [first, ...others] = server.held;
   if (first !== undefined && others.length === 0)
-    return `Running. The definition of “${reveal(first)}” differs from the one you approved.`;
-  if (first !== undefined) return `Running. ${server.held.length} definitions differ from those you approved.`;
+    return `Running. The definition of “${reveal(first)}” needs your review.`;
+  if (first !== undefined) return `Running. ${server.held.length} definitions need your review.`;
   const up = server.up_since ? `Up ${upFor(now - Date.parse(server.up_since))}.` : "";
   const newer = server.newest ? `Update available: ${reveal(server.newest)}.` : "";
   const where = newer ? "" : server.touches.map((path) => tilde(reveal(path))).join(", ");

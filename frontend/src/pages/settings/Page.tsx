@@ -5,6 +5,7 @@ import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { useChosenInView } from "../../ui/chosenInView";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { AccountsSection } from "../accounts/AccountsSection";
 import { About } from "./About";
 import { AnySetting } from "./AnySetting";
 import { Appearance } from "./Appearance";
@@ -22,6 +23,7 @@ refreshOn("config", "settings_show", "models");
 
 const SECTIONS = [
   "Models",
+  "Accounts",
   "Approvals",
   "Limits",
   "Folders",
@@ -36,6 +38,7 @@ type Section = (typeof SECTIONS)[number];
 
 const IDS: Record<Section, string> = {
   Models: "models",
+  Accounts: "accounts",
   Approvals: "asking",
   Limits: "limits",
   Folders: "folders",
@@ -68,6 +71,7 @@ export default function SettingsPage() {
 
   const sections: Record<keyof typeof SECTION_KEYWORDS, ReactNode> = {
     models: <ModelsSection key="models">{words ? null : rows(GROUPS.models)}</ModelsSection>,
+    accounts: <AccountsSection key="accounts" />,
     asking: (
       <ModeSection key="asking" mode={String(settingAt(settings, "approvals.mode"))}>
         {words ? null : rows(GROUPS.asking)}
@@ -136,6 +140,7 @@ export default function SettingsPage() {
           ) : (
             <div>
               {sections.models}
+              {sections.accounts}
               {sections.asking}
               {[GROUPS.limits, GROUPS.folders, GROUPS.terminal, GROUPS.choice].map((group) => (
                 <section key={group.id} className="settings-section" id={group.id}>

@@ -245,6 +245,7 @@ export const ALL_ROWS: ReadonlySet<string> = new Set([
 /** Sections that are more than rows, and what else they are looked for by. */
 export const SECTION_KEYWORDS = {
   models: "Models vendors keys anthropic openai gemini ollama test",
+  accounts: "Accounts google gmail mail imap calendar caldav discord canvas sign in test",
   asking: "When to ask mode always miss rule plan off approvals",
   appearance: "Appearance theme light dark system text size single-key shortcuts",
   secrets: "Secrets keyring passwords tokens",

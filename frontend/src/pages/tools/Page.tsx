@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 
 import { run } from "../../api/client";
-import { refreshOn, useOperation } from "../../api/hooks";
+import { refreshOn, useOperation, usePages } from "../../api/hooks";
 import { useRightPanel } from "../../app/panels";
 import { Link, navigate, setSearch, useRest, useSearch } from "../../app/router";
 import { useTopTitle } from "../../app/title";
@@ -77,11 +77,7 @@ function Both({ wide, asked }: { wide: boolean; asked: string | null }) {
   useEffect(() => setSearch({ q: rested || null }), [rested]);
   const asks = by === "question" && rested !== "";
   const ranked = useOperation("rank", { query: rested }, { enabled: asks, keepPrevious: true });
-  const listed = useOperation(
-    "find_tools",
-    { words: by === "name" ? rested : "" },
-    { enabled: !asks, keepPrevious: true },
-  );
+  const listed = usePages("find_tools", { words: by === "name" ? rested : "" }, { enabled: !asks, keepPrevious: true });
   const { data, error, refetch } = asks ? ranked : listed;
   const ranking = asks ? (ranked.data ?? null) : null;
   useEffect(() => {

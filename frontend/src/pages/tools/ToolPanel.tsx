@@ -118,9 +118,7 @@ function Head({ tool }: { tool: ToolDetails }) {
         ))}
       </div>
       {tool.standing !== "ready" && (
-        <p className="secondary text-small space-above-10">
-          {tool.standing === "held" ? TEXT.held : `${tool.why_not[0]?.toUpperCase() ?? ""}${tool.why_not.slice(1)}.`}
-        </p>
+        <p className="secondary text-small space-above-10">{TEXT.notReady(tool.why_not)}</p>
       )}
     </>
   );

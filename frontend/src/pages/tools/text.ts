@@ -51,7 +51,7 @@ export const TEXT = {
   turnedOn: (tool: string) => `Turned on “${tool}”.`,
   pinned: (tool: string) => `“${tool}” is always on.`,
   unpinned: (tool: string) => `“${tool}” is no longer always on.`,
-  held: "Its definition differs from the one you approved. It is not offered until you approve it.",
+  notReady: (why: string) => `${why[0]?.toUpperCase() ?? ""}${why.slice(1)}.`,
   changed: (when: string, parts: string[]) => `Changed ${when}: ${parts.join(", ")}.`,
   firstSeen: (when: string) => `First seen ${when}.`,
   takes: "Arguments",

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 from toolcrib.bundled.filesystem.contents import MAX_READ
 from toolcrib.bundled.filesystem.tools import FileTools
 from toolcrib.bundled.terminal.environment import STANDARD_PATH
-from toolcrib.bundled.terminal.layout import look_into
 from toolcrib.bundled.terminal.tools import TerminalTools, report
 from toolcrib.bundled.terminal.workplace import CEILING, Workplace, finished
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.own_places import own_holding, own_part
+from toolcrib.serverkit.sandbox.layout import look_into
 from toolcrib.serverkit.server import ToolServer
 
 MOST_CODE = 100_000

@@ -29,6 +29,7 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
+    from toolcrib.catalog.listing import CatalogEntry
     from toolcrib.config.paste.pasted import Install
     from toolcrib.operations.client import Client
     from toolcrib.operations.results.installs import ServerAdded
@@ -114,6 +115,7 @@ class RemoteTransport(TransportType):
 @click.option("--start-timeout", type=Seconds(0.001, 86_400), help="Timeout of a start in seconds.")
 @click.option("--call-timeout", type=Seconds(0.001, 86_400), help="Timeout of a call in seconds.")
 @click.option("--lazy", is_flag=True, help="Start it only when one of its tools is called.")
+@click.option("--sandbox", is_flag=True, help="Run it in a sandbox; see docs/sandbox.md.")
 @click.option("--disabled", is_flag=True, help="Add it switched off.")
 @click.option("--replace", is_flag=True, help="Replace a server of the same name.")
 @click.option("--as-is", is_flag=True, help="Add the command unchanged; install nothing.")
@@ -130,20 +132,26 @@ class RemoteTransport(TransportType):
     "--test/--no-test", "test", default=None, help="Test it afterwards; on a terminal this is the default."
 )
 async def command(surface: Surface, name: str, test: bool | None, **given: Any) -> None:
-    """Add the server NAME: a command, an address, or a package to install.
+    """Add the server NAME: one that comes with Toolcrib, a command, an address, or a package to install.
 
     Adding a server means running its code: the exact command is shown first, and nothing is written or
     started before you agree.
 
     \b
+    toolcrib add websearch
     toolcrib add time pypi:mcp-server-time
     toolcrib add npx -y @modelcontextprotocol/server-memory
     toolcrib add build -- ./tools/server.py --fast
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
+    from toolcrib.catalog.listing import by_name
     from toolcrib.config.paste.pasted import Install, PastedDocument
 
     options = AddOptions(**given)
+    listed = None if options.target or options.kind else by_name(name)
+    if listed is not None and listed.setting:
+        await _turn_on(surface, listed)
+        return
     tested = can_ask() if test is None else test
     name, found = read_target(name, options)
     added: Install | dict[str, Any] | None
@@ -157,16 +165,26 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
         await _add(surface, name, added, options, tested)
 
 
+async def _turn_on(surface: Surface, listed: CatalogEntry) -> None:
+    """Turn on what is part of the host and has no entry."""
+    async with surface.reach() as client:
+        outcome = await client.settings_set(key=listed.setting, value=True)
+    if not surface.answer(outcome):
+        say(f"{listed.name} is on ({listed.setting} = true).")
+
+
 async def _add(surface: Surface, name: str, entry: dict[str, Any], options: AddOptions, tested: bool) -> None:
     from toolcrib.config.aliases import ADDRESS_TYPE
+    from toolcrib.config.review import is_bundled
 
     check_here(entry, as_is=options.as_is)
     probe = "url" in entry and "type" not in entry and not options.disabled
     entry = {"type": ADDRESS_TYPE, **entry} if "url" in entry else entry
     proposal = _propose_secrets(surface, name, entry)
     _show_proposal(proposal)
-    action = "Connect to this address" if "url" in entry else "Run this command"
-    surface.ask(f"{action} as you, whenever Toolcrib runs?", refused=f"{name} was not added.")
+    if not is_bundled(entry):
+        action = "Connect to this address" if "url" in entry else "Run this command"
+        surface.ask(f"{action} as you, whenever Toolcrib runs?", refused=f"{name} was not added.")
     async with surface.reach() as client:
         outcome = await client.add(
             name=name,
@@ -264,6 +282,8 @@ async def _show_added(
         note(f"The secret {secret} is stored. Your shell history may still contain the command you typed.")
     for finding in outcome["findings"]:
         label("warning:", "yellow", revealed(finding))
+    if outcome["findings"]:
+        note(f"Flagged tools are held until you review them: toolcrib trust {name}")
     if server is not None:
         say(describe_server(server))
     troubled = server is not None and server["state"] in ("backoff", "failed") and installed
@@ -271,3 +291,14 @@ async def _show_added(
         await try_and_repair(surface, client, name)
     elif server is None and outcome["enabled"]:
         note(f"Test it with: toolcrib test {name}")
+    _show_accounts(name)
+
+
+def _show_accounts(name: str) -> None:
+    """Say which account a bundled server needs."""
+    from toolcrib.catalog.listing import by_name
+
+    listed = by_name(name)
+    if listed is not None and listed.accounts:
+        ways = " or ".join(f"toolcrib account add {kind} NAME" for kind in listed.accounts)
+        note(f"It uses your accounts; add one with: {ways}")

@@ -34,7 +34,7 @@ async def list_(surface: Surface) -> None:
         note("No call is waiting for approval.")
     for question in found:
         say(f"{question['id']}  {question['principal']}  {question['asked_at']}")
-        say("  " + revealed(question["call"].replace("\n", "\v")).replace("\\x0b", "\n  "))
+        say(call_lines(question["call"]))
         for reason in question["reasons"]:
             say(f"  # {revealed(reason)}")
         for scope, rules in question.get("rules", {}).items():
@@ -43,6 +43,11 @@ async def list_(surface: Surface) -> None:
             say(f"  --scope {scope} --any-arguments writes {rules['allow']}")
         for lift in question.get("lifts", ()):
             say(f"  --lift {lift} {_LIFTED[lift]}")
+
+
+def call_lines(call: str) -> str:
+    """The call, indented; only its own line breaks begin a line."""
+    return "\n".join(f"  {revealed(line)}" for line in call.split("\n"))
 
 
 @declare()

@@ -59,6 +59,8 @@ async def _save(surface: Surface, key: str, value: Any) -> None:
         saved = await client.settings_set(key=key, value=value)
     if not surface.answer(saved):
         say(f"{saved['key']} is {_text(saved['value'])}; it was {_text(saved['before'])}.")
+        if key == "database":
+            note("Restart the host to use it. No data was moved; see: toolcrib database move --help")
 
 
 def _read(text: str) -> Any:

@@ -6,14 +6,15 @@ A web page can send requests to loopback, but it cannot forge `Host` and cannot 
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from toolcrib.errors import UsageError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(?::[0-9]{1,5})?")
 
 
 def bind(address: str, port: int) -> tuple[socket.socket, bool]:
@@ -35,11 +36,25 @@ def bind(address: str, port: int) -> tuple[socket.socket, bool]:
         listening.bind(place)
     except OSError as error:
         listening.close()
-        raise UsageError(
-            f"The address {address}:{port} cannot be used: {error.strerror}.",
-            hint="Choose another with --port or --host.",
-        ) from None
+        raise _unusable(f"{address}:{port}", error) from None
     return listening, not _number(listening).is_loopback
+
+
+def listen(listening: socket.socket, backlog: int) -> None:
+    """Begin to listen; raises `UsageError` if another process bound the same port and listens by now.
+
+    uvloop would ignore that error, and the server would never be reached.
+    """
+    try:
+        listening.listen(backlog)
+    except OSError as error:
+        raise _unusable(shown_name(listening), error) from None
+
+
+def _unusable(place: str, error: OSError) -> UsageError:
+    return UsageError(
+        f"The address {place} cannot be used: {error.strerror}.", hint="Choose another with --port or --host."
+    )
 
 
 def shown_name(listening: socket.socket, names: Iterable[str] = ()) -> str:
@@ -67,27 +82,27 @@ class Guard:
         `reached` is our own address that the connection came to; it is always an allowed host.
         """
         host, origin = headers.get("host", ""), headers.get("origin")
-        if origin is None and host.partition(":")[0] in LOOPBACK:
-            return None  # the usual case
-        if not self._allows(_hostname(host), reached):
+        name = _name(host)
+        if name is None or not (name in LOOPBACK or name == reached or name in self.hosts):
             return 421, "This host name is not allowed. Allow it with --allowed-host."
-        if origin is not None and not self._allows(_origin(origin), reached):
+        if origin is not None and origin not in self._own_origins(name, host.lower()):
             return 403, "Requests from this origin are not allowed."
         return None
 
-    def _allows(self, host: str, reached: str | None) -> bool:
-        return host in LOOPBACK or (host != "" and (host == reached or host in self.hosts))
+    def _own_origins(self, name: str, host: str) -> Iterator[str]:
+        """The origins of this gateway's own page, as browsers write them.
+
+        Another port of the same machine belongs to another program. With https, a proxy stands in front: it
+        has a name that the user allowed, and may have replaced the Host header.
+        """
+        yield f"http://{host.removesuffix(':80')}"
+        if name in self.hosts - LOOPBACK:
+            yield f"https://{host.removesuffix(':443')}"
+        yield from (f"https://{allowed}" for allowed in self.hosts - LOOPBACK)
 
 
-def _hostname(host: str) -> str:
-    """The name in a Host header, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].lower()
-
-
-def _origin(origin: str) -> str:
-    try:
-        return urlsplit(origin).hostname or ""
-    except ValueError:
-        return ""
+def _name(host: str) -> str | None:
+    """The name in a Host header, without its port; None if it is malformed."""
+    if not (parts := _HOST.fullmatch(host)):
+        return None
+    return parts["name"].lower().strip("[]")

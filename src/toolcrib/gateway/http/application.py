@@ -113,6 +113,8 @@ class Application:
             answer_busy(request, 503, "The gateway is shutting down.", SOON)
         elif request.method not in ("POST", "GET", "DELETE"):
             request.say(405, "Use POST, GET or DELETE.", (b"allow", b"POST, GET, DELETE"))
+        elif request.method == "POST" and not _is_json(headers.get("content-type", "")):
+            request.say(415, "Send the message as application/json.", close=True)
         else:
             request.admission = request.head.admission = Admission(self._host.config, view, headers)
 
@@ -171,7 +173,7 @@ class Application:
                 answer_refusal(request, status, refusal, message.get("id"))
                 return None
         load = self._load
-        if method == LISTEN and not load.make_room_for_client():
+        if method == LISTEN and not load.make_room_for_client(view.sessions):
             _refuse_client(request, message)
             return None
         if load.calls >= load.max_calls:
@@ -261,6 +263,11 @@ async def _stream(request: HttpRequest, work: _Work) -> None:
 
 def _is_gateways(path: str) -> bool:
     return path == ENDPOINT or path.startswith(f"{ENDPOINT}/")
+
+
+def _is_json(content_type: str) -> bool:
+    """Web pages can send other types to this machine without asking first."""
+    return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
 def _names_stream_first(headers: Mapping[str, str]) -> bool:

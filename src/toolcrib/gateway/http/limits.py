@@ -10,10 +10,10 @@ from toolcrib.config.settings import GatewaySettings
 
 
 class Evictable(Protocol):
-    """The sessions of one view."""
+    """The clients of one view."""
 
     def __len__(self) -> int:
-        """The number of sessions."""
+        """The number of its sessions and streams."""
 
     def evict(self) -> bool:
         """Close the one that has been idle longest; False when every client is connected."""
@@ -51,15 +51,23 @@ class Load:
         if view in self._views:
             self._views.remove(view)
 
-    def make_room_for_client(self) -> bool:
-        """True if another client is allowed; at the limit, an idle session of the largest view is closed for
-        it.
+    def make_room_for_client(self, view: Evictable) -> bool:
+        """True if another client of this view is allowed; at a limit, an idle session is closed for it.
 
-        So a flood of sessions in one view cannot lock out the clients of another.
+        One view has only its share, so that a flood there cannot lock out the clients of another; of several
+        views the largest gives way first.
         """
+        if len(view) >= self._share:
+            return view.evict()
         if self.clients < self.limits.max_sessions:
             return True
-        return any(view.evict() for view in sorted(self._views, key=len, reverse=True))
+        return any(each.evict() for each in sorted(self._views, key=len, reverse=True))
+
+    @property
+    def _share(self) -> int:
+        """How many clients one view may have: all, or three quarters if there are other views."""
+        most = self.limits.max_sessions
+        return most if len(self._views) == 1 else max(1, most * 3 // 4)
 
     @property
     def max_connections(self) -> int:

@@ -10,12 +10,13 @@ import contextlib
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from toolcrib.gateway.http.address import Guard, bind, shown_name
+from toolcrib.gateway.http.address import Guard, bind, listen, shown_name
 from toolcrib.gateway.http.application import Application, Beside
 from toolcrib.gateway.http.connection import Connection
 from toolcrib.gateway.http.views import Views
 from toolcrib.gateway.profile import Offer, offer_all
 from toolcrib.host import Host
+from toolcrib.servers.sandbox.own_ports import claimed
 
 BACKLOG = 2048
 GRACE = 3.0
@@ -40,7 +41,7 @@ async def serve_http(
     answers at all other paths than the gateway's, behind the same guard and within the same limits.
     """
     listening, public = bind(address, port)
-    with contextlib.closing(listening):
+    with contextlib.closing(listening), claimed(listening.getsockname()[1]):
         views = Views(host, offer or offer_all(), public=public)
         views.check()
         names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
@@ -48,8 +49,9 @@ async def serve_http(
         opened = _Connections()
         async with views.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
+            listen(listening, BACKLOG)
             server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(application, views.load, opened, host.toolset.workspace.is_own_command),
+                lambda: Connection(application, views.load, opened, host.is_own_program),
                 sock=listening,
                 backlog=BACKLOG,
             )

@@ -162,14 +162,16 @@ class Sessions:
         self._gateway = gateway
         self._load = load
         self._sessions: dict[str, HttpSession] = {}
+        self.streams = 0
+        """Of modern clients that only listen; they count as clients but cannot be closed for others."""
         load.join(self)
 
     def __len__(self) -> int:
-        return len(self._sessions)
+        return len(self._sessions) + self.streams
 
     def open(self, principal: Principal) -> HttpSession | None:
         """A new session; None when too many clients are connected."""
-        if not self._load.make_room_for_client():
+        if not self._load.make_room_for_client(self):
             return None
         session = HttpSession(self._gateway, principal)
         self._sessions[session.id] = session

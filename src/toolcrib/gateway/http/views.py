@@ -98,11 +98,13 @@ class View:
     async def _listen(self, client: GatewayClient, message: Message, wire: Wire) -> Message | None:
         """A request that lasts until the client disconnects counts as a client."""
         self.load.clients += 1
+        self.sessions.streams += 1
         self._clients[client] = True
         try:
             return await client.respond(message, wire)
         finally:
             self._clients.pop(client, None)
+            self.sessions.streams -= 1
             self.load.clients -= 1
 
     def stop_streams(self) -> None:

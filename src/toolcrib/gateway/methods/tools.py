@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from toolcrib.gateway.bridge import RelayedCall
 from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.relay import adapted, relay
 from toolcrib.gateway.wire import Wire, completed
-from toolcrib.schema.tools import ToolResult
+from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
 from toolcrib.tools.outcomes import as_result
 from toolcrib.tools.ports import OnProgress
@@ -26,7 +27,7 @@ async def list_tools(client: GatewayClient, request: Request, wire: Wire) -> dic
         tools = {"tools": gateway.definitions()}
         return completed({**tools, "ttlMs": 0, "cacheScope": "private"}) if request.modern else tools
 
-    return gateway.tool_lists.page(
+    return await gateway.tool_lists.page(
         gateway.host.toolset.registry.snapshot, gateway.profile, make, modern=request.modern
     )
 
@@ -65,11 +66,7 @@ async def _visible_call(
     client: GatewayClient, request: Request, name: str, arguments: Any, call: RelayedCall
 ) -> ToolResult:
     gateway = client.gateway
-    tool = gateway.find(name) or await gateway.find_soon(name)
-    if tool is None:
-        error = gateway.missing(name)
-        gateway.host.toolset.caller.refuse(name, arguments, client.principal, error)
-        raise error
+    tool = gateway.find(name) or await _awaited_tool(client, name, arguments)
     on_progress = _progress(request, call) if "progressToken" in request.meta else None
     logs = gateway.logs
     listeners = logs.join(tool.server, call)
@@ -82,6 +79,21 @@ async def _visible_call(
     finally:
         listeners.discard(call)
     return result
+
+
+async def _awaited_tool(client: GatewayClient, name: str, arguments: Any) -> Tool:
+    """The tool, once its server has started; a call that ends before is recorded here."""
+    gateway, refuse = client.gateway, client.gateway.host.toolset.caller.refuse
+    try:
+        tool = await gateway.find_soon(name)
+    except asyncio.CancelledError:
+        refuse(name, arguments, client.principal, None)
+        raise
+    if tool is None:
+        error = gateway.missing(name)
+        refuse(name, arguments, client.principal, error)
+        raise error
+    return tool
 
 
 def _progress(request: Request, call: RelayedCall) -> OnProgress | None:

@@ -5,30 +5,75 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import time
 from pathlib import Path
 
+from toolcrib.errors import DatabaseError, DatabaseUnreachable
+from toolcrib.host import Host
+from toolcrib.operations.database import LOCAL
 from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.schema.system_failures import explained
 from toolcrib.store.audit import AuditLog
-from toolcrib.store.database import is_lock
+from toolcrib.store.connection import Connection
+from toolcrib.store.database import Database, incident_file, is_foreign, is_lock
 
 LARGEST_CHECKED = 256 * 1024 * 1024
 """Bytes; checking a larger file takes too long."""
 LOCK_SECONDS = 1.0
+MAX_SHOWN = 1000
+MAX_CLOCK_DIFFERENCE = 5.0
+"""Seconds between our clock and the shared database's: records of several hosts are sorted by time."""
 UNLOCK = "Wait for that process to finish, or end it: it may be a backup or another program using the file."
 
 
 async def check(context: CheckContext) -> list[Finding]:
-    """Check that the file is intact and writable, and that no call records were lost."""
+    """Check that the database can be read and written, and that no call records were lost."""
+    if isinstance(context.error, DatabaseUnreachable):
+        return [broken("database", context.error.message, context.error.hint)]
+    host = context.host
+    if host is not None and host.core.database.shared:
+        return [*_of_running_host(host.audit), *_background(host.core.database), *await _shared(host)]
+    return await _file(context)
+
+
+async def _file(context: CheckContext) -> list[Finding]:
     file = context.paths.database
     problem = await asyncio.to_thread(_problem, file)
     if problem:
         return [broken("database", f"{file}: {problem}.", "Move the file elsewhere; a new one is created.")]
     audit = context.host.audit if context.host is not None else None
     findings = [] if audit is None else _of_running_host(audit)
-    if await asyncio.to_thread(_is_locked, file):
-        findings.insert(0, warning("database", f"{file} is locked by another process.", UNLOCK))
+    if context.host is not None:
+        findings += _background(context.host.core.database)
+    findings += await asyncio.to_thread(_incidents, file)
+    obstacle = await asyncio.to_thread(_write_error, file)
+    if obstacle is not None:
+        findings.insert(0, _unwritable(file, obstacle))
     size = file.stat().st_size if file.exists() else 0
     return findings or [ok("database", f"{file} ({size / 1024:,.0f} KB)")]
+
+
+async def _shared(host: Host) -> list[Finding]:
+    """The shared database: whether it answers, how fast, and whether its clock agrees with ours."""
+    database = host.core.database
+    began = time.perf_counter()
+    try:
+        theirs = await database.run(_their_time)
+    except DatabaseError as error:
+        return [broken("database", error.message, error.hint)]
+    ms = (time.perf_counter() - began) * 1000
+    difference = abs(theirs - time.time())
+    if difference > MAX_CLOCK_DIFFERENCE:
+        detail = f"The clocks of {database.name} and this machine differ by {difference:.0f} s."
+        return [warning("database", detail, "Set both by NTP: records of several hosts are sorted by time.")]
+    if host.settings.database != database.name:
+        detail = f"The setting database changed, but this host still uses {database.name}."
+        return [warning("database", detail, "Restart the host.")]
+    return [ok("database", f"{database.name} (answers in {ms:.0f} ms). {LOCAL}")]
+
+
+def _their_time(connection: Connection) -> float:
+    return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
 
 
 def _of_running_host(audit: AuditLog) -> list[Finding]:
@@ -38,11 +83,23 @@ def _of_running_host(audit: AuditLog) -> list[Finding]:
             warning("database", audit.trouble, "Find the program that did it, then restart the host.")
         )
     if audit.waiting:
-        detail = f"{audit.waiting} records of calls could not be written yet: {audit.last_error}."
+        detail = f"{audit.waiting} records of calls could not be written yet: {audit.blocked_by}."
         findings.append(warning("database", detail, "They are written as soon as the error is gone."))
     if audit.lost:
         detail = f"{audit.errors} writes failed, {audit.lost} records of calls were lost: {audit.last_error}."
         findings.append(warning("database", detail, _remedy(audit.last_error)))
+    return findings
+
+
+def _background(database: Database) -> list[Finding]:
+    """Chat entries, rules, approvals of tools and other writes that nobody waits for."""
+    findings = []
+    if database.trouble:
+        detail = f"{database.waiting} background writes are waiting: {database.trouble}."
+        findings.append(warning("database", detail, "They are written as soon as the error is gone."))
+    if database.lost:
+        detail = f"{database.lost} background writes (such as chat messages or rules) were lost."
+        findings.append(warning("database", detail, "See the log of the host for the reason."))
     return findings
 
 
@@ -55,23 +112,43 @@ def _problem(file: Path) -> str | None:
         return None
     try:
         with contextlib.closing(_opened(file, "ro")) as connection:
+            if is_foreign(connection):
+                return "it was made by another program"
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
         return None if is_lock(error) else str(error)
     return None if verdict == "ok" else str(verdict)
 
 
-def _is_locked(file: Path) -> bool:
-    """Whether another process holds the write lock for longer than a write takes."""
+def _incidents(file: Path) -> list[Finding]:
+    """What happened to the file earlier, as hosts wrote it down."""
+    notes = incident_file(file)
+    try:
+        last = notes.read_text(encoding="utf-8", errors="replace").splitlines()[-1:]
+    except OSError:
+        return []
+    hint = f"Find the program that did it. Delete {notes} to stop this warning."
+    return [warning("database", line[:MAX_SHOWN], hint) for line in last]
+
+
+def _write_error(file: Path) -> sqlite3.Error | None:
+    """Why nothing can be written, such as a lock that is held for longer than a write takes."""
     if not file.exists():
-        return False
+        return None
     try:
         with contextlib.closing(_opened(file, "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
-        return is_lock(error)
-    return False
+        return error
+    return None
+
+
+def _unwritable(file: Path, error: sqlite3.Error) -> Finding:
+    if is_lock(error):
+        return warning("database", f"{file} is locked by another process.", UNLOCK)
+    known = explained(error)
+    return broken("database", f"{file} cannot be written to: {error}.", known.hint if known else "")
 
 
 def _opened(file: Path, mode: str) -> sqlite3.Connection:

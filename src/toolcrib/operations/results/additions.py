@@ -129,6 +129,8 @@ class LaunchShown(TypedDict):
     scripts: LaunchScripts
     fetches: list[str]
     copies: str
+    sandbox: list[str]
+    """What its sandbox allows; empty if it has none."""
     installed: bool
     """Whether it can start without downloading anything."""
     remarks: list[str]

@@ -12,22 +12,27 @@ from toolcrib.host import Host
 from toolcrib.host.approvals import is_ours
 from toolcrib.host.chat_questions import QuestionWords
 
-WaitingKind = Literal["call", "sampling", "elicitation", "trust", "sign-in", "value", "changed"]
+WaitingKind = Literal["call", "sampling", "elicitation", "trust", "sign-in", "value", "changed", "workflow"]
 
 
 class WaitingItem(TypedDict):
     """Something that waits for the user."""
 
     kind: WaitingKind
-    """`call`, `sampling` and `elicitation` are questions that block a call; the others block nothing."""
+    """`call`, `sampling` and `elicitation` are questions that block a call, `workflow` one that blocks a run;
+    the others block nothing."""
     id: str | None
-    """The question's id; answer it with `approval_answer` if `durable`, else with `chat_reply`."""
+    """The question's id; answer it with `approval_answer` if `durable`, else with `chat_reply`.
+
+    For `workflow` the step; answer it with `workflow_answer`."""
     durable: bool
     server: str | None
     tool: str | None
     chat: str | None
     """The chat that asks, if it is one."""
     chat_title: str | None
+    run: str | None
+    """The run of a workflow that asks, if it is one."""
     principal: str | None
     reason: str
     """The server's reason, or the text of a question."""

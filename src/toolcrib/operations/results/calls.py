@@ -69,7 +69,8 @@ class GateNote(TypedDict):
     """The approval decision about a call."""
 
     rule: str | None
-    """The name of a built-in rule, the id of a user's rule, or `asked` if the user allowed the call."""
+    """The name of a built-in rule, the id of a user's rule, `asked` if the user allowed the call, or
+    `granted` if the user allowed calls like it in this chat."""
     number: int | None
     """The number of the user's rule, if it still exists."""
     reason: str
@@ -81,6 +82,8 @@ class GateNote(TypedDict):
     allowed: NotRequired[bool]
     """The user's answer."""
     scope: NotRequired[Scope]
+    grant: NotRequired[str]
+    """What the answer allows for the whole chat, without a rule."""
     message: NotRequired[str]
     waited_ms: NotRequired[float]
     judged_ms: NotRequired[float]
@@ -265,7 +268,17 @@ def _gate(extra: Mapping[str, Any], numbers: Mapping[str, int]) -> GateNote | No
     return cast("GateNote", note)
 
 
-_GATE_KEYS = ("mode", "decision", "asked", "allowed", "scope", "message", "waited_ms", "judged_ms")
+_GATE_KEYS = (
+    "mode",
+    "decision",
+    "asked",
+    "allowed",
+    "scope",
+    "grant",
+    "message",
+    "waited_ms",
+    "judged_ms",
+)
 
 
 def record_json(record: CallRecord) -> CallRecorded:

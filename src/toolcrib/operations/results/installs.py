@@ -33,6 +33,8 @@ class InstallPlan(TypedDict):
     reference: str
     package: str
     version: str
+    integrity: str
+    """A hash of all packages with their hashes, or of the local files."""
     published: str | None
     place: str
     command: list[str]
@@ -145,7 +147,7 @@ class CatalogServer(TypedDict):
     name: str
     title: str
     about: str
-    origin: Literal["official", "well-known", "registry"]
+    origin: Literal["bundled", "official", "well-known", "registry"]
     reference: str
     url: str
     args: list[str]
@@ -153,6 +155,12 @@ class CatalogServer(TypedDict):
     version: str
     add: str
     """The command that adds it."""
+    bundled: bool
+    """Whether it is part of Toolcrib."""
+    setting: str
+    """The setting that turns it on, if it has no entry."""
+    needs_account: list[str]
+    """The kinds of account of which it needs one."""
 
 
 class CatalogSearch(TypedDict):

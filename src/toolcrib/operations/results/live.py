@@ -134,6 +134,23 @@ class NoticeNews(TypedDict):
     undo: dict[str, Any] | None
 
 
+class WorkflowNews(TypedDict):
+    """A workflow was saved or removed; `workflow_list` returns all of them."""
+
+    seq: int
+    kind: Literal["workflow"]
+    name: str
+
+
+class RunNews(TypedDict):
+    """A run changed, and which of its steps; `workflow_watch` follows one."""
+
+    seq: int
+    kind: Literal["run"]
+    run: str
+    step: str | None
+
+
 News = (
     HelloNews
     | ResetNews
@@ -149,4 +166,6 @@ News = (
     | WaitingNews
     | ChatNews
     | NoticeNews
+    | WorkflowNews
+    | RunNews
 )

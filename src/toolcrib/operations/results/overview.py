@@ -22,6 +22,10 @@ class HostCounts(TypedDict):
     off: int
     needs_you: int
     tools: int
+    unsaved: int
+    """Records and messages that wait because the database cannot be written."""
+    lost: int
+    """Records and messages that could not be stored."""
     calls_running: int
     chats: int
 

@@ -152,6 +152,8 @@ class ApprovalQuestion(TypedDict):
     lifts: NotRequired[list[Lift]]
     """How long outside content may be ignored, shortest first."""
     session_mode: bool
+    grant: NotRequired[str]
+    """What an answer for the chat allows, if no rule is stored."""
 
 
 class ApprovalAnswered(TypedDict):

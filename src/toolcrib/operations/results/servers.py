@@ -70,6 +70,7 @@ class Server(TypedDict):
     junk_lines: int
     """Lines on stdout that were not messages."""
     stale_tools: bool
+    unresponsive: bool
     last_failure: str | None
     calls: ServerCalls
 

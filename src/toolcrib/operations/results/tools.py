@@ -37,6 +37,8 @@ class ToolInfo(TypedDict):
     """Estimated tokens of its definition in a prompt."""
     hash: str
     stale: bool
+    silent: bool
+    """Its server misses its health checks; it is not offered to models."""
     annotations: dict[str, Any]
     first_seen: str | None
     last_changed: str | None
@@ -84,7 +86,7 @@ class Evaluation(TypedDict):
 
 
 Standing = Literal["ready", "off", "held", "away"]
-"""`away`: its server is not up."""
+"""`away`: its server is not up or not answering."""
 
 
 class ShelfTool(TypedDict):
@@ -158,6 +160,11 @@ class ToolsFound(TypedDict):
     """Tools found by name."""
 
     tools: list[ShelfTool]
+    """One page, by name."""
+    found: int
+    """The number of tools in all pages."""
+    more: bool
+    """Whether there is a next page."""
     near: NearWord | None
     """A similar word, if nothing was found."""
     ready: int
@@ -273,7 +280,7 @@ def shelf_tool(host: Host, tool: Tool) -> ShelfTool:
 def standing_of(host: Host, tool: Tool) -> tuple[Standing, str]:
     """Whether a tool can be called now, and why not."""
     if tool.held:
-        return "held", "its definition changed, not offered"
+        return "held", f"{tool.held_reason or 'its definition changed'}, not offered until you approve it"
     if tool.server is not None and tool.server in host.servers:
         state = host.servers.status(tool.server).state
         if state not in UP:
@@ -281,6 +288,8 @@ def standing_of(host: Host, tool: Tool) -> tuple[Standing, str]:
             return "away", reason if tool.enabled else f"{reason}, not offered"
     if not tool.enabled:
         return "off", "turned off, not offered"
+    if tool.silent:
+        return "away", "server is not answering; models get this tool again when it does"
     return "ready", ""
 
 
@@ -292,14 +301,18 @@ def is_always_on(host: Host, tool: Tool) -> bool:
 
 def decision_for(host: Host, tool: Tool, principal: Principal) -> Judgement:
     """The decision for a call without arguments."""
-    return host.approvals.policy.explain(tool, {}, principal)
+    return host.approvals.policy.explain_tool(tool, principal)
 
 
 def counted(host: Host, tools: Iterable[Tool]) -> tuple[int, int, int]:
     """The number of tools that can be called, of known tools, and of servers."""
     known = list(tools)
-    ready = sum(standing_of(host, tool)[0] == "ready" for tool in known)
-    return ready, len(known), len({tool.server for tool in known if tool.server is not None})
+    servers = {tool.server for tool in known if tool.server is not None}
+    away = {name for name in servers if name in host.servers and host.servers.status(name).state not in UP}
+    ready = sum(
+        tool.enabled and not tool.held and not tool.silent and tool.server not in away for tool in known
+    )
+    return ready, len(known), len(servers)
 
 
 def tool_json(tool: Tool) -> ToolInfo:
@@ -315,6 +328,7 @@ def tool_json(tool: Tool) -> ToolInfo:
         "tokens": tool.tokens,
         "hash": tool.hash,
         "stale": tool.stale,
+        "silent": tool.silent,
         "annotations": dict(definition.annotations),
         "first_seen": None if tool.history is None else moment(tool.history.first_seen),
         "last_changed": None if tool.history is None else moment(tool.history.last_changed),

@@ -13,7 +13,11 @@ from toolcrib.cli.output import counted, note, show_table
 from toolcrib.cli.surface import START_WAIT, Surface
 
 if TYPE_CHECKING:
+    from toolcrib.operations.client import Client
     from toolcrib.operations.results.tools import ToolInfo
+
+PAGE = 500
+"""Tools requested at a time."""
 
 
 def _first_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -35,9 +39,18 @@ async def command(surface: Surface, server: str | None, everything: bool, wait: 
     async with surface.reach() as client:
         # In the list of all tools, a server that hangs must not delay the others.
         seconds = surface.start_wait(wait, client, running=START_WAIT if server else 2.0)
-        found = await client.tools(server=server, disabled=everything, wait=seconds)
+        found = await _all_pages(client, server, everything, seconds)
         if not surface.answer(found):
             _show(found, server)
+
+
+async def _all_pages(client: Client, server: str | None, disabled: bool, wait: float) -> list[ToolInfo]:
+    found = page = await client.tools(server=server, disabled=disabled, wait=wait, limit=PAGE)
+    while len(page) == PAGE:
+        after = page[-1]["name"]
+        page = await client.tools(server=server, disabled=disabled, wait=0, limit=PAGE, after=after)
+        found = [*found, *page]
+    return found
 
 
 def _show(found: list[ToolInfo], server: str | None) -> None:
@@ -54,7 +67,12 @@ def _show(found: list[ToolInfo], server: str | None) -> None:
 
 
 def _row(tool: ToolInfo) -> list[str]:
-    marks = [mark for mark, shown in (("(off)", not tool["enabled"]), ("(cached)", tool["stale"])) if shown]
+    states = (
+        ("(off)", not tool["enabled"]),
+        ("(cached)", tool["stale"]),
+        ("(not answering)", tool["silent"]),
+    )
+    marks = [mark for mark, shown in states if shown]
     return [tool["name"], str(tool["tokens"]), " ".join([*marks, first_line(tool["description"])])]
 
 

@@ -1,0 +1,14 @@
+import { refreshOn } from "../../api/hooks";
+import { useRest } from "../../app/router";
+import { Editor } from "./editor/Editor";
+import { WorkflowList } from "./list/WorkflowList";
+import "./page.css";
+
+refreshOn("run", "workflow_show", "workflow_runs", "workflow_step", "waiting");
+refreshOn("workflow", "workflow_list", "workflow_get", "workflow_versions");
+
+/** All workflows, or the editor and the runs of one. */
+export default function WorkflowsPage() {
+  const [name] = useRest();
+  return name === undefined ? <WorkflowList /> : <Editor key={name} name={name} />;
+}

@@ -1,0 +1,74 @@
+import { useState, type FormEvent } from "react";
+
+import { ApiError, sentence } from "../../../api/errors";
+import { Dialog } from "../../../ui/Dialog";
+import { CREATE } from "../text/list";
+import { createWorkflow, NAME } from "./workflowActions";
+
+interface Props {
+  title: string;
+  /** What the workflow begins as; null for an empty one. */
+  file: Record<string, unknown> | null;
+  suggested: string;
+  onClose: () => void;
+  onCreated: (name: string) => void;
+}
+
+/** Asks for the name of a new workflow and saves it. */
+export function NameDialog({ title, file, suggested, onClose, onCreated }: Props) {
+  const [name, setName] = useState(suggested);
+  const [wrong, setWrong] = useState("");
+  const [busy, setBusy] = useState(false);
+
+  async function create(event: FormEvent) {
+    event.preventDefault();
+    if (!NAME.test(name)) return setWrong(CREATE.shape);
+    setBusy(true);
+    try {
+      await createWorkflow(name, file);
+      onCreated(name);
+    } catch (error) {
+      setWrong(error instanceof ApiError && error.kind === "conflict" ? CREATE.taken : sentence(error));
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="dialog-form" onSubmit={(event) => void create(event)}>
+        <div>
+          <label className="form-label" htmlFor="workflow-name">
+            {CREATE.name}
+          </label>
+          <div className="field">
+            <input
+              id="workflow-name"
+              value={name}
+              maxLength={64}
+              autoComplete="off"
+              spellCheck={false}
+              aria-invalid={wrong !== "" || undefined}
+              aria-describedby="workflow-name-help"
+              onChange={(event) => {
+                setName(event.target.value);
+                setWrong("");
+              }}
+            />
+          </div>
+          <p
+            id="workflow-name-help"
+            className={wrong ? "error-text text-small space-above-4" : "muted text-small space-above-4"}
+            role={wrong ? "alert" : undefined}
+          >
+            {wrong || CREATE.nameAbout}
+          </p>
+        </div>
+        <div className="row align-end">
+          <button type="submit" className="btn primary" disabled={busy || name === ""}>
+            {CREATE.create}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,54 @@
+/** The sentences about outputs and edges. */
+
+import { plural } from "../../../ui/amounts";
+
+const OUTPUTS: Record<string, string> = {
+  true: "yes",
+  false: "no",
+  error: "on error",
+  default: "otherwise",
+  body: "each time",
+  done: "then",
+  next: "",
+};
+
+/** An output as the label of an edge. */
+export function outputLabel(output: string): string {
+  return OUTPUTS[output] ?? output;
+}
+
+/** Why two steps cannot be connected. */
+export const REFUSED = {
+  gone: "This step no longer exists.",
+  itself: "A step cannot follow itself. Put it in a Loop to repeat it.",
+  already: "These two are already connected.",
+  fromEnd: (name: string) => `Nothing follows “${name}”: it returns to its loop. Connect the loop’s “then” output.`,
+  noOutput: (name: string, output: string) => `“${name}” has no output “${output}”.`,
+  circle: (target: string, source: string) =>
+    `“${target}” runs before “${source}”, so this would never end. Use a Loop to repeat steps.`,
+  into: (step: string, group: string) =>
+    `“${step}” is inside “${group}”. Only the “each time” output of “${group}” leads in.`,
+  outOf: (group: string, end: string) =>
+    end
+      ? `This leaves “${group}”. Connect to “${end}”, and go on from the “then” output of “${group}”.`
+      : `This leaves “${group}”, which has no end.`,
+  type: (step: string, problem: string) => (step ? `“${step}”: ${problem}` : problem),
+};
+
+export const CANVAS = {
+  label: (count: number) => `Canvas, ${plural(count, "step")}. Press L for the list.`,
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
+  fit: "Fit",
+  reset: "show at actual size",
+  empty: "Drag a step here, or press n to add one.",
+  gives: (fields: string) => `Gives ${fields}`,
+  givesNothing: "Gives no values",
+  breakpoint: "Pauses before this step",
+  off: "turned off",
+  atOnce: (count: number) => (count === 1 ? "one at a time" : `${count} at a time`),
+  iteration: (count: number) => `iteration ${count}`,
+  items: (working: readonly number[], begun: number) =>
+    working.length > 0 ? `item ${working.slice(0, 3).join(" and ")}` : begun > 0 ? plural(begun, "item") : "",
+  more: (count: number) => `${count} visits`,
+};

@@ -1,0 +1,30 @@
+"""Triggers of workflows that are on but start nothing."""
+
+from __future__ import annotations
+
+from toolcrib.operations.health import CheckContext, Finding, ok, warning
+
+
+async def check(context: CheckContext) -> list[Finding]:
+    """Check that every trigger that was turned on can start runs."""
+    if context.host is None:
+        return []
+    triggers = context.host.workflows.triggers
+    if not any(activation.on for activation in await triggers.store.activations()):
+        return []
+    findings = [
+        warning(
+            f"trigger {found.defined.workflow}/{found.defined.key}",
+            f"{found.status}: {found.reason}",
+            f"See: toolcrib workflow triggers {found.defined.workflow}",
+        )
+        for found in await triggers.all()
+        if found.reason
+    ]
+    findings += [
+        warning(
+            f"trigger {lost.workflow}/{lost.trigger}", f"paused: {reason}", "Restore the workflow's file."
+        )
+        for lost, reason in await triggers.lost()
+    ]
+    return findings or [ok("triggers", "all workflows that start by themselves are ready")]

@@ -1,0 +1,69 @@
+"""Triggers of workflows as surfaces show them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from toolcrib.host.workflow_triggers import TriggerState
+from toolcrib.operations.results.times import moment
+from toolcrib.workflows.automation.ports import StartRecord
+
+
+class TriggerStart(TypedDict):
+    """The latest occurrence of a trigger."""
+
+    run: str
+    state: Literal["ignored", "pending", "starting", "started", "ended", "skipped", "failed"]
+    due: str
+    note: str
+    """Why it was skipped or failed."""
+
+
+class TriggerShown(TypedDict):
+    """A trigger of a workflow."""
+
+    workflow: str
+    index: int
+    """Its place in the workflow's file."""
+    trigger: str
+    """Its type and number: `schedule`, `schedule-2`."""
+    type: str
+    sentence: str
+    """When it starts runs: "Every weekday at 07:30, Europe/Berlin"."""
+    state: Literal["off", "on", "paused"]
+    reason: str
+    """Why it is paused."""
+    problems: list[str]
+    next: str | None
+    """When it is due next, if that is known."""
+    last: TriggerStart | None
+
+
+class TriggerSwitched(TypedDict):
+    """A trigger that was turned on or off."""
+
+    trigger: TriggerShown
+    url: str | None
+    """The address of a new webhook, with its token; shown only once."""
+
+
+def trigger_json(found: TriggerState) -> TriggerShown:
+    defined = found.defined
+    return {
+        "workflow": defined.workflow,
+        "index": defined.index,
+        "trigger": defined.key,
+        "type": defined.trigger.type,
+        "sentence": defined.sentence,
+        "state": found.status,
+        "reason": found.reason,
+        "problems": list(defined.problems),
+        "next": None if found.next is None else moment(found.next),
+        "last": None if found.last is None else _start_json(found.last),
+    }
+
+
+def _start_json(start: StartRecord) -> TriggerStart:
+    return {"run": start.run, "state": start.state, "due": moment(start.due), "note": start.note}
