@@ -1,9 +1,10 @@
 """The flooding server over HTTP: `python flooding_http_server.py WAY KIND` prints its address.
 
 Ways: http floods the stream for notifications, call floods the answer of a tool call, which never comes, sse
-is the transport of 2024-11-05. Kinds: those of the stdio server, and comments, comment (without end), event
-(without end), drip (chunks of one byte), blank (empty lines), progress, duplicates (of an answer),
-compressed, headers (without end), informational (responses without end).
+is the transport of 2024-11-05, early is sse that floods before anything is answered. Kinds: those of the
+stdio server, and comments, comment (without end), event (without end), drip (chunks of one byte), blank
+(empty lines), progress, duplicates (of an answer), compressed, headers (without end), informational
+(responses without end).
 """
 
 import gzip
@@ -23,7 +24,7 @@ BLOCK = 64 * 1024
 KIND = "small"
 WAY = "http"
 STREAM: "Handler | None" = None
-INITIALIZED = threading.Event()
+LISTED = threading.Event()
 RAW = {
     "comments": b": keep-alive\n\n",
     "comment": b":" + b"x" * 1000,
@@ -81,7 +82,7 @@ class Handler(socketserver.StreamRequestHandler):
             self.wfile.write(data)
 
     def begin_stream(self) -> None:
-        encoding = b"Content-Encoding: gzip\r\n" if KIND == "compressed" and INITIALIZED.is_set() else b""
+        encoding = b"Content-Encoding: gzip\r\n" if KIND == "compressed" and LISTED.is_set() else b""
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n%b" % encoding
         self.send(head + b"Transfer-Encoding: chunked\r\n\r\n")
 
@@ -91,7 +92,7 @@ class Handler(socketserver.StreamRequestHandler):
             STREAM = self
             self.begin_stream()
             self.send(chunked(b"event: endpoint\ndata: /messages\n\n"))
-        INITIALIZED.wait()
+        LISTED.wait()
         if WAY == "call":
             time.sleep(3600)
         self.pour(begun=WAY == "sse")
@@ -114,8 +115,6 @@ class Handler(socketserver.StreamRequestHandler):
 
     def take(self, message: dict[str, Any]) -> None:
         if "method" not in message or "id" not in message:
-            if message.get("method") == "notifications/initialized":
-                INITIALIZED.set()
             self.send(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
             return
         if WAY == "call" and message["method"] == "tools/call":
@@ -130,9 +129,11 @@ class Handler(socketserver.StreamRequestHandler):
             assert STREAM is not None
             STREAM.send(b"%x\r\n%b\r\n" % (len(body) + 8, event(body.decode())))
             self.send(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
-            return
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-        self.send(head % len(body) + body)
+        else:
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            self.send(head % len(body) + body)
+        if message["method"] == "tools/list":
+            LISTED.set()
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -146,6 +147,9 @@ class Server(socketserver.ThreadingTCPServer):
 def main() -> None:
     global WAY, KIND
     WAY, KIND = sys.argv[1:3]
+    if WAY == "early":
+        WAY = "sse"
+        LISTED.set()
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_address[1]}/mcp", flush=True)

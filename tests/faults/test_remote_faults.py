@@ -19,6 +19,7 @@ import pytest
 
 from toolcrib.errors import AuthRequired, RemoteUnreachable, ServerUnavailable
 from toolcrib.schema.servers import ServerState
+from toolcrib.servers.health import FLOODS
 
 FLOODING = Path(__file__).parents[2] / "benchmarks/flooding_http_server.py"
 MEANWHILE = 0.5
@@ -195,7 +196,7 @@ def flooding(way: str, kind: str) -> Iterator[dict[str, Any]]:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         try:
-            yield {"type": "sse" if way == "sse" else "http", "url": url, "era": "legacy"}
+            yield {"type": "sse" if way in ("sse", "early") else "http", "url": url, "era": "legacy"}
         finally:
             process.kill()
 
@@ -220,12 +221,20 @@ async def test_a_remote_server_that_floods_is_read_slowly(crib, until, way, kind
             for number in range(20):
                 answer = await host.call("steady__echo", {"text": str(number)})
                 assert answer["content"][0]["text"] == str(number)
-            busy = time.process_time()
+            busy, began = time.process_time(), time.monotonic()
             await host.call("steady__sleep", {"seconds": MEANWHILE})
-            share = (time.process_time() - busy) / MEANWHILE
+            share = (time.process_time() - busy) / (time.monotonic() - began)
             assert share < 0.6, "most of the time the host has nothing to do"
             if way == "http":  # with SSE, an answer comes after what was sent before it
                 assert (await host.call("flooding__echo", {}))["content"][0]["text"] == "echo"
+
+
+async def test_a_server_that_floods_before_it_has_started_fails_with_the_reason(crib, until):
+    with flooding("early", "sampling") as entry:
+        crib.entry("flooding", {**entry, "timeouts": {"start": 3}})
+        async with crib.open() as host:
+            await until(host, lambda: FLOODS in host.servers.status("flooding").reason)
+            assert host.servers.status("flooding").state is ServerState.BACKOFF
 
 
 async def test_a_flood_in_place_of_an_answer_is_read_slowly_too(crib, until):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.health import watch_health
+from toolcrib.servers.health import FLOODS, watch_health
 from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.processes.child import shortage_of
 from toolcrib.servers.processes.orphans import signal_group
@@ -67,6 +67,7 @@ class Connection:
         self._refresher = refresher or ListRefresher()
         self._slot: StartSlot | None = None
         self._group: int | None = None
+        self._floods = False
 
     async def run(self, era: Era | None) -> ToolcribError:
         """Connect and stay connected; returns why it ended. Cancelling ends the server too."""
@@ -116,10 +117,10 @@ class Connection:
                     session = await self._connect(stack, era)
                     return session, await session.list_tools(timeout=patience)
             except TimeoutError:
-                raise StartFailed(
-                    f"{name} was not ready within {patience:g} s.",
-                    hint=slow_start_hint(name),
-                ) from None
+                message = f"{name} was not ready within {patience:g} s."
+                if self._floods:
+                    raise StartFailed(f"{message} {FLOODS}") from None
+                raise StartFailed(message, hint=slow_start_hint(name)) from None
 
     async def _connect(self, stack: AsyncExitStack, era: Era | None) -> Session:
         try:
@@ -154,6 +155,7 @@ class Connection:
         self._listener.counted_junk(count)
 
     def _flooded(self, flooding: bool) -> None:
+        self._floods = flooding
         self._listener.flooded(flooding)
 
     def _noticed(self, method: str, params: dict[str, Any]) -> None:
