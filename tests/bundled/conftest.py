@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from toolcrib.bundled.filesystem.tools import FileTools
+from toolcrib.bundled.terminal.sandbox import TEMPORARY
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.confined.kernel import KernelOpener, available
 from toolcrib.serverkit.confined.walk import Opener, WalkOpener
@@ -79,11 +81,18 @@ def world(make_world: Any) -> World:
     return made
 
 
+def _lasting_folder() -> Path:
+    cache = Path(__file__).parents[2] / ".cache"
+    cache.mkdir(exist_ok=True)
+    for folder in (cache, Path.home(), Path("/srv")):
+        if os.access(folder, os.W_OK) and not any(folder.is_relative_to(place) for place in TEMPORARY):
+            return folder
+    pytest.fail("Clone the project to a folder outside of /tmp: a sandbox replaces that.")
+
+
 @pytest.fixture
 def elsewhere() -> Iterator[Path]:
     """A folder that is none of the system's temporary ones: those are replaced in a sandbox."""
-    cache = Path(__file__).parents[2] / ".cache"
-    cache.mkdir(exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=cache, prefix="sandbox-"))
+    made = Path(tempfile.mkdtemp(dir=_lasting_folder(), prefix="sandbox-"))
     yield made
     shutil.rmtree(made)

@@ -35,10 +35,13 @@ class HostRuns:
     def __init__(self, host: TriggerHost) -> None:
         self._host = host
 
-    async def start(self, workflow: Workflow, inputs: Mapping[str, Any], run: str) -> None:
+    async def start(
+        self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
+    ) -> None:
         given = read_inputs(workflow, inputs, {})
         engine = await self._host.workflows.runs.open()
-        await engine.start(workflow, given, run_id=run, queued=True)
+        results_of = (source,) if source else ()
+        await engine.start(workflow, given, run_id=run, queued=True, results_of=results_of)
 
     async def state(self, run: str) -> RunState | None:
         engine = self._host.workflows.runs.engine
@@ -73,5 +76,5 @@ class HostRuns:
                     found.append(run.run)
         return found
 
-    async def send_event(self, run: str, name: str, data: Any) -> None:
-        await self._host.workflows.runs.send_event(run, name, data)
+    async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> None:
+        await self._host.workflows.runs.send_event(run, name, data, source=source)

@@ -190,10 +190,10 @@ class WorkflowRuns:
         await (await self.engine.view()).answer(found.run, step, answer)
         return await self.get(found.run)
 
-    async def send_event(self, run: str, name: str, data: Any) -> RunRecord:
-        """Send an event to a run."""
+    async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> RunRecord:
+        """Send an event to a run; `source` names where untrusted data is from."""
         found = await self._active(run)
-        await (await self.engine.view()).send_event(found.run, name, data)
+        await (await self.engine.view()).send_event(found.run, name, data, source=source)
         return found
 
     async def changes(self, run: str) -> AsyncIterator[tuple[RunRecord, StepRecord | None]]:

@@ -21,7 +21,8 @@ class RunInfo:
     parent: str | None = None
     """The run that this one is a sub-workflow of."""
     results_of: tuple[str, ...] = ()
-    """Tools whose results it has from the run that started it, or that it repeats in part."""
+    """Tools whose results it has from the run that started it or that it repeats in part, and other sources
+    of untrusted data in its inputs."""
 
 
 class VisitScope(Protocol):
@@ -69,7 +70,8 @@ class RunServices(Protocol):
         """The tools that a run called, in any worker."""
 
     async def add_results(self, run: RunInfo, tools: Collection[str]) -> None:
-        """Results of these tools are part of the run from now on: a sub-workflow returned them."""
+        """Results of these tools are part of the run from now on: a sub-workflow returned them, or an event
+        brought untrusted data."""
 
     def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
         """Whether the tool is declared safe to run twice."""

@@ -83,6 +83,8 @@ class TriggerType(Generic[S]):
     """When it starts runs, as a sentence: "Every weekday at 07:30, Europe/Berlin"."""
     problems: Callable[[S], tuple[str, ...]] = lambda settings: ()
     """Why these settings cannot work, beyond their types."""
+    untrusted: Callable[[S], bool] = lambda settings: False
+    """Whether the event has data of others, which may contain instructions."""
     event: Mapping[str, str] = field(default_factory=dict)
     """The fields of `{{event.…}}` and what they are."""
     begin: Callable[[S, datetime], Awaitable[Found]] = _begin_here

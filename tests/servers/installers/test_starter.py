@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,10 @@ async def installed(installations: Installations, tmp_path: Path) -> list[str]:
 
 async def report(command: list[str]) -> dict[str, Any]:
     """What the program saw; it ends with 7."""
+    # A script with a long path is started by a shell, which would add PWD.
+    environment = {**os.environ, "PWD": str(Path.cwd())}
     process = await asyncio.create_subprocess_exec(
-        *command, "--word", "two words", stdout=asyncio.subprocess.PIPE
+        *command, "--word", "two words", stdout=asyncio.subprocess.PIPE, env=environment
     )
     out, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 7

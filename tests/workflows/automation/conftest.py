@@ -36,9 +36,14 @@ class RecordedRuns:
         self.refuse_with: Exception | None = None
         self.stop_after_start = False
         self.events: list[tuple[str, str, Any]] = []
+        self.sources: list[str] = []
+        """Where the untrusted data of each start and event is from."""
 
-    async def start(self, workflow: Workflow, inputs: Mapping[str, Any], run: str) -> None:
+    async def start(
+        self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
+    ) -> None:
         self.calls += 1
+        self.sources.append(source)
         if self.refuse_with is not None:
             raise self.refuse_with
         row = (run, workflow.name, repr(dict(inputs)))
@@ -58,7 +63,8 @@ class RecordedRuns:
         query = "SELECT run FROM runs WHERE workflow = ? AND state = 'running' AND inputs LIKE ?"
         return [run for (run,) in self._connection.execute(query, (workflow, wanted))]
 
-    async def send_event(self, run: str, name: str, data: Any) -> None:
+    async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> None:
+        self.sources.append(source)
         if await self.state(run) is None:
             raise NotFound(f"There is no run {run}.")
         self.events.append((run, name, data))

@@ -68,6 +68,7 @@ async def test_a_request_starts_a_run_with_values_of_its_body(automation: Automa
     assert answer.accepted
     assert automation.runs.runs == [answer.content["run"]]
     assert automation.runs.inputs == ["{'order': 7}"]
+    assert automation.runs.sources == ["webhook trigger"]
 
 
 @pytest.mark.parametrize(

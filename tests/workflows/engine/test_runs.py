@@ -10,6 +10,7 @@ import pytest
 from tests.workflows.engine.conftest import Bench
 from tests.workflows.engine.sample_workflows import INNER, call, chain, expected, mixed, workflow
 from toolcrib.errors import NotFound, UsageError
+from toolcrib.workflows.engine.run_rows import insert_run
 from toolcrib.workflows.node_type import UserAnswer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -27,6 +28,17 @@ async def test_a_run_ends_with_its_outputs_and_a_trace_of_each_step(bench: Bench
     ]
     assert steps[1].trace["inputs"]["arguments"] == {"a": 1, "b": 1}
     assert record.run not in bench.services.running
+
+
+async def test_a_run_is_there_once_it_can_be_read_as_a_whole(bench: Bench) -> None:
+    """A start that was interrupted leaves a row and nothing to run."""
+    await insert_run(bench.engine.database, "started-in-part", "partial", 0.0)
+
+    assert await bench.engine.runs("partial") == []
+    with pytest.raises(NotFound):
+        await bench.engine.status("started-in-part")
+    again = await bench.engine.start(chain(1), run_id="started-in-part")
+    assert (await bench.ended(again)).state == "finished"
 
 
 async def test_loops_maps_branches_waits_and_sub_workflows_give_the_right_result(bench: Bench) -> None:

@@ -71,24 +71,23 @@ def marked(prefix: str) -> list[int]:
 def _scan(prefix: str, act: "Callable[[int], None]") -> tuple[list[int], bool]:
     """The marked processes, and whether another was unreadable because it is just starting a program.
 
-    `act` is called with each at once: one that forks again and again is gone a moment later.
+    `act` is called with each at once, the newest first: one that forks again and again is gone soon.
     """
     found: list[int] = []
     if not sys.platform.startswith("linux"):
         return found, False
-    wanted, own, unclear = f"{MARKER}={prefix}".encode(), str(os.getpid()), False
-    with os.scandir("/proc") as entries:
-        for name in (entry.name for entry in entries if entry.name.isdigit() and entry.name != own):
-            environment = _environment(name)
-            if environment == b"":
-                unclear = unclear or _in_transit(name)
-            elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
-                act(int(name))
-                found.append(int(name))
+    wanted, own, unclear = f"{MARKER}={prefix}".encode(), os.getpid(), False
+    for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True):
+        environment = b"\0" if pid == own else _environment(pid)
+        if environment == b"":
+            unclear = unclear or _in_transit(pid)
+        elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
+            act(pid)
+            found.append(pid)
     return found, unclear
 
 
-def _environment(pid: str) -> bytes:
+def _environment(pid: int) -> bytes:
     """The variables of a process; a single zero byte if not readable."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -97,7 +96,7 @@ def _environment(pid: str) -> bytes:
         return b"\0"
 
 
-def _in_transit(pid: str) -> bool:
+def _in_transit(pid: int) -> bool:
     """Whether the variables read as empty because the process is starting a program or exiting.
 
     A process without variables has an empty block at an address.

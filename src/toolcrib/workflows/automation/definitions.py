@@ -14,7 +14,7 @@ from toolcrib import plugins
 from toolcrib.errors import NotFound
 from toolcrib.schema.workflows import Problem, Trigger, Workflow
 from toolcrib.workflows.graph.declarations import trigger_input_problems
-from toolcrib.workflows.graph.references import resolve
+from toolcrib.workflows.graph.references import references_in, resolve
 from toolcrib.workflows.trigger_type import TriggerSettings, TriggerType
 
 TRIGGERS = "toolcrib.workflows.triggers"
@@ -40,6 +40,13 @@ class DefinedTrigger:
         """Changes with anything that decides when it starts runs, and with what."""
         text = json.dumps(self.trigger.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def untrusted_source(self) -> str:
+        """Where the data of its events is from, if it may contain instructions; else empty."""
+        if self.type is None or self.settings is None or not self.type.untrusted(self.settings):
+            return ""
+        return f"{self.type.name} trigger"
 
     @property
     def sentence(self) -> str:
@@ -80,6 +87,11 @@ def find_defined(workflow: Workflow, key: str) -> DefinedTrigger | None:
 def trigger_inputs(trigger: Trigger, event: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs of the run that this event starts."""
     return cast("dict[str, Any]", resolve(trigger.input, {EVENT: event}))
+
+
+def untrusted_inputs(defined: DefinedTrigger) -> str:
+    """Where untrusted data in the inputs of the run is from; empty if there is none."""
+    return defined.untrusted_source if any(references_in(defined.trigger.input)) else ""
 
 
 def run_id(workflow: str, key: str, occurrence: str) -> str:

@@ -107,8 +107,13 @@ class WorkflowSource(Protocol):
 class RunLauncher(Protocol):
     """Starts runs and follows them."""
 
-    async def start(self, workflow: Workflow, inputs: Mapping[str, Any], run: str) -> None:
-        """Start a run with this id; does nothing if it exists. Raises `UsageError` for wrong inputs."""
+    async def start(
+        self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
+    ) -> None:
+        """Start a run with this id; does nothing if it exists. Raises `UsageError` for wrong inputs.
+
+        `source` names where untrusted inputs are from.
+        """
 
     async def state(self, run: str) -> RunState | None:
         """None if there is no such run."""
@@ -119,5 +124,5 @@ class RunLauncher(Protocol):
     async def find(self, workflow: str, name: str, value: Any) -> Sequence[str]:
         """The active runs of a workflow whose input has this value."""
 
-    async def send_event(self, run: str, name: str, data: Any) -> None:
+    async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> None:
         """Raises `NotFound`."""

@@ -12,7 +12,7 @@ from datetime import timedelta
 from toolcrib.clock import Clock
 from toolcrib.errors import ToolcribError
 from toolcrib.workflows.automation.assessment import Assessment, assess
-from toolcrib.workflows.automation.definitions import trigger_inputs
+from toolcrib.workflows.automation.definitions import trigger_inputs, untrusted_inputs
 from toolcrib.workflows.automation.ports import (
     Activation,
     RunLauncher,
@@ -93,7 +93,7 @@ class RunStarter:
             return
         try:
             inputs = trigger_inputs(defined.trigger, record.event or {})
-            await self._launcher.start(workflow, inputs, record.run)
+            await self._launcher.start(workflow, inputs, record.run, source=untrusted_inputs(defined))
         except ToolcribError as error:
             await self._refused(record, error)
         except Exception:  # the edge of the scheduler: one start must not stop the others

@@ -66,16 +66,18 @@ class Engine:
         breakpoints: Iterable[str] = (),
         from_run: str | None = None,
         from_step: str | None = None,
+        results_of: Collection[str] = (),
     ) -> str:
         """Start a run; its id. With the id of an existing run nothing happens.
 
-        `from_run` and `from_step` take over the recorded steps of a run before that step. Raises
+        `from_run` and `from_step` take over the recorded steps of a run before that step. `results_of` names
+        tools, or other sources, of untrusted data in the inputs. Raises
         `InvalidWorkflow`, `UsageError` for wrong inputs, `DatabaseUnavailable`.
         """
         complete = complete_inputs(workflow, inputs or {})
         run = run_id or f"{workflow.name}-{uuid.uuid4().hex[:12]}"
         _check_id(run)
-        recorded, results_of = await self._taken_over(from_run, from_step)
+        recorded, known = await self._taken_over(from_run, from_step)
         now = self._runtime.clock.now()
         document = root_document(
             workflow,
@@ -83,7 +85,7 @@ class Engine:
             run=run,
             started=now.isoformat(),
             recorded=tuple(recorded),
-            results_of=results_of,
+            results_of={*results_of, *known},
         )
         self._runtime.documents.graph(document["workflow"], compile_workflow)
         await insert_run(
@@ -116,7 +118,14 @@ class Engine:
         chosen = workflow or Workflow.model_validate(document["workflow"])
         given = {**document["inputs"], **(inputs or {})}
         known = {name: value for name, value in given.items() if name in chosen.inputs}
-        return await self.start(chosen, known, breakpoints=breakpoints, from_run=run, from_step=from_step)
+        return await self.start(
+            chosen,
+            known,
+            breakpoints=breakpoints,
+            from_run=run,
+            from_step=from_step,
+            results_of=document.get("results_of", ()),
+        )
 
     @answered_in_time
     async def cancel(self, run: str) -> bool:
@@ -171,14 +180,15 @@ class Engine:
         return [question for question, _ in await self._reader.questions(run)]
 
     @answered_in_time
-    async def send_event(self, run: str, name: str, data: Any = None) -> None:
-        """Give an event to a run; it is kept until a node takes it."""
+    async def send_event(self, run: str, name: str, data: Any = None, *, source: str = "") -> None:
+        """Give an event to a run; it is kept until a node takes it. `source` is for untrusted data."""
         text = json.dumps(data)
         if len(text) > LARGEST_EVENT:
             raise UsageError(f"The event has more than {LARGEST_EVENT} characters.")
         if (await self.status(run)).state in FINAL:
             raise UsageError(f"{run} is over.", hint="Send events to runs that wait for them.")
-        values = {"run": run, "name": name, "data": text, "sent": self._runtime.clock.now().timestamp()}
+        sent = self._runtime.clock.now().timestamp()
+        values = {"run": run, "name": name, "data": text, "sent": sent, "source": source}
         await self._runtime.database.run(
             lambda connection: connection.execute(events.insert().values(values))
         )
@@ -246,7 +256,8 @@ class Engine:
         if not run or not step:
             return (), ()
         recorded = await self._reader.before(run, step)
-        return recorded, await self._runtime.services.tools_once_called(run)
+        called = await self._runtime.services.tools_once_called(run)
+        return recorded, {*called, *await self._runtime.waits.sources(run)}
 
     async def _control(self, run: str, found: bool) -> None:
         if not found:

@@ -147,6 +147,8 @@ class Execution:
         await self.guard.load()
         if self.run == self.root:
             await self.services.begin_run(self.info)
+            if sources := await self.waits.sources(self.root):
+                await self.services.add_results(self.info, sources)
 
     async def _perform(self, visit: Visit) -> Trace:
         step = self.path + visit.step

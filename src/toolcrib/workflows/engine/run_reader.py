@@ -138,7 +138,7 @@ class RunReader:
 
 
 def _listed() -> sa.Select[Any]:
-    joined = runs.outerjoin(status, status.c.workflow_uuid == runs.c.run)
+    joined = runs.join(status, status.c.workflow_uuid == runs.c.run)
     joined = joined.outerjoin(output, output.c.workflow_uuid == runs.c.run)
     return sa.select(
         runs,

@@ -57,9 +57,10 @@ events = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("data", sa.Text, nullable=False),
     sa.Column("sent", sa.Float, nullable=False),
+    sa.Column("source", sa.Text, nullable=False, default=""),
     sa.Column("taken", sa.Text),
 )
-"""Events sent to a run, kept until a visit takes them."""
+"""Events sent to a run, kept until a visit takes them. `source` names where untrusted data is from."""
 
 workers = sa.Table(
     "crib_workers",

@@ -127,9 +127,12 @@ class VisitContext:
     async def wait_for_event(self, name: str, deadline: float | None) -> Any:
         async with self._wait("event", {"name": name}, deadline) as wait:
             try:
-                return await self._execution.waits.event_of(wait, self.run, name)
+                event = await self._execution.waits.event_of(wait, self.run, name)
             except TimeoutError:
                 raise EventExpired(f"The event {name!r} did not come in time.") from None
+        if event.source:
+            await self._execution.services.add_results(self.info, [event.source])
+        return event.data
 
     async def run_workflow(self, name: str, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         with self.waiting():

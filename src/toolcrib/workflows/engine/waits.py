@@ -50,6 +50,12 @@ class Wait:
     answered: bool = False
 
 
+class TakenEvent(NamedTuple):
+    data: Any
+    source: str
+    """Where untrusted data is from; empty for what the user sent."""
+
+
 class Waits:
     """All waits of this process, woken by an answer here or by looking into the database."""
 
@@ -84,7 +90,7 @@ class Waits:
                     await woken.wait()
         return current.answer
 
-    async def event_of(self, wait: Wait, root: str, name: str) -> Any:
+    async def event_of(self, wait: Wait, root: str, name: str) -> TakenEvent:
         """Take the oldest event of this name that was sent to the run, or to one that it is part of.
 
         Raises `TimeoutError`.
@@ -95,7 +101,11 @@ class Waits:
                 while (found := await self._database.run(lambda c: _take(c, root, name, taker))) is None:
                     woken.clear()
                     await woken.wait()
-        return json.loads(found)
+        return found
+
+    async def sources(self, root: str) -> set[str]:
+        """Where the untrusted data is from in events that the run took, or one that it is part of."""
+        return await self._database.run(lambda connection: _sources(connection, root))
 
     async def moment_of(self, wait: Wait) -> None:
         """Wait until the time of day has reached the moment."""
@@ -189,22 +199,28 @@ def _give(connection: sa.Connection, key: WaitKey, answer: Any) -> bool:
     return connection.execute(given).rowcount > 0
 
 
-def _take(connection: sa.Connection, root: str, name: str, taker: str) -> str | None:
-    """The data of the event that this wait already took, or else of the oldest one that is free."""
+def _take(connection: sa.Connection, root: str, name: str, taker: str) -> TakenEvent | None:
+    """The event that this wait already took, or else the oldest one that is free."""
     sent = events.c.run.in_(with_parents(root))
-    mine = sa.select(events.c.data).where(sent, events.c.taken == taker)
-    if (data := connection.execute(mine).scalar()) is not None:
-        return str(data)
+    mine = sa.select(events.c.data, events.c.source).where(sent, events.c.taken == taker)
+    if (row := connection.execute(mine).first()) is not None:
+        return TakenEvent(json.loads(row.data), row.source)
     free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None))
     oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
     taken = (
         sa.update(events)
         .where(events.c.id == oldest, events.c.taken.is_(None))
         .values(taken=taker)
-        .returning(events.c.data)
+        .returning(events.c.data, events.c.source)
     )
-    data = connection.execute(taken).scalar()
-    return None if data is None else str(data)
+    row = connection.execute(taken).first()
+    return None if row is None else TakenEvent(json.loads(row.data), row.source)
+
+
+def _sources(connection: sa.Connection, root: str) -> set[str]:
+    sent = events.c.run.in_(with_parents(root))
+    query = sa.select(events.c.source).where(sent, events.c.taken.is_not(None), events.c.source != "")
+    return set(connection.execute(query.distinct()).scalars())
 
 
 def _is_sent_to(root: sa.Column[Any]) -> sa.ColumnElement[bool]:

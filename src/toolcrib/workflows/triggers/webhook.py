@@ -33,6 +33,8 @@ class WebhookSettings(TriggerSettings):
     """A header that is the same when a request is sent again; it then starts nothing new."""
     result: bool = False
     """Requests may wait for the result of their run, with `?wait=SECONDS`."""
+    trusted: bool = False
+    """Its data is no outside content: calls that write or send run by the usual rules."""
     send: EventTarget | None = None
     """Send an event to a run instead of starting one."""
 
@@ -65,6 +67,7 @@ TRIGGER = TriggerType(
     settings=WebhookSettings,
     describe=_describe,
     problems=_problems,
+    untrusted=lambda settings: not settings.trusted,
     event={
         "body": "the body: the value of JSON, the fields of a form, or text",
         "query": "the parameters of the address",

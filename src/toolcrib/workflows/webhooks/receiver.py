@@ -93,7 +93,8 @@ class Receiver:
         event = event_of(request, now)
         occurrence = Occurrence(id=identity, event=event, due=now)
         if settings.send is not None:
-            return await self._send(activation, occurrence, settings.send)
+            source = assessment.defined.untrusted_source
+            return await self._send(activation, occurrence, settings.send, source)
         return await self._start(activation, assessment, occurrence, _wait_asked(request, settings))
 
     async def _find(self, token: str) -> Activation:
@@ -143,7 +144,9 @@ class Receiver:
         result = await self._launcher.result(run, wait)
         return HookAnswer(accepted=result["state"] not in ("finished", "failed", "cancelled"), content=result)
 
-    async def _send(self, activation: Activation, occurrence: Occurrence, target: EventTarget) -> HookAnswer:
+    async def _send(
+        self, activation: Activation, occurrence: Occurrence, target: EventTarget, source: str
+    ) -> HookAnswer:
         values = {"event": occurrence.event}
         name, value = resolve(target.name, values), resolve(target.value, values)
         runs = await self._targets(activation.workflow, target, value)
@@ -155,7 +158,7 @@ class Receiver:
             self._sending.add(identity)
             try:
                 for run in runs:
-                    await self._launcher.send_event(run, str(name), occurrence.event)
+                    await self._launcher.send_event(run, str(name), occurrence.event, source=source)
                 # Stored after it was sent: a sender that got no answer may try again.
                 await self._store.add(activation, replace(occurrence, ignored=True), self._clock.now())
             finally:

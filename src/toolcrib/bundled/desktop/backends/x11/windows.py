@@ -29,6 +29,7 @@ STILL = 0.05
 """Seconds without a move after which a window that was placed has its final size."""
 POLL = 0.002
 PING_PATIENCE = 1.5
+FOCUS_ATTEMPTS = 3
 SETTLE_ATTEMPTS = 3
 _PROPERTIES = ("WM_STATE", "_NET_WM_NAME", "WM_NAME", "_NET_WM_PID", "_NET_WM_STATE", "WM_CLASS")
 _LISTED = "_NET_CLIENT_LIST_STACKING"
@@ -88,15 +89,22 @@ def _describe(
 
 
 def focus(connection: XConnection, window: int) -> Window:
-    """Activate it unless it is in front, and wait until it has processed its events."""
-    found = get_window(connection, window)
-    if not found.active or connection.read_numbers(connection.root, _LISTED)[-1:] != [window]:
-        connection.send_to_root(window, "_NET_ACTIVE_WINDOW", FROM_PAGER)
-    if not _until(lambda: is_active(connection, window)):
-        raise ToolFailure(
-            f"The window {window} did not become active.", "Another window may be modal: look at the screen."
-        )
-    return _settled(connection, window)
+    """Activate it unless it is in front, and wait until it has processed its events.
+
+    It is activated again if a window that was just opened has taken the focus meanwhile.
+    """
+    for _ in range(FOCUS_ATTEMPTS):
+        found = get_window(connection, window)
+        if not found.active or connection.read_numbers(connection.root, _LISTED)[-1:] != [window]:
+            connection.send_to_root(window, "_NET_ACTIVE_WINDOW", FROM_PAGER)
+        if not _until(lambda: is_active(connection, window)):
+            break
+        settled = _settled(connection, window)
+        if settled.active:
+            return settled
+    raise ToolFailure(
+        f"The window {window} did not become active.", "Another window may be modal: look at the screen."
+    )
 
 
 def _settled(connection: XConnection, window: int) -> Window:
