@@ -62,6 +62,22 @@ async def test_text_arrives_and_every_key_is_as_before(
         await saved(backend, window, file, text)
 
 
+@pytest.mark.parametrize("names", ["de", "ru", "us,ru,de,fr"])
+async def test_text_arrives_in_every_layout(
+    backend: Backend, programs: Programs, layout: FullLayout, tmp_path: Path, names: str
+) -> None:
+    file = tmp_path / "note.txt"
+    window = await editor(backend, programs, file)
+    subprocess.run(["setxkbmap", names], env=programs.target.environment, check=True)
+    layout.fill_empty()
+    before = layout.described()
+    text = f"zyZY@~|\\{{}}[] ß Ω q;:\"#' {TEXT}"
+    await backend.input.type_text(text, window.id)
+    assert layout.described() == before
+    subprocess.run(["setxkbmap", "us"], env=programs.target.environment, check=True)
+    await saved(backend, window, file, text)
+
+
 async def test_text_arrives_in_a_program_that_does_not_say_what_it_has_processed(
     backend: Backend, programs: Programs, layout: FullLayout, tmp_path: Path
 ) -> None:
