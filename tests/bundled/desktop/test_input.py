@@ -14,8 +14,8 @@ from tests.bundled.desktop.shared_display import layout_of
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
-from toolcrib.bundled.desktop.backends.x11.keymap import PROPERTY
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysyms_of_chord
+from toolcrib.bundled.desktop.backends.x11.lent_keys import PROPERTY
 from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.geometry import Point, Rect
@@ -28,6 +28,7 @@ SCRIPTS = {
     "mixed": "日本語テキスト Ελληνικά Привет мир שלום مرحبا हिन्दी ไทย 한국어",
     "emoji": "ok 🚀✅👍 done",
     "sixty": "".join(chr(0x4E00 + index * 7) for index in range(60)),
+    "capital": "É",
     "lines": "first\nsecond\tline\nthird",
 }
 
@@ -122,8 +123,8 @@ async def test_spare_keys_of_a_crashed_process_are_taken_back(programs: Programs
     code = next(code for code, row in rows.items() if not any(row))
     mark = 0x1000000 | ord("漢")
     crashed.core.ChangeKeyboardMapping(1, code, width, [mark] * 4 + [0] * (width - 4))
-    data = struct.pack("=3I", 0x7FFFFFF, code, mark)
-    crashed.core.ChangeProperty(0, crashed.root, crashed.atom(PROPERTY), 6, 32, 3, data)
+    data = struct.pack("=5I", 0x7FFFFFF, code, mark, 0, 0)
+    crashed.core.ChangeProperty(0, crashed.root, crashed.atom(PROPERTY), 6, 32, 5, data)
     crashed.sync()
     opened = await open_backend(target)
     await opened.input.press("shift", None)

@@ -1,4 +1,4 @@
-"""Three hundred texts in twelve scripts and four layouts, typed exactly."""
+"""Three hundred texts in twelve scripts and four layouts, typed exactly, with and without empty keys."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
+from tests.bundled.desktop.full_layout import FullLayout
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
@@ -43,8 +44,11 @@ def texts(seed: int) -> list[str]:
 
 @pytest.mark.acceptance
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("is_full", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
-async def test_every_text_arrives_exactly(backend: Backend, programs: Programs, layout: str) -> None:
+async def test_every_text_arrives_exactly(
+    backend: Backend, programs: Programs, layout: str, is_full: bool
+) -> None:
     process = programs.start("mousepad")
     window = await window_of(backend, process)
     area = parse_selector({"attributes": {"multi_line": "true", "editable": "true", "visible": "true"}})
@@ -52,7 +56,10 @@ async def test_every_text_arrives_exactly(backend: Backend, programs: Programs, 
     await backend.windows.focus(window.id)
     environment = programs.target.environment
     subprocess.run(["setxkbmap", layout], env=environment, check=True)
-    wrong = []
+    keys, wrong = FullLayout(programs.target), []
+    if is_full:
+        keys.fill_empty()
+    before = keys.described()
     try:
         for text in texts(LAYOUTS.index(layout)):
             assert await backend.accessibility.write(field.ref, "")
@@ -67,6 +74,8 @@ async def test_every_text_arrives_exactly(backend: Backend, programs: Programs, 
                 continue
             now = await backend.accessibility.read(field.ref)
             wrong.append((text, now.text if now else None))
+        assert not is_full or keys.described() == before
     finally:
+        keys.close()
         subprocess.run(["setxkbmap", "us"], env=environment, check=True)
     assert wrong == []

@@ -78,3 +78,4 @@ class HeldInput:
             if code:
                 self._keyboard.up(connection, code)
         connection.sync()
+        self._keyboard.give_back(connection)

@@ -12,6 +12,7 @@ from toolcrib.bundled.desktop.backends.x11 import pointer
 from toolcrib.bundled.desktop.backends.x11.connection import XThread
 from toolcrib.bundled.desktop.backends.x11.holding import HeldInput
 from toolcrib.bundled.desktop.backends.x11.keyboard import Keyboard
+from toolcrib.bundled.desktop.backends.x11.lent_keys import put_back_of_ended
 from toolcrib.bundled.desktop.geometry import Point
 
 TYPING_DEADLINE = 120.0
@@ -22,6 +23,7 @@ class X11Input:
     def __init__(self, thread: XThread) -> None:
         self._thread = thread
         self._keyboard = Keyboard()
+        thread.post(put_back_of_ended)
         thread.at_close(self._keyboard.close)
         self._held = HeldInput(self._keyboard)
         thread.at_close(self._held.release_all)

@@ -43,7 +43,7 @@ _ACCENTS = {
 EURO = 0x20AC
 KEYPAD = range(0xFF80, 0xFFBE)
 KEYPAD_TEXTS = range(0xFFAA, 0xFFBA)
-_ONLY_MODIFY = {*range(0xFFE1, 0xFFEF), *range(0xFE01, 0xFE14), 0xFF7F, 0xFF7E, 0xFF20}
+ONLY_MODIFY = {*range(0xFFE1, 0xFFEF), *range(0xFE01, 0xFE14), 0xFF7F, 0xFF7E, 0xFF20}
 
 
 def keysym_of(row: Sequence[int], state: int) -> int:
@@ -93,7 +93,7 @@ def _old_text(keysym: int) -> str:
 
 def name_of(keysym: int) -> str:
     """A name that `press` understands; empty for a key that only modifies others."""
-    if keysym in _ONLY_MODIFY:
+    if keysym in ONLY_MODIFY:
         return ""
     return _names().get(keysym, "")
 

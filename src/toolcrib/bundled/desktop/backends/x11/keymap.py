@@ -1,35 +1,50 @@
-"""Finds the key for a character in the current layout, and lends unused keys to characters that have none.
+"""Finds the key for a character in the current layout, and lends keys to characters that have none.
 
-A key code that the layout leaves empty can carry two characters (plain and with Shift). All of them are
-changed in one request: each request makes every program read the keymap again. The request also covers the
-keys between them, which are read while no other program can switch the layout. The codes in use are written
-to a property of the root window with the window of their owner, so that those of a crashed process are
-taken back.
+A key code that the layout leaves empty can carry two characters (plain and with Shift), and keeps them until
+the display is closed. If none is empty, keys that are rarely used are borrowed for the time of a call. All
+change together: each request makes every program read the keymap again. The request also covers keys
+between them, which are read while no other program can switch the layout.
 """
 
 from __future__ import annotations
 
-import struct
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
 
 import xcffib
 import xcffib.xkb
-from xcffib.xproto import Atom, PropMode, WindowClass
 
+from toolcrib.bundled.desktop.backends.x11.borrowing import pressed_keys, unused
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, grabbed
+from toolcrib.bundled.desktop.backends.x11.key_rows import (
+    LEVELS,
+    Rows,
+    read_mapping,
+    row_with,
+    rows_of,
+    write_rows,
+)
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_key
+from toolcrib.bundled.desktop.backends.x11.lent_keys import (
+    LentKey,
+    new_owner,
+    put_back,
+    put_back_of_ended,
+    record,
+)
 from toolcrib.serverkit.context import ToolFailure
 
-PROPERTY = "_TOOLCRIB_SPARE_KEYS"
 CORE_KEYBOARD = 0x100
-LEVELS = 2
 SHIFT_LEVEL = 1
 LAST_LETTER = 94
 """The highest code of a key with letters or signs on usual keyboards; spare keys above it are preferred."""
 FEWEST = 8
 """Spare keys that suffice to prefer those above the letters."""
+MOST_BORROWED = 8
+"""Keys that are borrowed at once; longer texts are typed in parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +53,44 @@ class KeyStroke:
     shift: bool
 
 
+class _Seen(NamedTuple):
+    """What was there when the layout was read."""
+
+    mapping: bytes
+    group: int
+    pressed: frozenset[int]
+
+
+NOTHING = _Seen(b"", -1, frozenset())
+
+
 class Keymap:
     """The layout as it is now, with the keys that we lend."""
 
     def __init__(self, connection: XConnection) -> None:
-        setup = connection.raw.setup
-        self._lowest, self._highest = setup.min_keycode, setup.max_keycode
         self._lent: OrderedDict[int, KeyStroke] = OrderedDict()
-        """Characters on spare keys, the least recently used first."""
+        """Characters on lent keys, the least recently used first."""
+        self._keys: dict[int, LentKey] = {}
+        """The keys that we changed or are about to change, by their codes."""
         self._layout: dict[int, KeyStroke] = {}
-        self._rows: dict[int, list[int]] = {}
+        self._rows: Rows = {}
         self._spare: list[int] = []
+        """The codes of keys that can get characters of ours: not those that are pressed."""
         self._width = 0
-        self._seen: tuple[bytes, int] = (b"", -1)
-        self._owner: int = connection.raw.generate_id()
-        depth, visual = 0, 0
-        connection.core.CreateWindow(
-            depth, self._owner, connection.root, 0, 0, 1, 1, 0, WindowClass.InputOnly, visual, 0, []
-        )
-        self._take_back(connection)
+        self._seen = NOTHING
+        put_back_of_ended(connection)
+        self._owner = new_owner(connection)
 
     def refresh(self, connection: XConnection) -> None:
         """Read the layout again; it may have been switched."""
-        mapping, group = self._ask(connection), _group(connection)
-        if (mapping, group) == self._seen:
+        seen = _Seen(self._ask(connection), _group(connection), frozenset(pressed_keys(connection)))
+        if seen == self._seen:
             return
-        rows = self._parse(mapping)
-        if not self._keeps(rows):
+        self._rows, self._seen = rows_of(connection, seen.mapping, self._width), seen
+        if not self._keeps(self._rows):
             self._lent.clear()  # a new layout was loaded
-        ours = {stroke.code for stroke in self._lent.values()}
-        self._rows, self._seen = rows, (mapping, group)
-        self._spare = _preferred([code for code, row in rows.items() if code in ours or not any(row)])
-        self._layout = _strokes(rows, set(self._spare), group)
+        self._keys = {code: key for code, key in self._keys.items() if key.is_ours(self._rows)}
+        self._divide()
 
     @property
     def capacity(self) -> int:
@@ -77,10 +98,7 @@ class Keymap:
         return len(self._spare) * LEVELS
 
     def stroke(self, keysym: int) -> KeyStroke | None:
-        found = self._layout.get(keysym) or self._lent.get(keysym)
-        if found is None and keysym & 0xFF000000 == 0x01000000:
-            return None
-        return found
+        return self._layout.get(keysym) or self._lent.get(keysym)
 
     def missing(self, keysyms: Iterable[int]) -> list[int]:
         """Those that no key produces yet, without duplicates."""
@@ -91,25 +109,40 @@ class Keymap:
 
     def must_reuse(self, keysyms: list[int]) -> bool:
         """Whether lending to these takes keys from other characters."""
-        return len(keysyms) > self.capacity - len(self._lent)
+        return len(keysyms) > len(self._free_places())
+
+    def borrow(self, connection: XConnection, count: int) -> None:
+        """Have keys for this many characters, or the most that can be had, if the layout has no empty one."""
+        borrowed = [code for code in self._spare if code in self._keys and self._keys[code].is_borrowed]
+        more = min(-(-count // LEVELS), MOST_BORROWED) - len(borrowed)
+        if len(borrowed) < len(self._spare) or more <= 0:
+            return
+        rows = {code: row for code, row in self._rows.items() if code not in self._keys}
+        with grabbed(connection):
+            for code in islice(unused(connection, rows), more):
+                plain, shifted = rows[code][:LEVELS]
+                self._keys[code] = LentKey(self._owner, code, 0, (plain, shifted))
+        self._divide()
 
     def lend(self, connection: XConnection, keysyms: list[int], keep: set[int]) -> bool:
-        """Put characters on spare keys with one request; `keep` stay where they are.
+        """Put characters on spare keys together; `keep` stay where they are.
 
-        False if the layout was switched meanwhile: read it again, and start over.
+        False if the layout was switched meanwhile or a key was pressed: read it again, and start over.
         """
         if not self._spare:
             raise ToolFailure("The keyboard layout leaves no key free for other characters.")
         free, before = self._free_places(), self._lent.copy()
         for keysym in keysyms:
             if not free:
-                free.append(self._lent.pop(next(old for old in self._lent if old not in keep)))
+                free.append(self._lent.pop(next(old for old in self._lent if self._can_go(old, keep))))
             self._lent[keysym] = free.pop(0)
+        codes = {self._lent[keysym].code for keysym in keysyms}
         with grabbed(connection):
-            if self._ask(connection) != self._seen[0]:
+            if self._ask(connection) != self._seen.mapping or codes & pressed_keys(connection):
                 self._lent = before
+                self._keys = {code: key for code, key in self._keys.items() if key.put}
+                self._seen = NOTHING
                 return False
-            self._fill()
             self._send(connection)
         return True
 
@@ -118,72 +151,78 @@ class Keymap:
         if keysym in self._lent:
             self._lent.move_to_end(keysym)
 
-    def clear(self, connection: XConnection) -> None:
-        """Give all spare keys back."""
+    @property
+    def has_borrowed(self) -> bool:
+        return any(key.is_borrowed for key in self._keys.values())
+
+    def give_back(self, connection: XConnection) -> None:
+        """Have borrowed keys type again what they did; those that are pressed keep their characters."""
+        if not self.has_borrowed:
+            return
         with grabbed(connection):
-            lent, self._lent = self._lent, OrderedDict()
-            self._empty(connection, {stroke.code: keysym for keysym, stroke in lent.items()})
-        connection.core.DeleteProperty(connection.root, connection.atom(PROPERTY))
+            pressed = pressed_keys(connection)
+            borrowed = [key for key in self._keys.values() if key.is_borrowed]
+            self._put_back(connection, [key for key in borrowed if key.code not in pressed])
+
+    def clear(self, connection: XConnection) -> None:
+        """Give all keys back."""
+        with grabbed(connection):
+            self._put_back(connection, list(self._keys.values()))
         connection.core.DestroyWindow(self._owner)
+
+    def _put_back(self, connection: XConnection, keys: list[LentKey]) -> None:
+        put_back(connection, keys)
+        for key in keys:
+            del self._keys[key.code]
+        self._lent = OrderedDict(
+            (keysym, stroke) for keysym, stroke in self._lent.items() if stroke.code in self._keys
+        )
+        record(connection, self._owner, self._keys.values())
+        self._seen = NOTHING
+
+    def _divide(self) -> None:
+        """Tell the keys that can carry our characters from those that the layout uses."""
+        unused = [code for code, row in self._rows.items() if code in self._keys or not any(row)]
+        self._spare = _preferred([code for code in unused if code not in self._seen.pressed])
+        self._layout = _strokes(self._rows, set(unused), self._seen.group)
+
+    def _can_go(self, keysym: int, keep: set[int]) -> bool:
+        return keysym not in keep and self._lent[keysym].code in self._spare
 
     def _free_places(self) -> list[KeyStroke]:
         taken = set(self._lent.values())
         places = [KeyStroke(code, shift) for code in self._spare for shift in (False, True)]
         return [place for place in places if place not in taken]
 
-    def _keeps(self, rows: dict[int, list[int]]) -> bool:
+    def _keeps(self, rows: Rows) -> bool:
         """Whether our characters are still where we put them."""
         return all(rows[stroke.code][stroke.shift] == keysym for keysym, stroke in self._lent.items())
 
     def _ask(self, connection: XConnection) -> bytes:
-        count = self._highest - self._lowest + 1
-        reply = connection.core.GetKeyboardMapping(self._lowest, count).reply()
-        self._width = reply.keysyms_per_keycode
-        return bytes(reply.keysyms.buf())
-
-    def _parse(self, mapping: bytes) -> dict[int, list[int]]:
-        keysyms = list(memoryview(mapping).cast("I"))
-        starts = range(0, len(keysyms), self._width)
-        return {self._lowest + at // self._width: keysyms[at : at + self._width] for at in starts}
-
-    def _fill(self) -> None:
-        """Put the lent characters into the rows of the spare keys."""
-        for code in self._spare:
-            self._rows[code] = [0] * self._width
-        for keysym, stroke in self._lent.items():
-            for group in range(0, min(4, self._width), LEVELS):
-                self._rows[stroke.code][group + stroke.shift] = keysym
-        # A key with an empty plain level would have its Shift level ignored.
-        for code in self._spare:
-            row = self._rows[code]
-            if row[1] and not row[0]:
-                row[0] = row[2] = row[1]
+        mapping, self._width = read_mapping(connection)
+        return mapping
 
     def _send(self, connection: XConnection) -> None:
-        first, last = min(self._spare), max(self._spare)
-        block = [keysym for code in range(first, last + 1) for keysym in self._rows[code]]
-        connection.core.ChangeKeyboardMapping(last - first + 1, first, self._width, block)
-        pairs = [number for keysym, stroke in self._lent.items() for number in (stroke.code, keysym)]
-        _store(connection, [self._owner, *pairs])
-        self._seen = (b"", -1)
+        """Put the lent characters on their keys."""
+        carried = self._carried()
+        changed = [code for code, pair in carried.items() if self._rows[code][:LEVELS] != pair]
+        for code, pair in carried.items():
+            key = self._keys.get(code, LentKey(self._owner, code, 0))
+            self._keys[code] = replace(key, put=pair[0])
+            self._rows[code] = row_with(pair, self._width)
+        record(connection, self._owner, self._keys.values())
+        write_rows(connection, self._rows, changed)
+        self._seen = NOTHING
 
-    def _take_back(self, connection: XConnection) -> None:
-        """Empty the keys of a process that ended without doing so."""
-        stored = connection.read_numbers(connection.root, PROPERTY)
-        if stored and not _exists(connection, stored[0]):
-            with grabbed(connection):
-                self._empty(connection, dict(zip(stored[1::2], stored[2::2], strict=False)))
-        self.refresh(connection)
+    def _carried(self) -> dict[int, list[int]]:
+        """What each key with characters of ours types, without and with Shift.
 
-    def _empty(self, connection: XConnection, lent: dict[int, int]) -> None:
-        """Empty those of these keys that still carry the character; another layout may be loaded by now."""
-        self._rows = self._parse(self._ask(connection))
-        codes = [code for code, keysym in lent.items() if keysym in self._rows.get(code, ())]
-        for code in codes:
-            self._rows[code] = [0] * self._width
-        if codes:
-            self._spare = codes
-            self._send(connection)
+        The same if it has only one: the server would add the other case of a letter that stands alone.
+        """
+        pairs: dict[int, list[int]] = {}
+        for keysym, stroke in self._lent.items():
+            pairs.setdefault(stroke.code, [keysym] * LEVELS)[stroke.shift] = keysym
+        return pairs
 
 
 def modifier_strokes(keymap: Keymap) -> int:
@@ -225,18 +264,3 @@ def _group(connection: XConnection) -> int:
         return min(1, int(extension.GetState(CORE_KEYBOARD).reply().group))
     except (xcffib.XcffibException, KeyError):
         return 0
-
-
-def _store(connection: XConnection, numbers: list[int]) -> None:
-    data = struct.pack(f"={len(numbers)}I", *numbers)
-    connection.core.ChangeProperty(
-        PropMode.Replace, connection.root, connection.atom(PROPERTY), Atom.CARDINAL, 32, len(numbers), data
-    )
-
-
-def _exists(connection: XConnection, window: int) -> bool:
-    try:
-        connection.core.GetWindowAttributes(window).reply()
-    except xcffib.Error:
-        return False
-    return True

@@ -12,6 +12,7 @@ from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.atspi.choices import choose
+from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import LastReadings
 from toolcrib.bundled.desktop.backends.x11.atspi.places import Places
 from toolcrib.bundled.desktop.backends.x11.atspi.tree import TreeReader, read_element
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
@@ -39,6 +40,7 @@ class AtspiAccessibility:
         self.known: frozenset[int] = frozenset()
         """The programs that offered their elements when it was last asked."""
         self._roots: Mapping[int, ElementRef] = {}
+        self._last = LastReadings()
 
     async def connect(self) -> AccessibilityBus:
         """The bus, connected again if it was lost; raises `ToolFailure`."""
@@ -59,7 +61,7 @@ class AtspiAccessibility:
                 return Tree(application, (), complete=True)
             if early is not None and early[0] == programs[application]:
                 return await early[1]
-            return await _read(bus, application, programs[application], timeout)
+            return await self._read(bus, application, programs[application], timeout)
         except NoAnswer:
             raise ToolFailure("The accessibility service does not answer.", "Try again later.") from None
         finally:
@@ -73,7 +75,12 @@ class AtspiAccessibility:
         root = self._roots.get(application)
         if root is None:
             return None
-        return root, asyncio.create_task(_read(bus, application, root, timeout))
+        return root, asyncio.create_task(self._read(bus, application, root, timeout))
+
+    async def _read(self, bus: AccessibilityBus, application: int, root: ElementRef, timeout: float) -> Tree:
+        reader = TreeReader(bus, root, self._last.of(root))
+        elements = await reader.read(timeout)
+        return Tree(application, elements, reader.complete)
 
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:
         bus = await self.connect()
@@ -145,12 +152,6 @@ class AtspiAccessibility:
     def _publish(self, sender: str, detail: str) -> None:
         process = self._bus.process_of(sender) if self._bus is not None else None
         self._changes.publish(Change("element", detail, application=process))
-
-
-async def _read(bus: AccessibilityBus, application: int, root: ElementRef, timeout: float) -> Tree:
-    reader = TreeReader(bus, root)
-    elements = await reader.read(timeout)
-    return Tree(application, elements, reader.complete)
 
 
 async def _action_names(bus: AccessibilityBus, element: ElementRef, count: int) -> list[str]:

@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dbus_fast import Message
 
 from toolcrib.bundled.desktop.backend import Element, ElementRef
-from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus, body_of, value_of
+from toolcrib.bundled.desktop.backends.x11.atspi.bus import (
+    ATSPI,
+    PATIENCE,
+    AccessibilityBus,
+    body_of,
+    value_of,
+)
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
+from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import LastReading
 from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name, role_name, state_names
 from toolcrib.bundled.desktop.patience import PatientTimeout
 
@@ -31,15 +37,17 @@ WAVE = 500
 WINDOWS = {"frame", "window", "dialog", "application"}
 LISTS = {"list", "list box", "table", "tree", "tree table"}
 """Their rows are not read while they are hidden: they can be many, and nothing can be done with them."""
-_OLD_ITEM, _NEW_ITEM = 9, 10
 
 
 class TreeReader:
     """One reading of one program."""
 
-    def __init__(self, bus: AccessibilityBus, root: ElementRef) -> None:
+    def __init__(self, bus: AccessibilityBus, root: ElementRef, last: LastReading) -> None:
         self._bus = bus
         self._root = root
+        self._last = last
+        self._asked: dict[ElementRef, asyncio.Future[Message]] = {}
+        """Elements that were asked for their children early."""
         self._found: dict[ElementRef, Element] = {}
         self._place: dict[ElementRef, int] = {}
         """The index of an element among its siblings."""
@@ -57,12 +65,12 @@ class TreeReader:
 
     async def _read_cache(self, timeout: float) -> list[ElementRef]:
         """Take what the cache has; returns the elements whose children it lacks."""
-        answer = await self._bus.call(self._root[0], CACHE, f"{ATSPI}Cache", "GetItems", patience=timeout)
+        cache = self._bus.start(self._root[0], CACHE, f"{ATSPI}Cache", "GetItems", patience=timeout)
+        patience = max(timeout, PATIENCE)
+        self._asked = {ref: self._ask_children(ref, patience) for ref in self._last.incomplete}
+        answer = body_of(await cache)
         declared: dict[ElementRef, int] = {}
-        for item in answer[0] if answer else ():
-            if len(item) not in (_OLD_ITEM, _NEW_ITEM):
-                continue
-            element, children, place = _from_cache(item)
+        for element, children, place in self._last.elements(answer[0] if answer else ()):
             if "defunct" not in element.states:
                 self._add(element)
                 self._place[element.ref] = place
@@ -71,11 +79,13 @@ class TreeReader:
             await self._read_nodes([(self._root, None)])
             declared |= dict.fromkeys({self._root} & self._found.keys(), -1)
         cached = Counter(element.parent for element in self._found.values())
-        return [
+        incomplete = [
             ref
             for ref, count in declared.items()
             if count not in (0, cached[ref]) and not self._is_hidden_list(self._found[ref])
         ]
+        self._last.note_incomplete(incomplete)
+        return incomplete
 
     async def _walk(self, frontier: list[ElementRef]) -> None:
         """Read the children of these, and theirs."""
@@ -90,12 +100,12 @@ class TreeReader:
     async def _children(self, refs: list[ElementRef]) -> dict[ElementRef, list[ElementRef]]:
         found: dict[ElementRef, list[ElementRef]] = {}
         for wave in _waves(refs):
-            answers = await asyncio.gather(*(self._ask_children(ref) for ref in wave))
+            answers = await asyncio.gather(*(self._asked.get(ref) or self._ask_children(ref) for ref in wave))
             found |= {ref: _refs(answer) for ref, answer in zip(wave, answers, strict=True)}
         return found
 
-    def _ask_children(self, ref: ElementRef) -> asyncio.Future[Message]:
-        return self._bus.start(*ref, ACCESSIBLE, "GetChildren")
+    def _ask_children(self, ref: ElementRef, patience: float = PATIENCE) -> asyncio.Future[Message]:
+        return self._bus.start(*ref, ACCESSIBLE, "GetChildren", patience=patience)
 
     async def _read_nodes(
         self, nodes: list[tuple[ElementRef, ElementRef | None]]
@@ -179,27 +189,3 @@ def _refs(answer: Message) -> list[ElementRef]:
 def _waves(items: list[T]) -> Iterator[list[T]]:
     for start in range(0, len(items), WAVE):
         yield items[start : start + WAVE]
-
-
-@functools.lru_cache(1024)
-def _interfaces(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(name.removeprefix(ATSPI) for name in names)
-
-
-def _from_cache(item: Any) -> tuple[Element, int, int]:
-    """An element, its number of children and its place; the older format lists the children instead."""
-    if len(item) == _NEW_ITEM:
-        ref, _, parent, place, children, interfaces, name, role, description, states = item
-    else:
-        ref, _, parent, listed, interfaces, name, role, description, states = item
-        children, place = len(listed), 0
-    element = Element(
-        ref=(ref[0], ref[1]),
-        parent=(parent[0], parent[1]),
-        role=role_name(role),
-        name=clean_name(name),
-        description=clean_name(description),
-        states=state_names(states),
-        interfaces=_interfaces(tuple(interfaces)),
-    )
-    return element, children, place

@@ -195,7 +195,8 @@ def role_name(number: int) -> str:
 
 def state_names(words: Sequence[int]) -> frozenset[str]:
     """The names of the bits that are set in two 32-bit words."""
-    return _named(sum(word << (32 * index) for index, word in enumerate(words[:2])))
+    low, high = (*words, 0, 0)[:2]
+    return _named(low | high << 32)
 
 
 @functools.lru_cache(1024)
