@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolcrib.approvals.preview_text import preview_text
 from toolcrib.approvals.rule_text import revealed, rule_text, rule_words
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.schema.approvals import LIFTS, CallScope, Effect, Lift, Scope
@@ -63,7 +62,11 @@ class CallQuestion:
     def call_text(self) -> str:
         """The call as text, with hidden characters escaped, and its preview below."""
         call = f"{self.tool} {revealed(json.dumps(dict(self.arguments), ensure_ascii=False, indent=2))}"
-        return call if self.preview is None else f"{call}\n{preview_text(self.preview)}"
+        if self.preview is None:
+            return call
+        from toolcrib.approvals.preview_text import preview_text  # few questions have one
+
+        return f"{call}\n{preview_text(self.preview)}"
 
     @property
     def rule_text(self) -> str:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args
 
-from toolcrib.config.database_url import is_database
 from toolcrib.config.document import Document
 from toolcrib.config.json_parser import KeyPath
 from toolcrib.config.sections import (
@@ -201,12 +200,18 @@ class WorkflowSettings(Section):
     """Queued runs that a host works on at the same time."""
 
 
+def _is_database(value: str) -> bool:
+    from toolcrib.config.database_url import is_database  # most homes have their own file
+
+    return is_database(value)
+
+
 class Settings(Section):
     """The host's settings."""
 
     global_enabled: bool = flag(True)
     """The master switch: when off, no server runs."""
-    database: str = checked_text("", f"a postgresql:// URL without a password ({_SET_IT})", is_database)
+    database: str = checked_text("", f"a postgresql:// URL without a password ({_SET_IT})", _is_database)
     """A `postgresql://` URL that several hosts share; empty for the SQLite file of this home."""
     tool_prefix: Literal["", "mcp__"] = choice("", "mcp__")
     """Put before every tool's public name."""

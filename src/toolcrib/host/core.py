@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.agent.client_requests import ClientRequests
 from toolcrib.clock import Clock
 from toolcrib.config.contents import SERVERS, Config, fingerprint
-from toolcrib.config.database_url import connection_url
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
@@ -31,8 +30,6 @@ from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.servers.starts import StartSlots
 from toolcrib.store.database import Database, open_database
-from toolcrib.store.shared_keys import signing_key
-from toolcrib.store.shared_profiles import Profiles, overlaid, read_profiles
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
 from toolcrib.store.tool_pins import ToolPins
@@ -42,6 +39,7 @@ from toolcrib.tools.masker import Masker
 from toolcrib.tools.registry import Registry
 
 if TYPE_CHECKING:
+    from toolcrib.store.shared_profiles import Profiles
     from toolcrib.telemetry.instruments import Instruments
 
 ADDED = "x-added"
@@ -87,7 +85,7 @@ class HostCore:
 
     async def read_config(self) -> Config:
         """The config file with the shared profiles; raises `ConfigError`."""
-        return overlaid(await asyncio.to_thread(self.config_store.read), self.profiles)
+        return _overlaid(await asyncio.to_thread(self.config_store.read), self.profiles)
 
     def tool(self, name: str) -> Tool | None:
         """The tool with this public name, if it exists."""
@@ -135,6 +133,29 @@ class HostCore:
         return self.only is None or name in self.only or name in self.added
 
 
+def _overlaid(config: Config, profiles: Profiles) -> Config:
+    """The config with the shared profiles."""
+    if not profiles:
+        return config
+    from toolcrib.store.shared_profiles import overlaid
+
+    return overlaid(config, profiles)
+
+
+async def _database_url(setting: str, secrets: SecretStore) -> str:
+    from toolcrib.config.database_url import connection_url
+
+    return await asyncio.to_thread(connection_url, setting, secrets)
+
+
+async def _shared(database: Database) -> tuple[Profiles, bytes]:
+    """The profiles and the signing key that all hosts of a database have."""
+    from toolcrib.store.shared_keys import signing_key
+    from toolcrib.store.shared_profiles import read_profiles
+
+    return await database.run(read_profiles), await database.run(signing_key)
+
+
 async def build_core(
     stack: AsyncExitStack,
     paths: Paths,
@@ -151,9 +172,9 @@ async def build_core(
     settings = config.settings
     telemetry = await stack.enter_async_context(open_telemetry(os.environ))
     secrets = SecretStore(paths)
-    url = await asyncio.to_thread(connection_url, settings.database, secrets) if settings.database else ""
+    url = await _database_url(settings.database, secrets) if settings.database else ""
     database = await stack.enter_async_context(open_database(url or paths.database))
-    profiles = await database.run(read_profiles) if database.shared else {}
+    profiles, signing_key = await _shared(database) if database.shared else ({}, None)
     history = await ToolHistory.open(database, clock=clock)
     lists = await ToolLists.open(database)
     pins = await ToolPins.open(database, clock=clock)
@@ -206,11 +227,11 @@ async def build_core(
         clock=clock,
         only=frozenset(only) if only is not None else None,
         config_store=store,
-        config=overlaid(config, profiles),
+        config=_overlaid(config, profiles),
         secrets=secrets,
         database=database,
         database_url=url,
-        signing_key=await database.run(signing_key) if database.shared else None,
+        signing_key=signing_key,
         profiles=profiles,
         events=bus,
         telemetry=telemetry,

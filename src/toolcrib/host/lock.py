@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import ConfigError, HostRunning
-from toolcrib.schema.system_failures import hint_for
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 PAUSE = 0.01
@@ -62,6 +61,8 @@ def clear_disk_errors(home: Path) -> Iterator[None]:
 
 def unwritable(home: Path, error: OSError) -> ConfigError:
     """The error for a home that cannot be written."""
+    from toolcrib.schema.system_failures import hint_for
+
     return ConfigError(f"{home} cannot be written to: {error.strerror}.", hint=hint_for(error))
 
 

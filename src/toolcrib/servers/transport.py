@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from toolcrib import plugins
 from toolcrib.errors import NotFound, ToolcribError
 from toolcrib.schema.servers import SandboxPolicy
-from toolcrib.serverkit.network.policy import Resolver, system_resolver
+from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 
 if TYPE_CHECKING:
     from toolcrib.config.sections import Section

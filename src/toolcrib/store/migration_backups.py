@@ -12,7 +12,6 @@ from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import exclusive
 from toolcrib.errors import ConfigError
 from toolcrib.store.migrations import STEPS, migrate
-from toolcrib.store.snapshots import copy_database
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +47,8 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _back_up(file: Path, version: int) -> None:
+    from toolcrib.store.snapshots import copy_database  # most starts change no schema
+
     folder = file.parent / FOLDER
     make_private(folder)
     copy = folder / f"{file.stem}-v{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}{file.suffix}"

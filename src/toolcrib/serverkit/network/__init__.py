@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from toolcrib.errors import FetchFailed, NetworkRefused
     from toolcrib.serverkit.network.client import open_client
     from toolcrib.serverkit.network.fetching import Fetched, FetchLimits, fetch, read_body
-    from toolcrib.serverkit.network.policy import NetworkPolicy, Resolver
+    from toolcrib.serverkit.network.policy import NetworkPolicy
+    from toolcrib.serverkit.network.resolving import Resolver
     from toolcrib.serverkit.network.urls import endpoint_of
 
 _MODULES = {
@@ -26,7 +27,7 @@ _MODULES = {
     "Fetched": "fetching",
     "NetworkPolicy": "policy",
     "NetworkRefused": "policy",
-    "Resolver": "policy",
+    "Resolver": "resolving",
     "endpoint_of": "urls",
     "fetch": "fetching",
     "open_client": "client",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import re
-import socket
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from toolcrib.errors import FetchFailed, NetworkRefused, UsageError
 from toolcrib.serverkit.network.addresses import AddressKind, kind_of
-
-Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a host name, in the order to try; raises `OSError` if there are none."""
+from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 
 DEFAULT_PORTS = frozenset({80, 443, 8080, 8443})
 """Ports of web servers. Others belong to mail, databases and caches, some of which obey an HTTP request."""
@@ -26,12 +21,6 @@ _DESCRIPTIONS: dict[AddressKind, str] = {
     "private": "a private network",
     "reserved": "an address that is not on the public internet",
 }
-
-
-async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """The addresses that the operating system finds."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import httpx2
 
 from toolcrib.errors import AuthRequired, FetchFailed, NetworkRefused
 from toolcrib.serverkit.network.addresses import AddressKind, kind_of
-from toolcrib.serverkit.network.policy import NetworkPolicy, Resolver, is_address, shown, system_resolver
+from toolcrib.serverkit.network.policy import NetworkPolicy, is_address, shown
 from toolcrib.serverkit.network.proxies import environment_proxy, is_local
+from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.network.urls import origin, parse_url, port_of, raw_host
 
 

@@ -16,8 +16,8 @@ import httpx2
 from toolcrib.errors import FetchFailed, NetworkRefused
 from toolcrib.serverkit.network.client import GuardedTransport
 from toolcrib.serverkit.network.fetching import FetchLimits, read_body
-from toolcrib.serverkit.network.policy import Resolver, system_resolver
 from toolcrib.serverkit.network.proxies import environment_proxy
+from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.network.short_reads import read_in_short_steps
 from toolcrib.servers.remote.named_hosts import named_policies, refused, same_origin
 

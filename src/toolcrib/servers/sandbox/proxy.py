@@ -17,14 +17,8 @@ from fnmatch import fnmatchcase
 from urllib.parse import SplitResult, urlsplit
 
 from toolcrib.errors import FetchFailed, NetworkRefused
-from toolcrib.serverkit.network.policy import (
-    NetworkPolicy,
-    Resolver,
-    canonical_host,
-    endpoint,
-    shown,
-    system_resolver,
-)
+from toolcrib.serverkit.network.policy import NetworkPolicy, canonical_host, endpoint, shown
+from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.servers.sandbox.own_ports import is_own
 
 HEAD_BYTES = 64 * 1024

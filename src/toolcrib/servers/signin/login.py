@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 
 from toolcrib.errors import AuthRequired, UsageError
-from toolcrib.serverkit.network.policy import Resolver, system_resolver
+from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.redirect_listener import RedirectListener, listen
 from toolcrib.servers.remote.client import open_client
 from toolcrib.servers.remote.named_hosts import check_named
