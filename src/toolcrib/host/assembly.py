@@ -25,6 +25,7 @@ from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
     from toolcrib.host.chat_services import ChatServices
+    from toolcrib.host.sign_ins import SignIns
     from toolcrib.host.workflows import Workflows
 
 
@@ -88,6 +89,7 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
         pages=await PageKeys.open(database, clock=clock),
         lazy_chats=Lazy(lambda: _open_chats(host)),
         lazy_workflows=Lazy(lambda: _open_workflows(host)),
+        lazy_sign_ins=Lazy(_open_sign_ins),
     )
     # Before the database closes, so that calls under way can still be recorded.
     stack.push_async_callback(host.servers.close)
@@ -95,7 +97,7 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
     stack.push_async_callback(_close_workflows, host)
     stack.push_async_callback(host.installs.removals.close)
     stack.push_async_callback(host.installs.setups.close)
-    stack.push_async_callback(host.sign_ins.close)
+    stack.push_async_callback(_close_sign_ins, host)
     approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
         WaitingChanged()
     )
@@ -114,6 +116,17 @@ def _open_workflows(host: Host) -> Workflows:
     from toolcrib.host.workflows import Workflows
 
     return Workflows(host)
+
+
+def _open_sign_ins() -> SignIns:
+    from toolcrib.host.sign_ins import SignIns
+
+    return SignIns()
+
+
+async def _close_sign_ins(host: Host) -> None:
+    if host.lazy_sign_ins.opened is not None:
+        await host.lazy_sign_ins.opened.close()
 
 
 async def _close_workflows(host: Host) -> None:

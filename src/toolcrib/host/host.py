@@ -20,7 +20,6 @@ from toolcrib.host.approvals import Approvals
 from toolcrib.host.core import HostCore
 from toolcrib.host.installs import Installs
 from toolcrib.host.screening import other_names
-from toolcrib.host.sign_ins import SignIns
 from toolcrib.host.toolset import Toolset
 from toolcrib.lazy import Lazy
 from toolcrib.schema.approvals import Mode
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import User
     from toolcrib.host.chat_services import ChatServices
+    from toolcrib.host.sign_ins import SignIns
     from toolcrib.host.workflows import Workflows
     from toolcrib.llm.model import Model
     from toolcrib.servers.trial import StepResult, TrialResult
@@ -64,10 +64,9 @@ class Host:
     """Every call that was made."""
     pages: PageKeys = field(repr=False)
     """The browsers that may use the page."""
-    sign_ins: SignIns = field(default_factory=SignIns, repr=False)
-    """Sign-ins of accounts that wait for the user in a browser."""
     lazy_chats: Lazy[ChatServices] = field(repr=False)
     lazy_workflows: Lazy[Workflows] = field(repr=False)
+    lazy_sign_ins: Lazy[SignIns] = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file is not in effect; None if it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
@@ -86,6 +85,11 @@ class Host:
     def workflows(self) -> Workflows:
         """Workflows and their runs; opened on first use."""
         return self.lazy_workflows.value
+
+    @property
+    def sign_ins(self) -> SignIns:
+        """Sign-ins of accounts that wait for the user in a browser."""
+        return self.lazy_sign_ins.value
 
     @property
     def servers(self) -> Pool:

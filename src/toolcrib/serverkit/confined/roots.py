@@ -24,7 +24,6 @@ from toolcrib.serverkit.confined.walk import (
     link_target,
 )
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.own_mounts import contains_mounts, shows_own
 from toolcrib.serverkit.own_places import (
     is_home,
     is_own_file,
@@ -293,6 +292,8 @@ def _own_refusal(name: str) -> ToolFailure:
 
 def _is_mounted(root: Root, names: tuple[str, ...]) -> bool:
     """Whether a mount shows files of our own there."""
+    from toolcrib.serverkit.own_mounts import contains_mounts, shows_own
+
     return contains_mounts(root.real) and shows_own(root.real, names)
 
 
