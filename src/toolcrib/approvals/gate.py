@@ -10,6 +10,7 @@ import itertools
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -104,10 +105,15 @@ class ApprovalGate:
         self._preview = preview
         self._scope_of = scope_of
         self._plain = Facts(ours=False, protected=self._protected)
-        modules = [(name, plugins.find(RULES, name)) for name in plugins.names(RULES)]
-        self._modules = [cast("RuleModule", module) for _, module in modules]
-        self._has_foreign_rules = any(module.__package__ != RULES for _, module in modules)
+        self._has_foreign_rules = bool(plugins.names_elsewhere(RULES))
+        if self._has_foreign_rules:
+            _ = self._modules  # one that cannot be loaded fails the start
         self._ids = map(f"{secrets.token_hex(4)}-{{:x}}".format, itertools.count(1))
+
+    @cached_property
+    def _modules(self) -> list[RuleModule]:
+        """The built-in rules and those of other packages."""
+        return [cast("RuleModule", plugins.find(RULES, name)) for name in plugins.names(RULES)]
 
     def adopt(self, settings: ApprovalSettings) -> None:
         self.mode = settings.mode
