@@ -7,12 +7,15 @@ import gc
 import json
 import os
 import signal
+import ssl
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import hypothesis
 import pytest
 
@@ -29,6 +32,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # An example that took long was not slow: the machine had something else to do.
 hypothesis.settings.register_profile("toolcrib", deadline=None)
 hypothesis.settings.load_profile("toolcrib")
+
+
+_load_certificates = httpcore2.default_ssl_context
+"""Reads the system's certificates, which takes every new HTTP client 50 ms, also one that never uses TLS."""
+
+
+@cache
+def _certificates_of(file: str | None, folder: str | None, trust_env: bool) -> ssl.SSLContext:
+    return _load_certificates(_trust_env=trust_env)
+
+
+def _certificates(*, _trust_env: bool = True) -> ssl.SSLContext:
+    """Once for each setting of the environment."""
+    return _certificates_of(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"), _trust_env)
+
+
+httpcore2.default_ssl_context = _certificates
 
 
 LONGEST = ("web", "servers/installers", "cli", "gateway", "servers")

@@ -47,9 +47,17 @@ def _news() -> jsonschema_rs.Draft202012Validator:
 
 def _closed(schema: Any) -> jsonschema_rs.Draft202012Validator:
     """The schema, where objects have no other keys than those that are named."""
-    document = deepcopy({**schema, "components": {"schemas": contract().types}})
+    document = deepcopy(schema)
     _close(document)
-    return jsonschema_rs.Draft202012Validator(document)
+    return jsonschema_rs.Draft202012Validator({**document, "components": {"schemas": _types()}})
+
+
+@cache
+def _types() -> Any:
+    """The shared types, closed once."""
+    types = deepcopy(contract().types)
+    _close(types)
+    return types
 
 
 def _close(schema: Any) -> None:
