@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import shutil
@@ -47,7 +46,7 @@ def check_bundle() -> None:
 def browsing(*, scrollbars: bool = False) -> Iterator[Browser]:
     """One browser, whose scrollbars are hidden unless `scrollbars` is set.
 
-    Only where all tests are plain functions, or in `resting`: no other loop of asyncio can run beside it.
+    Only where all tests are plain functions: asyncio's own loop cannot run beside it.
     """
     check_bundle()
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -61,19 +60,6 @@ def browsing(*, scrollbars: bool = False) -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
-
-
-@contextmanager
-def resting(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Put the browser's event loop aside, so that tests can run loops of their own in this thread.
-
-    It stands still anyway while no function of the browser is called, but asyncio takes it for running.
-    """
-    asyncio._set_running_loop(None)
-    try:
-        yield
-    finally:
-        asyncio._set_running_loop(loop)
 
 
 class Complaints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
-from tests.web.browsing import DEADLINE_MS, WIDE, Complaints, browsing, keep_picture, resting, sign_in
+from tests.web.browsing import DEADLINE_MS, WIDE, Complaints, browsing, keep_picture, sign_in
 from tests.web.running import Crib
 from tests.web.vendor import Vendor, vendor
 
@@ -43,22 +42,11 @@ def crib() -> Iterator[Crib]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def resting_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """One for all tests of a process, with its event loop, which `browser` wakes."""
-    with browsing() as found:
-        loop = asyncio.get_running_loop()
-        with resting(loop):
-            yield found, loop
-
-
 @pytest.fixture(scope="module")
-def browser(resting_browser: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
-    """Awake for a module, whose tests are plain functions."""
-    found, loop = resting_browser
-    asyncio._set_running_loop(loop)
-    yield found
-    asyncio._set_running_loop(None)
+def browser() -> Iterator[Browser]:
+    """One for all tests of a module."""
+    with browsing() as found:
+        yield found
 
 
 @pytest.fixture
