@@ -81,7 +81,7 @@ def run(part: str, rounds: int) -> tuple[Any, str]:
         rounds_of = agent.measure()
         return rounds_of, agent.table(rounds_of)
     if part == "neighbours":
-        beside = neighbours.measure(rounds * 100)
+        beside = dict(neighbours.measure(rounds * 100))
         return beside, neighbours.table(beside)
     if part == "pages":
         extracted = pages.measure(max(3, rounds // 4))

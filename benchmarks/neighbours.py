@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,10 +42,12 @@ PAUSE = 0.001
 """Seconds between calls: a neighbour that is used, not one that is loaded."""
 
 
-def measure(calls: int = CALLS, ways: tuple[str, ...] = tuple(WAYS)) -> dict[str, Any]:
+def measure(calls: int, ways: Iterable[str] = tuple(WAYS)) -> Iterator[tuple[str, dict[str, Any]]]:
     """By way and kind: p50 and p99 in milliseconds alone and beside it, and the flooding server's state."""
     os.environ["TOOLCRIB_TRUST_CONFIG"] = "1"
-    return {f"{way} {kind}": asyncio.run(_measure(way, kind, calls)) for way in ways for kind in WAYS[way]}
+    for way in ways:
+        for kind in WAYS[way]:
+            yield f"{way} {kind}", asyncio.run(_measure(way, kind, calls))
 
 
 async def _measure(way: str, kind: str, calls: int) -> dict[str, Any]:
@@ -110,19 +112,19 @@ def _entry(*args: str, **keys: Any) -> dict[str, Any]:
     return {"command": sys.executable, "args": list(args), **keys}
 
 
+HEAD = """\
+| beside | p50 alone | p50 | p99 alone | p99 | ratio of p99 | its state |
+|---|---|---|---|---|---|---|"""
+
+
+def _row(kind: str, figures: dict[str, Any]) -> str:
+    alone, beside = figures["alone"], figures["beside"]
+    times = f"{alone['p50']} | {beside['p50']} | {alone['p99']} | {beside['p99']}"
+    return f"| {kind} | {times} | {beside['p99'] / alone['p99']:.1f} | {figures['state']} |"
+
+
 def table(found: dict[str, Any]) -> str:
-    lines = [
-        "| beside | p50 alone | p50 | p99 alone | p99 | ratio of p99 | its state |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for kind, one in found.items():
-        alone, beside = one["alone"], one["beside"]
-        ratio = beside["p99"] / alone["p99"]
-        lines.append(
-            f"| {kind} | {alone['p50']} | {beside['p50']} | {alone['p99']} | {beside['p99']} | "
-            f"{ratio:.1f} | {one['state']} |"
-        )
-    return "\n".join(lines)
+    return "\n".join([HEAD, *(_row(kind, figures) for kind, figures in found.items())])
 
 
 def main() -> None:
@@ -133,8 +135,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--ways", default=",".join(WAYS))
     options = parser.parse_args()
-    found = measure(options.calls, tuple(options.ways.split(",")))
-    print(json.dumps(found, indent=2) if options.json else table(found))
+    found = measure(options.calls, options.ways.split(","))
+    if options.json:
+        print(json.dumps(dict(found), indent=2))
+        return
+    print(HEAD)
+    for kind, figures in found:
+        print(_row(kind, figures), flush=True)
 
 
 if __name__ == "__main__":

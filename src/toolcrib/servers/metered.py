@@ -17,7 +17,7 @@ from toolcrib.servers.transport import LinkContext
 
 T = TypeVar("T")
 
-SLICE = 0.002
+SLICE = 0.001
 """Seconds of work before others get their turn."""
 EXCHANGE = 0.02
 """Free seconds of a request that we make: its connection, its headers and a small answer."""

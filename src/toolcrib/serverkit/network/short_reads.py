@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable
+from time import thread_time
 from typing import Any
 
 import httpcore2
 import httpx2
 
+SHORTEST_READ = 2 * 1024
 LONGEST_READ = 8 * 1024
+SHORT_WORK, LONG_WORK = 0.0005, 0.001
+"""Seconds of work after a read that make the next ones longer or shorter."""
 _Options = Iterable[httpcore2.SOCKET_OPTION] | None
 
 
@@ -46,9 +50,22 @@ class ShortReads(httpcore2.AsyncNetworkBackend):
 class _ShortReadStream(httpcore2.AsyncNetworkStream):
     def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
         self._inner = inner
+        self._size = SHORTEST_READ
+        self._read_at = 0.0
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return await self._inner.read(min(max_bytes, LONGEST_READ), timeout)
+        if self._read_at:
+            self._adapt(thread_time() - self._read_at)
+        data = await self._inner.read(min(max_bytes, self._size), timeout)
+        self._read_at = thread_time()
+        return data
+
+    def _adapt(self, work: float) -> None:
+        """Read less at once from a server whose data takes long to parse."""
+        if work > LONG_WORK:
+            self._size = SHORTEST_READ
+        elif work < SHORT_WORK:
+            self._size = min(LONGEST_READ, 2 * self._size)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         await self._inner.write(buffer, timeout)

@@ -84,6 +84,15 @@ class Child:
         if not self._outputs[0].is_closing():
             self._outputs[0].resume_reading()
 
+    def limit_reads(self, size: int) -> None:
+        """Read at most so many bytes of its output at once.
+
+        A process that fills its pipe works as long as it takes to fill what was read, and others wait for the
+        processor meanwhile.
+        """
+        with contextlib.suppress(AttributeError):  # other event loops than asyncio's own
+            self._outputs[0].max_size = size  # type: ignore[attr-defined]
+
     def close(self) -> None:
         """Close the pipes; the process must have ended."""
         self.close_input()

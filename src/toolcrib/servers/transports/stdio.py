@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 
 TRAITS = Traits(spawns=True)
 
-PIECE = 8 * 1024
+PIECE = 2 * 1024
+USUAL_READ = 256 * 1024
+"""Bytes that asyncio reads at once."""
 FEW = 8
 """A chunk of more bytes and lines than these is handled piece by piece; most chunks are one line."""
-SLICE = 0.002
-"""Seconds of work before others get their turn."""
+SLICE = 0.001
+"""Seconds of work before others get their turn: the fastest calls take a fifth of it."""
+REPLY = 0.0002
+"""Seconds that answering a request of the server takes, in a task of its own."""
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last output may still arrive."""
 LONGEST_JUNK = 2 * LONGEST_LINE
@@ -67,13 +71,13 @@ class StdioLink:
         """Lines received while a large one is parsed in a thread."""
         self._backlog: deque[bytes] = deque()
         """Output that was read and not handled yet: the server floods, or others get their turn."""
-        self._meter = FlowMeter(context.on_flood)
+        self._meter = FlowMeter(self._flooded)
         self._calm_check: asyncio.TimerHandle | None = None
         self._expected = 0
         """Answers that may still come."""
         self._paused = 0
         """Reasons not to read."""
-        self._unasked = self._handled = 0
+        self._unasked = self._handled = self._requests = 0
         """Lines since the last look, and those of them that nobody asked for."""
         self._reading: asyncio.Task[None] | None = None
         self._loss: ToolcribError | None = None
@@ -164,7 +168,9 @@ class StdioLink:
     def _charge(self, began: float) -> float:
         """Charge the time since then for the lines that nobody asked for; returns how long to pause."""
         unasked, self._unasked = self._unasked, 0
-        return self._meter.spend((time.perf_counter() - began) * unasked / max(self._handled, unasked))
+        replies, self._requests = self._requests * REPLY, 0
+        seconds = (time.perf_counter() - began) * unasked / max(self._handled, unasked)
+        return self._meter.spend(seconds + replies)
 
     def _refuse_line(self) -> None:
         megabytes = self._context.max_message_bytes >> 20
@@ -178,6 +184,11 @@ class StdioLink:
             self._calm_check = self._calm_check or self._loop.call_later(CALM, self._check_calm)
         else:
             self._loop.call_soon(self._go_on)
+
+    def _flooded(self, flooding: bool) -> None:
+        if self._child is not None:
+            self._child.limit_reads(PIECE if flooding else USUAL_READ)
+        self._context.on_flood(flooding)
 
     def _check_calm(self) -> None:
         """A server that falls silent has calmed down too."""
@@ -271,6 +282,7 @@ class StdioLink:
                 self._expected -= 1
             else:
                 self._unasked += 1
+                self._requests += "id" in message and "method" in message
             self._inbox.receive(message)
 
     def _receive(self, messages: Sequence[Message]) -> None:
@@ -281,6 +293,7 @@ class StdioLink:
                 self._expected -= 1
             else:
                 self._unasked += 1
+                self._requests += "id" in message and "method" in message
             self._inbox.receive(message)
 
     def _reject(self, line: bytes | bytearray, error: NotAMessage) -> None:
