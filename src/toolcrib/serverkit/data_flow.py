@@ -23,13 +23,15 @@ class DataFlow(NamedTuple):
 def is_scoped(definition: Mapping[str, Any]) -> bool:
     """Whether a tool says what each call acts on; such calls need approval once for each scope."""
     meta = definition.get("_meta")
-    return isinstance(meta, Mapping) and meta.get(SCOPED) is True
+    return bool(meta) and isinstance(meta, Mapping) and meta.get(SCOPED) is True
 
 
 def data_flow(definition: Mapping[str, Any]) -> DataFlow | None:
     """What a tool declares; None if nothing."""
     meta = definition.get("_meta")
-    declared = meta.get(DATA_FLOW) if isinstance(meta, Mapping) else None
+    if not meta or not isinstance(meta, Mapping):
+        return None
+    declared = meta.get(DATA_FLOW)
     if not isinstance(declared, Mapping):
         return None
     reach = declared.get("reach")
