@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,16 @@ async def test_rules_are_there_again_after_a_restart(tmp_path: Path) -> None:
 
     async with open_database(tmp_path / "x.db") as database:
         assert (await ApprovalRules.open(database, clock=Noon())).active == (kept,)
+
+
+async def test_a_change_is_on_disk_once_it_was_waited_for(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "x.db") as database:
+        rules = await ApprovalRules.open(database, clock=Noon())
+        with closing(sqlite3.connect(tmp_path / "x.db")) as reader:
+            for count in range(1, 21):
+                rules.add(Rule(effect="deny", server=f"web-{count}"))
+                await rules.stored()
+                assert reader.execute("SELECT count(*) FROM approval_rules").fetchone() == (count,)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ Reply = Mapping[str, Any]
 class OpenQuestion:
     question: UserQuestion
     reply: asyncio.Future[Reply] = field(repr=False)
+    taken: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    """Set once the reply was read, or the question withdrawn."""
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -50,12 +52,13 @@ class OpenQuestions:
             return await asked.reply
         finally:
             self._open.pop(question.id, None)
+            asked.taken.set()
             self.on_change()
 
     def waiting(self) -> list[OpenQuestion]:
         return list(self._open.values())
 
-    def decide(self, question_id: str, reply: Reply) -> None:
+    def decide(self, question_id: str, reply: Reply) -> OpenQuestion:
         """Answer a question; raises `NotFound` if it is not open."""
         asked = self._open.get(question_id)
         if asked is None or asked.reply.done():
@@ -63,6 +66,7 @@ class OpenQuestions:
                 f"There is no open question {question_id!r}.", hint="It was answered, or its call has ended."
             )
         asked.reply.set_result(reply)
+        return asked
 
 
 NOBODY = -32601

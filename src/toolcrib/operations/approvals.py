@@ -111,7 +111,8 @@ async def chat_reply(
     reply: dict[str, Any] = {"action": action}
     if content is not None:
         reply["content"] = content
-    host.chats.questions.decide(id, reply)
+    await host.chats.questions.decide(id, reply).taken.wait()
+    await host.approvals.policy.rules.stored()  # the answer may have made one
     return {"id": id}
 
 

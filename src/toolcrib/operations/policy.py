@@ -90,6 +90,7 @@ async def policy_add(host: Host, *, rule: JsonObject) -> RuleShown:
     """Add an approval rule after checking its examples."""
     checked = check_rule(rule)
     host.approvals.policy.rules.add(checked)
+    await host.approvals.policy.rules.stored()
     return rule_shown(checked)
 
 
@@ -128,6 +129,7 @@ async def policy_edit(host: Host, id: str, *, rule: JsonObject) -> RuleShown:
     checked = check_rule(rule)
     if not host.approvals.policy.rules.replace(id, checked):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
+    await host.approvals.policy.rules.stored()
     return rule_shown(checked)
 
 
@@ -139,6 +141,7 @@ async def policy_switch(host: Host, id: str, enabled: bool) -> RuleSwitched:
     """
     if not host.approvals.policy.rules.switch(id, enabled):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
+    await host.approvals.policy.rules.stored()
     return {"id": id, "enabled": enabled}
 
 
@@ -151,4 +154,5 @@ async def policy_remove(host: Host, id: str) -> RuleRemoved:
     known = {rule.id: rule for rule, _ in host.approvals.policy.rules.listed()}.get(id)
     if not host.approvals.policy.rules.remove(id):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
+    await host.approvals.policy.rules.stored()
     return {"id": id, "removed": True, "rule": None if known is None else rule_shown(known)}

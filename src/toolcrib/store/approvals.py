@@ -6,6 +6,7 @@ continues.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+STORED_WITHIN = 2.0
+"""Seconds; a change that a stalled database has not stored by then is stored later."""
+
+
 class ApprovalRules:
     """Created by `open`."""
 
@@ -47,6 +52,7 @@ class ApprovalRules:
         self._broken = broken
         self._clock = clock
         self._changes = 0
+        self._last_write: Future[None] | None = None
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
@@ -116,9 +122,13 @@ class ApprovalRules:
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
         self._changes += 1
-        self._database.keep(lambda connection: _execute(connection, statement, row)).add_done_callback(
-            _take_in
-        )
+        self._last_write = self._database.keep(lambda connection: _execute(connection, statement, row))
+        self._last_write.add_done_callback(_take_in)
+
+    async def stored(self) -> None:
+        """Wait until the changes so far are stored; they are written in order."""
+        if self._last_write is not None and not self._last_write.done():
+            await asyncio.wait({asyncio.wrap_future(self._last_write)}, timeout=STORED_WITHIN)
 
 
 class ApprovalRequests:
