@@ -90,7 +90,9 @@ class RunQuestions:
         choices = question["choices"]
         await keys.settle()
         typed = await keys.line(f"  {' / '.join(choices)}: ")
-        chosen = next((one for one in choices if typed and one.lower().startswith(typed.lower())), None)
+        chosen = next(
+            (choice for choice in choices if typed and choice.lower().startswith(typed.lower())), None
+        )
         if chosen is None:
             note("  Not answered. It waits; answer it here, in the page, or with: toolcrib workflow answer")
             return

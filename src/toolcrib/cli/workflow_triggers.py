@@ -75,14 +75,14 @@ async def triggers(surface: Surface, name: str) -> None:
         return
     rows = [
         [
-            one["workflow"],
-            str(one["index"]),
-            one["state"],
-            revealed(_sentence(one)),
-            one["next"] or "",
-            _last(one),
+            trigger["workflow"],
+            str(trigger["index"]),
+            trigger["state"],
+            revealed(_sentence(trigger)),
+            trigger["next"] or "",
+            _last(trigger),
         ]
-        for one in found
+        for trigger in found
     ]
     show_table(["WORKFLOW", "INDEX", "STATE", "STARTS", "NEXT", "LAST"], rows, right=(1,))
 

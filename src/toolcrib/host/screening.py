@@ -78,7 +78,7 @@ class Screening:
         from toolcrib.tools.scanner import scan  # its patterns take long to compile, and few hosts need them
 
         tools = self._registry.snapshot.tools.values()
-        own = {name for one in tools if one.server == server for name in (one.name, one.definition.name)}
+        own = {name for tool in tools if tool.server == server for name in (tool.name, tool.definition.name)}
         own |= {definition.name for definition in definitions.values()}
         others = other_names(self._registry, server)
         return [bool(scan(definition.raw, own=own, others=others)) for definition in definitions.values()]

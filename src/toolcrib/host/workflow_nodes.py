@@ -11,8 +11,8 @@ from toolcrib.workflows.graph.node_types import AnyNodeType, node_types
 @cache
 def described_types() -> list[dict[str, Any]]:
     """Every kind of node, by group and name."""
-    found = sorted(node_types().values(), key=lambda one: (one.group, one.name))
-    return [_described(one) for one in found]
+    found = sorted(node_types().values(), key=lambda node: (node.group, node.name))
+    return [_described(node) for node in found]
 
 
 def _described(node: AnyNodeType) -> dict[str, Any]:

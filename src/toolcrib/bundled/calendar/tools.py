@@ -173,7 +173,7 @@ def _free_busy(session: CalendarSession, window: Window, found: dict[str, Any]) 
     ]
     known = [span for each in found.values() if not isinstance(each, str) for span in each]
     free = free_between(known, window)
-    lines = [f"{one['who']}: {one['problem'] or _spans(found[one['who']], session)}" for one in busy]
+    lines = [f"{row['who']}: {row['problem'] or _spans(found[row['who']], session)}" for row in busy]
     lines.append(f"Free: {_spans(free, session)}")
     result = FreeBusyResult(
         account=session.account.name,

@@ -50,7 +50,7 @@ async def move(surface: Surface, target: str, merge: bool) -> None:
         result = await moving.run(merge=merge)
     if surface.answer(_as_json(plan, result)):
         return
-    added = sum(one.added for one in result.copied)
+    added = sum(copied.added for copied in result.copied)
     say(f"{added} rows and {result.profiles} profiles or tokens are now in {plan.target}.")
     if result.backup is not None:
         note(f"The earlier file is now {result.backup}")
@@ -66,7 +66,7 @@ def _show(plan: MovePlan) -> None:
 
 
 def _as_json(plan: MovePlan, result: MoveResult | None) -> dict[str, Any]:
-    added = {one.table: one.added for one in result.copied} if result else {}
+    added = {copied.table: copied.added for copied in result.copied} if result else {}
     return {
         "from": plan.source,
         "to": plan.target,

@@ -28,7 +28,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--allow-scripts", "scripts", metavar="FOLDER", help="Let clients run shell commands, in this folder."
 )
 @click.option("--stop-key", metavar="KEYS", help='Stops all input; ctrl+alt+escape by default, "" for none.')
-@click.option("--no-token", is_flag=True, help="Let in every program on this machine, for other clients.")
+@click.option(
+    "--no-token", is_flag=True, help="Accept calls of every program on this machine, for other clients."
+)
 @click.option("--tls-cert", "certificate", type=_FILE, help="A certificate (PEM); other addresses need it.")
 @click.option("--tls-key", "key", type=_FILE, help="The certificate's private key (PEM).")
 def serve(

@@ -44,12 +44,12 @@ async def list_(surface: Surface) -> None:
         return
     rows = [
         [
-            one["name"],
-            str(one["nodes"]),
-            _problem_count(one["problems"]),
-            one["description"].partition("\n")[0],
+            workflow["name"],
+            str(workflow["nodes"]),
+            _problem_count(workflow["problems"]),
+            workflow["description"].partition("\n")[0],
         ]
-        for one in found
+        for workflow in found
     ]
     show_table(["NAME", "NODES", "STATE", "DESCRIPTION"], rows, right=(1,))
 
