@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from tests.web.browsing import sign_in
 from tests.web.chatting import FIELD, ask, card, choose_mode, question, said
 from tests.web.running import DEADLINE, Crib
 from tests.web.vendor import Say, Vendor, call
+from tests.web.waiting import until
 
 SLEEP = ("box__sleep", {"seconds": 300})
 WRITE = "filesystem__write_file"
@@ -129,7 +129,7 @@ def test_a_command_that_is_stopped_ends_with_its_children(project: Path, model: 
     choose_mode(chat, "Never ask")
     ask(chat, "Wait.")
     expect(card(chat, "run_command").locator(".status")).to_have_text("Running")
-    _wait_for(project / "started")
+    until((project / "started").exists)
     card(chat, "run_command").get_by_role("button", name="Stop run_command").click()
 
     expect(said(chat, "Never mind.")).to_be_visible()
@@ -266,10 +266,3 @@ def test_a_call_waits_while_another_one_is_asked_about(model: Vendor, chat: Page
 
     expect(said(chat, "Both were said.")).to_be_visible()
     expect(card(chat, "echo").locator(".status")).to_have_text(["Done", "Done"])
-
-
-def _wait_for(file: Path) -> None:
-    until = time.monotonic() + DEADLINE
-    while not file.exists():
-        assert time.monotonic() < until, f"Waited too long for {file}."
-        time.sleep(0.05)

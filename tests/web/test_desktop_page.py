@@ -17,6 +17,7 @@ from tests.web.chatting import ask, card, question, said
 from tests.web.layout import faults_of_layout
 from tests.web.running import Crib
 from tests.web.vendor import Call, Say, Vendor, call
+from tests.web.waiting import until
 from toolcrib.bundled.desktop import create
 
 pytestmark = [
@@ -98,7 +99,7 @@ def test_a_chat_writes_a_letter_in_an_editor_and_saves_it(
     assert mark["y"] + mark["height"] <= frame["y"] + frame["height"] + 5
     assert not file.exists()
     live = page.get_by_role("region", name="The screen of desktop")
-    before = picture(live.locator("img"))
+    before = live.locator("img").get_attribute("src") or ""
     for width in (WIDE, NARROW):
         page.set_viewport_size(width)
         assert faults_of_layout(page) == []
@@ -108,9 +109,9 @@ def test_a_chat_writes_a_letter_in_an_editor_and_saves_it(
     allow(page, "Control the window “Save As” (Mousepad)?")
 
     expect(said(page, "The letter is saved.")).to_be_visible()
-    assert file.read_text().rstrip("\n") == "Dear Ada"
+    until(lambda: file.exists() and file.read_text().rstrip("\n") == "Dear Ada", model.results)
     expect(card(page, "take_screenshot").locator("img")).to_be_visible()
-    assert picture(live.locator("img")) != before
+    expect(live.locator("img")).not_to_have_attribute("src", before)
 
     page.goto(f"{crib.base}/activity?words=tool:write_element_value")
     page.locator("tbody tr", has_text="write_element_value").last.click()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from tests.web.adding import (
 from tests.web.browsing import Complaints
 from tests.web.npm_registry import Package, Registry, npm_registry
 from tests.web.running import Crib
+from tests.web.waiting import until
 
 pytestmark = pytest.mark.acceptance
 
@@ -134,10 +134,7 @@ def test_it_ends_with_the_host(crib: Crib, registry: Registry, begun: Page, comp
     pid = crib.told["pid"]
     crib.stop()
 
-    until = time.monotonic() + 60
-    while Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until(lambda: not Path(f"/proc/{pid}").exists())
     assert not list((crib.home / "data").rglob("tiny/versions/*/package.json"))
 
 

@@ -7,7 +7,6 @@ import re
 import signal
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +16,9 @@ from playwright.sync_api import Page, expect
 from tests.llm.wire import openai_chat
 from tests.web.browsing import Complaints, sign_in
 from tests.web.chatting import ask, card, said
-from tests.web.running import DEADLINE, Crib, Failed
+from tests.web.running import Crib, Failed
 from tests.web.vendor import Cut, Say, Vendor, call
+from tests.web.waiting import until
 from toolcrib.config.paths import find_paths
 
 STORY = "Once upon a time there was a crib. It lent its tools to whoever asked for them politely."
@@ -33,14 +33,6 @@ def stored(crib: Crib, kind: str) -> list[dict[str, Any]]:
     with sqlite3.connect(find_paths(crib.home).database) as connection:
         rows = connection.execute("SELECT body FROM chat_entries WHERE kind = ? ORDER BY position", (kind,))
         return [json.loads(body) for (body,) in rows]
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Look again and again: what another process writes tells nobody."""
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def kill(crib: Crib) -> None:
