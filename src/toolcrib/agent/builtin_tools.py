@@ -68,8 +68,8 @@ NAMES = frozenset({SEARCH, READ})
 
 def found_result(found: list[FoundTool], total: int) -> ToolResult:
     listed = [
-        {"name": one.tool.name, "description": one.tool.definition.description[:_LONGEST_DESCRIPTION]}
-        for one in found
+        {"name": hit.tool.name, "description": hit.tool.definition.description[:_LONGEST_DESCRIPTION]}
+        for hit in found
     ]
     note = "They can be called now." if listed else f"None of {total} tools matches. Try other words."
     return _text(json.dumps({"tools": listed, "note": note}, ensure_ascii=False))

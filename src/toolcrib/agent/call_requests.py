@@ -129,11 +129,11 @@ def read_request(params: Payload) -> CompletionRequest:
     limit, temperature = params.get("maxTokens"), params.get("temperature")
     stop = params.get("stopSequences")
     return CompletionRequest(
-        messages=[_message(one) for one in messages],
+        messages=[_message(message) for message in messages],
         system=str(params.get("systemPrompt") or ""),
         max_tokens=min(limit, MOST_TOKENS) if isinstance(limit, int) and limit > 0 else 1024,
         temperature=float(temperature) if isinstance(temperature, int | float) else None,
-        stop=tuple(str(one) for one in stop) if isinstance(stop, list) else (),
+        stop=tuple(str(sequence) for sequence in stop) if isinstance(stop, list) else (),
     )
 
 

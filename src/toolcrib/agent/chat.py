@@ -106,7 +106,7 @@ class Took:
     """Tokens of the last request and its answer, as counted by the vendor; 0 if unknown."""
 
     def __add__(self, other: Took) -> Took:
-        known = [one for one in (self.cost, other.cost) if one is not None]
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Took(
             model=other.model or self.model,
             ending=other.ending or self.ending,
@@ -167,7 +167,12 @@ class Chat:
     def used(self) -> list[str]:
         """The tools that were called, latest first, each once."""
         said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
-        calls = [call.name for one in said if isinstance(one, FromModel) for call in reversed(one.calls)]
+        calls = [
+            call.name
+            for message in said
+            if isinstance(message, FromModel)
+            for call in reversed(message.calls)
+        ]
         return list(dict.fromkeys(calls))
 
     def ran(self) -> list[ToolUse]:
@@ -180,7 +185,7 @@ class Chat:
                 asked = {call.id: call for call in message.calls}
             pairs = [(entry.call, entry.answer)] if isinstance(entry, ByHand) else []
             if isinstance(message, FromTools):
-                pairs = [(asked[one.id], one) for one in message.answers if one.id in asked]
+                pairs = [(asked[answer.id], answer) for answer in message.answers if answer.id in asked]
             for call, answer in pairs:
                 if answer.ran and answer.outcome not in NEVER_RAN:
                     found[f"{call.name} {sorted(map(str, call.arguments.items()))}"] = call
@@ -189,7 +194,9 @@ class Chat:
     @property
     def unfinished(self) -> bool:
         """Whether its latest answer ended early and can be continued."""
-        told = (one for one in reversed(self.entries) if isinstance(one, Said | Partial | Continued | Took))
+        told = (
+            entry for entry in reversed(self.entries) if isinstance(entry, Said | Partial | Continued | Took)
+        )
         last = next(told, None)
         if isinstance(last, Took):
             return last.ending != "answered"
@@ -216,8 +223,8 @@ SHORT = 400
 
 def shown(entries: Sequence[Entry]) -> list[Message]:
     """The messages of these entries after compaction, every call with its answer."""
-    summary = next((one for one in reversed(entries) if isinstance(one, Summary)), None)
-    short_before = max((one.covers for one in entries if isinstance(one, Shortened)), default=0)
+    summary = next((entry for entry in reversed(entries) if isinstance(entry, Summary)), None)
+    short_before = max((entry.covers for entry in entries if isinstance(entry, Shortened)), default=0)
     messages: list[Message] = []
     if summary is not None:
         messages.append(FromUser(parts=(Text(summary.text),)))

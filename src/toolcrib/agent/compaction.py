@@ -90,7 +90,9 @@ def size(chat: Chat, tools: int, measured: MeasuredContext | None) -> int:
     since = chat.entries[measured.entries :]
     if any(isinstance(entry, Shortened | Summary) for entry in since):
         return estimate
-    return max(estimate, measured.tokens + weight([one.message for one in since if isinstance(one, Said)]))
+    return max(
+        estimate, measured.tokens + weight([entry.message for entry in since if isinstance(entry, Said)])
+    )
 
 
 def _weight(message: Message) -> int:
@@ -126,14 +128,14 @@ def recent_start(entries: Sequence[Entry]) -> int:
 def shortening(chat: Chat) -> Shortened | None:
     """The first step: shorten older results; None if nothing would change."""
     covers = recent_start(chat.entries)
-    before = max((one.covers for one in chat.entries if isinstance(one, Shortened)), default=0)
+    before = max((entry.covers for entry in chat.entries if isinstance(entry, Shortened)), default=0)
     return Shortened(covers=covers) if covers > before else None
 
 
 def can_summarise(chat: Chat) -> bool:
     """Whether there are messages before the latest rounds that no summary covers yet."""
-    done = max((one.covers for one in chat.entries if isinstance(one, Summary)), default=0)
-    return any(isinstance(one, Said) for one in chat.entries[done : recent_start(chat.entries)])
+    done = max((entry.covers for entry in chat.entries if isinstance(entry, Summary)), default=0)
+    return any(isinstance(entry, Said) for entry in chat.entries[done : recent_start(chat.entries)])
 
 
 async def summarise(chat: Chat, model: Model, room: int) -> tuple[Summary | None, Usage]:
@@ -215,7 +217,10 @@ def _lines(message: Message) -> list[str]:
     if isinstance(message, FromUser):
         return [f"User: {message.text[: 4 * _LONGEST_PIECE]}"]
     if isinstance(message, FromTools):
-        return [f"Tool {one.name} ({one.outcome}): {one.text[:_LONGEST_PIECE]}" for one in message.answers]
+        return [
+            f"Tool {answer.name} ({answer.outcome}): {answer.text[:_LONGEST_PIECE]}"
+            for answer in message.answers
+        ]
     said = [f"Assistant: {message.text[: 4 * _LONGEST_PIECE]}"] if message.text else []
     calls = [
         f"Assistant calls {call.name} {json.dumps(dict(call.arguments), default=str)[:_LONGEST_PIECE]}"

@@ -153,7 +153,7 @@ def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
     if kind == "continued":
         return Continued()
     if kind == "offer":
-        tools = tuple((one["name"], one["why"]) for one in data["tools"])
+        tools = tuple((tool["name"], tool["why"]) for tool in data["tools"])
         return Offer(tools=tools, note=data.get("note", ""))
     if kind == "kept":
         return Kept(name=data["name"], text=data["text"])

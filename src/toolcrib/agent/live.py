@@ -56,7 +56,7 @@ class LiveTurn:
         """Events after number `after`, each with its number; the last is `TurnEnded`."""
         while True:
             news = self._news
-            for number, event in [one for one in self._told if one[0] > after]:
+            for number, event in [entry for entry in self._told if entry[0] > after]:
                 after = number
                 yield number, event
             if self._ended is not None and after >= self._number:
@@ -120,7 +120,7 @@ class LiveTurn:
         if isinstance(event, TurnEnded):
             self._ended = event
         elif isinstance(event, RoundEnded) and len(self._told) > MOST_KEPT:
-            self._told = [one for one in self._told if not isinstance(one[1], _WORDS)]
+            self._told = [entry for entry in self._told if not isinstance(entry[1], _WORDS)]
         news, self._news = self._news, asyncio.Event()
         news.set()
 

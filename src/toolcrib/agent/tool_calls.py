@@ -254,5 +254,5 @@ class CallRunner:
         found, new = await self.offer.search(query, limit)
         if new:
             why = f"sought: {query[:100]}"
-            self.emit(ToolsOffered(tools=tuple({"name": one.tool.name, "why": why} for one in new)))
+            self.emit(ToolsOffered(tools=tuple({"name": hit.tool.name, "why": why} for hit in new)))
         return found_result(found, self.offer.total)

@@ -75,7 +75,7 @@ class ToolOffer:
 
     async def search(self, query: str, limit: int) -> tuple[list[FoundTool], list[FoundTool]]:
         """The tools that match a query, and those of them that are new in the offer."""
-        found = [one for one in await self._finder.search(query, limit) if self._may_offer(one.tool)]
+        found = [hit for hit in await self._finder.search(query, limit) if self._may_offer(hit.tool)]
         return found, self.add(found)
 
     def is_banned(self, name: str) -> bool:
@@ -88,11 +88,11 @@ class ToolOffer:
     def add(self, found: Sequence[FoundTool]) -> list[FoundTool]:
         """Offer these too; returns those that were not offered yet."""
         new: list[FoundTool] = []
-        for one in found:
-            name = one.tool.name
+        for hit in found:
+            name = hit.tool.name
             if name not in self._tools and not self.is_banned(name) and len(self._tools) < MOST:
-                self._tools[name] = one.tool
-                new.append(one)
+                self._tools[name] = hit.tool
+                new.append(hit)
         if new:
             self._written = None
         return new

@@ -135,8 +135,8 @@ class TurnLoop:
         if not self.traits.tools:
             return
         found, note = await self.offer.begin(question, self.chat)
-        self.keep(Offer(tools=tuple((one.tool.name, one.why) for one in found), note=note))
-        told = tuple({"name": one.tool.name, "why": one.why} for one in found)
+        self.keep(Offer(tools=tuple((hit.tool.name, hit.why) for hit in found), note=note))
+        told = tuple({"name": hit.tool.name, "why": hit.why} for hit in found)
         self.emit(ToolsOffered(tools=told, note=note))
 
     async def _rounds(self) -> tuple[str, Ending]:
@@ -265,7 +265,9 @@ class TurnLoop:
 
     def _took(self, ending: Ending) -> Took:
         prices = self.settings.prices.items()
-        own = {name: Price(one.input, one.output, one.cached, one.cache_write) for name, one in prices}
+        own = {
+            name: Price(price.input, price.output, price.cached, price.cache_write) for name, price in prices
+        }
         return Took(
             model=self.model.name,
             ending=ending,

@@ -250,7 +250,9 @@ class AnswerDraft:
 
     def _longest(self) -> Partial | None:
         now = self._now()
-        longest = max((one for one in (now, self._before) if one is not None), key=lambda one: len(one.text))
+        longest = max(
+            (draft for draft in (now, self._before) if draft is not None), key=lambda draft: len(draft.text)
+        )
         return None if _is_empty(longest) else longest
 
     def _now(self) -> Partial:

@@ -42,7 +42,7 @@ def _is_declared(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     properties = tool.definition.input_schema.get("properties")
     declared = properties if isinstance(properties, Mapping) else {}
     schemas = (declared.get(name) for name in arguments)
-    return any(isinstance(one, Mapping) and one.get("format") in _FORMATS for one in schemas)
+    return any(isinstance(schema, Mapping) and schema.get("format") in _FORMATS for schema in schemas)
 
 
 def _is_address_name(name: str) -> bool:
@@ -79,6 +79,6 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(value, str):
             yield str(name), value
         elif isinstance(value, Mapping):
-            left.extend((str(key), one) for key, one in value.items())
+            left.extend((str(key), inner) for key, inner in value.items())
         elif isinstance(value, list | tuple):
-            left.extend((name, one) for one in value)
+            left.extend((name, inner) for inner in value)

@@ -152,7 +152,9 @@ def _inside(path: Any, folder: str, ground: PathContext, *, wide: bool) -> bool:
         if place is None or not lies_in(place, folder):
             return False
         return protected_part(below(place, folder)) is None
-    return any(lies_in(place, one) for place in _readings(path, ground) for one in _names(folder, ground))
+    return any(
+        lies_in(place, spelling) for place in _readings(path, ground) for spelling in _names(folder, ground)
+    )
 
 
 def _readings(path: str, ground: PathContext) -> Iterator[str]:

@@ -95,8 +95,9 @@ def _is_text(name: str, value: Any, names_file: bool) -> bool:
 def _are_edits(value: Any) -> bool:
     """Whether these are text replacements in the file that the call names."""
     return isinstance(value, list) and all(
-        isinstance(one, Mapping) and all(key.lower() in _EDITS and isinstance(one[key], str) for key in one)
-        for one in value
+        isinstance(edit, Mapping)
+        and all(key.lower() in _EDITS and isinstance(edit[key], str) for key in edit)
+        for edit in value
     )
 
 
@@ -117,7 +118,7 @@ def _folder(argument: str, value: Any, ground: PathContext, folders: Sequence[st
     if not value.startswith("/") and argument.lower() not in _PATHS:
         return None
     place = place_of(value, ground)
-    within = next((one for one in folders if place is not None and lies_in(place, one)), None)
+    within = next((folder for folder in folders if place is not None and lies_in(place, folder)), None)
     if place is None or within is None or place == within:
         return None
     if protected_part(below(place, within)):

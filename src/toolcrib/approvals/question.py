@@ -229,4 +229,4 @@ def read_lift(said: object) -> Lift | None:
     """Reads the value from a surface; `True`, from older versions, means the session."""
     if said is True:
         return "session"
-    return next((one for one in LIFTS if one == said), None)
+    return next((lift for lift in LIFTS if lift == said), None)

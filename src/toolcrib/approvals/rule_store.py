@@ -83,7 +83,7 @@ class RulesInMemory:
         if rule_id not in self._rules:
             return False
         self._rules = {
-            (rule.id if known == rule_id else known): (rule if known == rule_id else one)
-            for known, one in self._rules.items()
+            (rule.id if known == rule_id else known): (rule if known == rule_id else known_rule)
+            for known, known_rule in self._rules.items()
         }
         return True

@@ -26,8 +26,8 @@ def rule_words(rule: Rule) -> str:
     Paths in the user's home are written `~/…` without quotes.
     """
     named = ".".join(part for part in (rule.server, rule.tool) if part)
-    bound = [_condition(name, one) for name, one in rule.arguments.items() if not one.any]
-    free = [name for name, one in rule.arguments.items() if one.any]
+    bound = [_condition(name, condition) for name, condition in rule.arguments.items() if not condition.any]
+    free = [name for name, condition in rule.arguments.items() if condition.any]
     when = f" when {' and '.join(bound)}" if bound else ""
     if free:
         when += f" with any {' and any '.join(free)}"

@@ -88,7 +88,7 @@ class SessionStates:
         """The working folder of the session with this id; empty if unknown."""
         if session_id is None:
             return ""
-        found = (one.project for (_, known), one in self._sessions.items() if known == session_id)
+        found = (session.project for (_, known), session in self._sessions.items() if known == session_id)
         return next(found, "")
 
     def end(self, principal: Principal) -> None:

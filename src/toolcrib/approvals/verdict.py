@@ -47,7 +47,7 @@ def conclude(
     """
     if mode == "on_rule":
         # The client's own user sees each call; only what is dangerous in itself counts.
-        own = [one for one in own if one.rule != FLOW]
+        own = [finding for finding in own if finding.rule != FLOW]
     case = _Case(own, theirs, [*own, *theirs], mode, declared_reading)
     for step in STEPS[mode]:
         judgement = step(case)
@@ -82,7 +82,7 @@ def _allowed(case: _Case) -> Judgement | None:
 
 def _only_reading(case: _Case) -> Judgement | None:
     """Denies what is not read-only; the annotation alone counts only with a user's rule."""
-    if any(one.reads for one in case.own):
+    if any(finding.reads for finding in case.own):
         return None
     if not case.declared_reading:
         return Judgement(decision="deny", rule=None, reasons=(_WORDS["plan"],))
@@ -92,7 +92,7 @@ def _only_reading(case: _Case) -> Judgement | None:
 
 
 def _ask_always(case: _Case) -> Judgement:
-    doubts = (one.reason for one in case.found if one.effect == "ask")
+    doubts = (finding.reason for finding in case.found if finding.effect == "ask")
     return Judgement(decision="ask", rule=None, reasons=(_WORDS["always"], *doubts))
 
 
@@ -117,16 +117,16 @@ STEPS: Mapping[Mode, tuple[Step, ...]] = {
 
 
 def _first(findings: Sequence[RuleResult], effect: Effect, *, firm: bool | None = None) -> RuleResult | None:
-    for one in findings:
-        if one.effect == effect and (firm is None or one.firm == firm):
-            return one
+    for finding in findings:
+        if finding.effect == effect and (firm is None or finding.firm == firm):
+            return finding
     return None
 
 
 def _because(finding: RuleResult | None, case: _Case) -> Judgement | None:
     if finding is None:
         return None
-    others = [one.reason for one in case.found if one is not finding and one.effect == finding.effect]
+    others = [other.reason for other in case.found if other is not finding and other.effect == finding.effect]
     return Judgement(
         decision=finding.effect,
         rule=finding.rule,

@@ -223,11 +223,11 @@ def _added(before: TokenUsage | None, more: TokenUsage | None) -> TokenUsage | N
     if before is None or more is None:
         return before or more
     counts = cast("Mapping[str, int]", before), cast("Mapping[str, int]", more)
-    return cast("TokenUsage", {key: sum(one.get(key, 0) for one in counts) for key in {**before, **more}})
+    return cast("TokenUsage", {key: sum(count.get(key, 0) for count in counts) for key in {**before, **more}})
 
 
 def _added_cost(before: float | None, more: float | None) -> float | None:
-    known = [one for one in (before, more) if one is not None]
+    known = [cost for cost in (before, more) if cost is not None]
     return round(sum(known), 6) if known else None
 
 

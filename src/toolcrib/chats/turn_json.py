@@ -60,7 +60,7 @@ def _call_json(call: TurnCall) -> CallItem:
         "text": call.text[:PREVIEW],
         "chars": len(call.text),
         "whole": None if call.cut is None else call.cut.length,
-        "images": [{"mime": one["mime"], "bytes": len(one["data"]) * 3 // 4} for one in images],
+        "images": [{"mime": image["mime"], "bytes": len(image["data"]) * 3 // 4} for image in images],
         "by_hand": call.by_hand,
         "rule": call.rule,
     }

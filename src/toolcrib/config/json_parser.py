@@ -209,7 +209,11 @@ def _deeper(value: Any, levels: int) -> bool:
     for _ in range(levels):
         if not layer:
             return False
-        items = (item for one in layer for item in (one.values() if isinstance(one, dict) else one))
+        items = (
+            item
+            for container in layer
+            for item in (container.values() if isinstance(container, dict) else container)
+        )
         layer = [item for item in items if isinstance(item, dict | list)]
     return any(layer)
 

@@ -316,7 +316,7 @@ class _Either:
 
 
 def _one_of(choices: tuple[str, ...]) -> _Plain:
-    *others, last = (f"{one!r}" for one in choices)
+    *others, last = (f"{choice!r}" for choice in choices)
     return _Plain(f"{', '.join(others)} or {last}", lambda value: isinstance(value, str) and value in choices)
 
 

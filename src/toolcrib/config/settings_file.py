@@ -28,7 +28,7 @@ def known_keys() -> list[str]:
 def check_key(key: str) -> None:
     """Raise `UsageError` unless there is such a setting."""
     known = known_keys()
-    if not any(_fits(key.split("."), one.split(".")) for one in known):
+    if not any(_fits(key.split("."), name.split(".")) for name in known):
         hint = did_you_mean(key, known, otherwise="List them with: toolcrib settings")
         raise UsageError(f"There is no setting {key[:100]!r}.", hint=hint)
 
@@ -102,7 +102,7 @@ def _section(holder: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _snake(key: str) -> str:
-    other = "".join(f"_{one.lower()}" if one.isupper() else one for one in key)
+    other = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
     return other if other != key else ""
 
 
@@ -124,7 +124,7 @@ def _keys(section: type[Section], before: str = "") -> list[str]:
 
 def _fits(given: list[str], known: list[str]) -> bool:
     return len(given) == len(known) and all(
-        one and known_one in ("*", one) for one, known_one in zip(given, known, strict=True)
+        part and known_one in ("*", part) for part, known_one in zip(given, known, strict=True)
     )
 
 

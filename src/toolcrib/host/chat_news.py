@@ -158,8 +158,8 @@ class ChatNews:
             teller.wake = None
         words, teller.words = teller.words, None
         moved, teller.moved = teller.moved, {}
-        for one in (*moved.values(), *([words] if words is not None else ())):
-            self._tell(teller, one)
+        for news in (*moved.values(), *([words] if words is not None else ())):
+            self._tell(teller, news)
 
     def _tell(self, teller: _Teller, event: Json) -> None:
         teller.number += 1

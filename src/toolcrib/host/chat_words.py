@@ -29,7 +29,7 @@ class ChatWords:
         """The event as it is told."""
         kind = event["event"]
         if kind == "offered":
-            tools = [self.offered(one["name"], one["why"]) for one in event["tools"]]
+            tools = [self.offered(tool["name"], tool["why"]) for tool in event["tools"]]
             return {**event, "tools": tools, "of": self._count()}
         if kind in ("queued", "call", "result"):
             return {**event, **self.named(event["tool"])}

@@ -137,7 +137,7 @@ class WorkflowRuns:
         engine = await self.engine.view()
         waiting = await engine.runs(state="waiting", limit=SEARCHED)
         asked = [(run, question) for run in waiting for question in run.questions]
-        return sorted(asked, key=lambda one: one[1].asked)
+        return sorted(asked, key=lambda pair: pair[1].asked)
 
     async def artifact(self, run: str, artifact: str) -> tuple[str, bytes]:
         """The media type and the content of a stored file; raises `NotFound`. Secret inputs are masked."""
@@ -234,7 +234,7 @@ class WorkflowRuns:
 
     async def _look_up(self, engine: Engine, run: str) -> RunRecord:
         latest = await engine.runs(limit=1 if run == "last" else SEARCHED)
-        matching = [one for one in latest if run == "last" or one.run.startswith(run)]
+        matching = [known for known in latest if run == "last" or known.run.startswith(run)]
         if len(matching) == 1:
             return matching[0]
         if not matching:

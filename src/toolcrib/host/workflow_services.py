@@ -97,7 +97,9 @@ class HostRunServices:
         if recorded is not None:
             visit.note("replayed", model=recorded.get("model"))
             return await replay(recorded, call_tool)
-        pictures = [(await to_thread(self._artifacts.read, visit.run.id, one))[1] for one in task.pictures]
+        pictures = [
+            (await to_thread(self._artifacts.read, visit.run.id, picture))[1] for picture in task.pictures
+        ]
         model = visit.run.workflow.options.model
         answer, decision = await ask_model(self._host, task, model, pictures, call_tool)
         stored = json.dumps(decision, ensure_ascii=False, default=str).encode()

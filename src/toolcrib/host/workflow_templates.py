@@ -13,4 +13,4 @@ def templates() -> list[Workflow]:
     """All templates, by name."""
     folder = files("toolcrib.workflows") / "templates"
     texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".json")]
-    return sorted((Workflow.model_validate_json(text) for text in texts), key=lambda one: one.name)
+    return sorted((Workflow.model_validate_json(text) for text in texts), key=lambda template: template.name)

@@ -83,7 +83,10 @@ class WorkflowTriggers:
     async def all(self, name: str | None = None) -> list[TriggerState]:
         """The triggers of all workflows or of one; raises `NotFound`."""
         stored = [await self._host.workflows.get(name)] if name else await self._host.workflows.list()
-        activations = {(one.workflow, one.trigger): one for one in await self.store.activations(name)}
+        activations = {
+            (activation.workflow, activation.trigger): activation
+            for activation in await self.store.activations(name)
+        }
         found = []
         for each in stored:
             invalid = next((problem.message for problem in each.problems if not problem.warning), "")
@@ -94,12 +97,12 @@ class WorkflowTriggers:
 
     async def lost(self) -> list[tuple[Activation, str]]:
         """Triggers that are on, but whose workflow is missing or has them no longer."""
-        known = {(one.defined.workflow, one.defined.key) for one in await self.all()}
+        known = {(trigger.defined.workflow, trigger.defined.key) for trigger in await self.all()}
         names = {stored.name for stored in await self._host.workflows.list()}
         return [
-            (one, REMOVED if one.workflow in names else "The workflow is missing.")
-            for one in await self.store.activations()
-            if one.on and (one.workflow, one.trigger) not in known
+            (activation, REMOVED if activation.workflow in names else "The workflow is missing.")
+            for activation in await self.store.activations()
+            if activation.on and (activation.workflow, activation.trigger) not in known
         ]
 
     async def turn_on(self, name: str, index: int) -> tuple[TriggerState, str | None]:
@@ -195,7 +198,7 @@ class WorkflowTriggers:
 
     async def _activation(self, defined: DefinedTrigger) -> Activation | None:
         found = await self.store.activations(defined.workflow)
-        return next((one for one in found if one.trigger == defined.key), None)
+        return next((activation for activation in found if activation.trigger == defined.key), None)
 
     async def _state(
         self, defined: DefinedTrigger, activation: Activation | None, invalid: str

@@ -52,7 +52,7 @@ class Workflows:
         files = await asyncio.to_thread(lambda: list(self.files.all()))
         stored = [read_file(file) for file in files]
         self._offer(stored)
-        return [self._checked(one) for one in stored]
+        return [self._checked(each) for each in stored]
 
     async def offer_tools(self) -> None:
         """Offer the workflows that are marked as tools."""
@@ -60,7 +60,7 @@ class Workflows:
         self._offer([read_file(file) for file in files])
 
     def _offer(self, stored: Iterable[StoredWorkflow]) -> None:
-        found = [one.workflow for one in stored if one.workflow is not None]
+        found = [each.workflow for each in stored if each.workflow is not None]
         self._tools.offer([workflow for workflow in found if workflow.options.tool])
 
     async def get(self, name: str, version: str | None = None) -> StoredWorkflow:
@@ -124,7 +124,7 @@ class Workflows:
         """
         from toolcrib.host.workflow_planning import plan_workflow
 
-        known = {one.name: one.workflow for one in await self.list() if one.workflow is not None}
+        known = {each.name: each.workflow for each in await self.list() if each.workflow is not None}
         return await plan_workflow(self._host, request, stored=known, model=model, current=current)
 
     async def from_chat(self, *chats: str, name: str | None = None) -> FromChat:

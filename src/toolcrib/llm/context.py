@@ -50,7 +50,7 @@ class ModelContext:
     def address_of(self, vendor: Vendor) -> str:
         """The address from the settings, the vendor's variables, or its default."""
         named = (self.environ.get(name, "").strip() for name in vendor.addresses)
-        return (self.address or next((one for one in named if one), "") or vendor.address).rstrip("/")
+        return (self.address or next(filter(None, named), "") or vendor.address).rstrip("/")
 
     async def key_of(self, vendor: Vendor) -> tuple[str, str] | None:
         """The key and the name it was found under; None if missing."""

@@ -85,7 +85,7 @@ class _Pictures:
 
     def check(self, message: Message) -> Message:
         if isinstance(message, FromTools):
-            answers = [replace(one, parts=self._parts(one.parts)) for one in message.answers]
+            answers = [replace(answer, parts=self._parts(answer.parts)) for answer in message.answers]
             return FromTools(answers=tuple(answers))
         if isinstance(message, FromUser):
             return FromUser(parts=self._parts(message.parts))

@@ -26,10 +26,10 @@ def is_valid(value: object, depth: int = 0) -> bool:
         return clean_text(value) == value
     if isinstance(value, Mapping):
         return depth < DEEPEST and all(
-            is_valid(key) and is_valid(one, depth + 1) for key, one in value.items()
+            is_valid(key) and is_valid(inner, depth + 1) for key, inner in value.items()
         )
     if isinstance(value, list | tuple):
-        return depth < DEEPEST and all(is_valid(one, depth + 1) for one in value)
+        return depth < DEEPEST and all(is_valid(item, depth + 1) for item in value)
     return not isinstance(value, int | float) or _is_finite(value)
 
 
@@ -40,9 +40,9 @@ def made_valid(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         if depth >= DEEPEST:
             return _OMITTED
-        return {clean_text(str(key)): made_valid(one, depth + 1) for key, one in value.items()}
+        return {clean_text(str(key)): made_valid(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return _OMITTED if depth >= DEEPEST else [made_valid(one, depth + 1) for one in value]
+        return _OMITTED if depth >= DEEPEST else [made_valid(item, depth + 1) for item in value]
     if isinstance(value, int | float) and not _is_finite(value):
         return str(value) if isinstance(value, float) else "(a number that is too large)"
     return value
@@ -81,7 +81,7 @@ def table(value: object) -> Json:
 
 
 def tables(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def text(value: object) -> str:

@@ -122,7 +122,7 @@ class Models:
         try:
             return find_provider(module)
         except NotFound:
-            known = [one.replace("_", "-") for one in plugins.names(PROVIDERS)] + list(
+            known = [name.replace("_", "-") for name in plugins.names(PROVIDERS)] + list(
                 self.settings.endpoints
             )
             listed = f"Known: {', '.join(sorted(known))}."

@@ -61,7 +61,7 @@ async def no_model(models: Models) -> NoModel:
         )
     keyed = [offer for offer in offers if offer.key and offer.vendor != LOCAL]
     if keyed:
-        found = ", ".join(f"{one.title} ({one.key})" for one in keyed)
+        found = ", ".join(f"{vendor.title} ({vendor.key})" for vendor in keyed)
         return NoModel(
             "No model is chosen.",
             hint=f"There is a key for {found}; choose a model with --model {keyed[0].vendor}:MODEL",

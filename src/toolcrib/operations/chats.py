@@ -57,8 +57,8 @@ async def chats(
     """
     if words.strip():
         found = await host.chats.store.search(words, limit)
-        excerpts = {one.info.id: one.excerpt for one in found}
-        return {"chats": await summaries(host, [one.info for one in found], excerpts), "more": False}
+        excerpts = {hit.info.id: hit.excerpt for hit in found}
+        return {"chats": await summaries(host, [hit.info for hit in found], excerpts), "more": False}
     if deleted:
         gone = list(await host.chats.store.deleted(limit))
         return {"chats": await summaries(host, gone, deleted=True), "more": False}
@@ -254,7 +254,7 @@ async def summaries(
 
 async def states_of(host: Host, chats: Sequence[StoredChat]) -> dict[str, ChatState]:
     """How each of these chats stands, by its id."""
-    return {one["id"]: one["state"] for one in await summaries(host, chats)}
+    return {chat["id"]: chat["state"] for chat in await summaries(host, chats)}
 
 
 def _summary(

@@ -89,7 +89,7 @@ async def ask(host: Host, invocation: Invocation[AnswerEvent], params: AskParams
 
     Emits the events of the turn.
     """
-    images = [attached_picture(one.data, one.mime) for one in params.images]
+    images = [attached_picture(image.data, image.mime) for image in params.images]
     try:
         async with asyncio.timeout(params.wait):
             await host.servers.settle()
@@ -195,7 +195,7 @@ async def chat_send(
     `model`: that of the chat or of the settings if missing.
     `pinned`: tools that this chat always offers; unchanged if missing.
     """
-    pictures = [attached_picture(one.data, one.mime) for one in images]
+    pictures = [attached_picture(image.data, image.mime) for image in images]
     found = await host.chats.store.load(chat) if chat else None
     agent = await agent_for(host, found, model=model, mode=mode, project=project)
     if pictures and not (await agent.model.traits()).images:
@@ -330,7 +330,7 @@ async def start_turn(
     else:
         with _telling_waits(host, chat.id):
             turn = await host.chats.turns.start(agent, text, chat=chat, images=images)
-    shown = [{"mime": one.mime, "data": one.data} for one in images]
+    shown = [{"mime": image.mime, "data": image.data} for image in images]
     return await _followed(host, turn, text, shown)
 
 

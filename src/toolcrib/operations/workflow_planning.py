@@ -94,7 +94,7 @@ def _drafted(before: Workflow | None, after: Workflow, doubts: Sequence[Doubt]) 
     return {
         "workflow": as_dict(after),
         "changes": _changes(before, after),
-        "doubts": [{"node": one.node, "message": one.message} for one in doubts],
+        "doubts": [{"node": doubt.node, "message": doubt.message} for doubt in doubts],
     }
 
 
@@ -103,7 +103,7 @@ def _changes(before: Workflow | None, after: Workflow) -> WorkflowChanges:
     return {
         "added": list(found.added),
         "removed": list(found.removed),
-        "changed": [{"node": one.node, "fields": list(one.fields)} for one in found.changed],
+        "changed": [{"node": change.node, "fields": list(change.fields)} for change in found.changed],
         "edges_added": [_edge(edge) for edge in found.edges_added],
         "edges_removed": [_edge(edge) for edge in found.edges_removed],
         "inputs": list(found.inputs),

@@ -78,8 +78,8 @@ async def workflow_versions(host: Host, name: str) -> list[WorkflowVersion]:
     kept = await host.workflows.versions(name)
     current = next((stored.version for stored in await host.workflows.list() if stored.name == name), None)
     return [
-        {"version": one.version, "saved": moment(one.saved), "current": one.version == current}
-        for one in kept
+        {"version": version.version, "saved": moment(version.saved), "current": version.version == current}
+        for version in kept
     ]
 
 
@@ -161,7 +161,7 @@ async def workflow_import(
 
 
 def shown_problems(problems: Iterable[Problem]) -> list[WorkflowProblem]:
-    return [cast("WorkflowProblem", one.model_dump()) for one in problems]
+    return [cast("WorkflowProblem", problem.model_dump()) for problem in problems]
 
 
 def as_json(workflow: Workflow) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def _gain(places: Collection[int]) -> float:
 
 
 def _names(value: Any) -> frozenset[str]:
-    return frozenset(str(one) for one in value) if isinstance(value, list) else frozenset()
+    return frozenset(str(item) for item in value) if isinstance(value, list) else frozenset()
 
 
 def _read(path: Path) -> list[tuple[int, Mapping[str, Any]]]:

@@ -73,7 +73,7 @@ def _candidates(near: Sequence[Column], words: Sequence[Column]) -> Rows:
     import numpy as np
 
     chosen = [_best(near[0] + 0.1 * _scaled(words[0]), BY_MEANING), _best(words[0], BY_WORDS)]
-    chosen += [_best(one, BY_CLAUSE) for one in (*near[1:], *words[1:])]
+    chosen += [_best(ranked, BY_CLAUSE) for ranked in (*near[1:], *words[1:])]
     return np.unique(np.concatenate(chosen))
 
 
@@ -161,7 +161,8 @@ def _ideal(asked: Query, index: Index) -> float:
     """The score of a tool that had every word of the question."""
     rarity = index.postings.rarity
     return (
-        sum((rarity(term) or _UNHEARD) * one for term, one in asked.terms.items()) * (SATURATION + 1) + _SOFT
+        sum((rarity(term) or _UNHEARD) * weight for term, weight in asked.terms.items()) * (SATURATION + 1)
+        + _SOFT
     )
 
 
@@ -232,6 +233,6 @@ def share_of_meaning(evidence: Evidence, kind: str) -> Floats:
 
     lead = (evidence.table - evidence.table.mean(0)) * weights(kind)
     of_meaning = np.array([name.partition(" x ")[0] in _OF_MEANING for name in COLUMNS])
-    seen, spoken = (np.maximum(lead[:, one].sum(1), 0) for one in (of_meaning, ~of_meaning))
+    seen, spoken = (np.maximum(lead[:, columns].sum(1), 0) for columns in (of_meaning, ~of_meaning))
     share: Floats = seen / np.maximum(seen + spoken, 1e-9)
     return share

@@ -114,7 +114,10 @@ class Postings:
         fresh = {old: new for new, old in enumerate(sorted([*self._documents, *self._taken]))}
         for term, (rows, weights) in self._terms.items():
             kept = [(fresh[row], weight) for row, weight in zip(rows, weights, strict=True) if row in fresh]
-            self._terms[term] = (array("i", [row for row, _ in kept]), array("d", [one for _, one in kept]))
+            self._terms[term] = (
+                array("i", [row for row, _ in kept]),
+                array("d", [weight for _, weight in kept]),
+            )
         for row, (rows_of_block, number) in self._taken.items():
             rows_of_block[number] = fresh[row]
         self._documents = {fresh[row]: terms for row, terms in self._documents.items()}

@@ -126,10 +126,12 @@ def _write(folder: Path, made: Mapping[bytes, Embedded]) -> Path:
     import numpy as np
 
     all_made = list(made.values())
-    vectors = np.stack([one.vector for one in all_made]).astype(np.float16)
-    texts: list[Any] = [one.tokens for one in all_made if one.tokens is not None]
+    vectors = np.stack([embedded.vector for embedded in all_made]).astype(np.float16)
+    texts: list[Any] = [embedded.tokens for embedded in all_made if embedded.tokens is not None]
     tokens = np.concatenate(texts) if texts else np.zeros((0, 0), np.int8)
-    ends = np.cumsum([0 if one.tokens is None else len(one.tokens) for one in all_made]).astype(np.int64)
+    ends = np.cumsum(
+        [0 if embedded.tokens is None else len(embedded.tokens) for embedded in all_made]
+    ).astype(np.int64)
     header = _HEADER.pack(_MAGIC, len(all_made), vectors.shape[1], *tokens.shape)
     name = secrets.token_hex(8)
     scratch = folder / f"{name}.part"

@@ -69,7 +69,7 @@ def _fold(token: str) -> str:
     if token.isascii():
         return token.lower()
     decomposed = unicodedata.normalize("NFKD", token)
-    return "".join(one for one in decomposed if not unicodedata.combining(one)).casefold()
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
 
 
 _SHORTEST = 4

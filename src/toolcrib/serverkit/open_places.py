@@ -83,5 +83,5 @@ def _is_one_of(parts: Sequence[Part], places: Sequence[Sequence[Part]]) -> bool:
     return any(tuple(parts[: len(place)]) == tuple(place) for place in places)
 
 
-def _folded(one: Part) -> Part:
-    return tuple(sign if isinstance(sign, Wild) else sign.casefold() for sign in one)
+def _folded(segment: Part) -> Part:
+    return tuple(sign if isinstance(sign, Wild) else sign.casefold() for sign in segment)

@@ -91,7 +91,7 @@ LONGEST_NAME = 255
 """No file system has longer ones."""
 
 _NAMES = tuple(map(part, NAMES))
-_PLAIN_NAME = re.compile("|".join(map(translate, (*NAMES, *(f"{one}*" for one in BEGINNINGS)))))
+_PLAIN_NAME = re.compile("|".join(map(translate, (*NAMES, *(f"{beginning}*" for beginning in BEGINNINGS)))))
 _BEGINNINGS = tuple(map(part, BEGINNINGS))
 _PLACES = tuple(tuple(map(part, place.split("/"))) for place in PLACES)
 _TOP = tuple((part(name), tuple(map(part, harmless))) for name, harmless in TOP.items())
@@ -108,12 +108,14 @@ def is_secret(
     ignored: these are the folder that the user chose to work in. A `*` for a folder counts only together with
     what follows.
     """
-    parts = [_folded(one) for one in parts]
-    for at, one in enumerate(parts):
-        any_folder = set(one) == {Wild.MANY} and at + 1 < len(parts)
-        if at >= below and not any_folder and _is_secret_name(one, hidden):
+    parts = [_folded(segment) for segment in parts]
+    for at, segment in enumerate(parts):
+        any_folder = set(segment) == {Wild.MANY} and at + 1 < len(parts)
+        if at >= below and not any_folder and _is_secret_name(segment, hidden):
             return True
-        if any(at + len(place) > below and _leads_to(parts[at:], place, hidden) for place in _places_at(one)):
+        if any(
+            at + len(place) > below and _leads_to(parts[at:], place, hidden) for place in _places_at(segment)
+        ):
             return True
         if (root == "any" or (root == "first" and at == 0)) and _is_special(parts[at:], hidden):
             return True
@@ -125,8 +127,8 @@ def is_secret_path(path: str, below: int = 0) -> bool:
     return is_secret([tuple(name) for name in path.split("/") if name], root="first", below=below)
 
 
-def _folded(one: Part) -> Part:
-    return tuple(sign.casefold() if isinstance(sign, str) else sign for sign in one)
+def _folded(segment: Part) -> Part:
+    return tuple(sign.casefold() if isinstance(sign, str) else sign for sign in segment)
 
 
 @lru_cache(maxsize=4096)
@@ -164,15 +166,15 @@ def _steps(one: Part, other: Part, i: int, j: int) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=1024)
-def _is_secret_name(one: Part, hidden: bool) -> bool:
-    if one in _SAMPLES:
+def _is_secret_name(segment: Part, hidden: bool) -> bool:
+    if segment in _SAMPLES:
         return False
-    if _is_plain(one):
-        return _PLAIN_NAME.match("".join(map(str, one))) is not None
+    if _is_plain(segment):
+        return _PLAIN_NAME.match("".join(map(str, segment))) is not None
     return (
-        len(one) > LONGEST_NAME
-        or any(could_match(one, name, hidden=hidden) for name in _NAMES)
-        or any(_begins(one, beginning) for beginning in _BEGINNINGS)
+        len(segment) > LONGEST_NAME
+        or any(could_match(segment, name, hidden=hidden) for name in _NAMES)
+        or any(_begins(segment, beginning) for beginning in _BEGINNINGS)
     )
 
 
@@ -180,7 +182,7 @@ _SOLID = 3
 """Characters of a beginning that a pattern must have, unless it matches the beginning itself."""
 
 
-def _begins(one: Part, beginning: Part) -> bool:
+def _begins(segment: Part, beginning: Part) -> bool:
     """Whether a name that fits begins so, and not only because a `*` stands for nearly all of it."""
     left, seen = [(0, 0, 0)], set[tuple[int, int, int]]()
     while left:
@@ -191,28 +193,28 @@ def _begins(one: Part, beginning: Part) -> bool:
         if j == len(beginning):
             if solid >= _SOLID:
                 return True
-        elif i < len(one) and one[i] is Wild.MANY:
+        elif i < len(segment) and segment[i] is Wild.MANY:
             left += [(i + 1, j, solid), (i, j + 1, solid)]
-        elif i < len(one) and one[i] in (Wild.ONE, beginning[j]):
+        elif i < len(segment) and segment[i] in (Wild.ONE, beginning[j]):
             left.append((i + 1, j + 1, min(solid + 1, _SOLID)))
-    return could_match(one, beginning)
+    return could_match(segment, beginning)
 
 
 @lru_cache(maxsize=1024)
-def _places_at(one: Part) -> Sequence[Sequence[Part]]:
+def _places_at(segment: Part) -> Sequence[Sequence[Part]]:
     """The places that may begin with this part; none of them begins with a wildcard."""
-    if not _is_plain(one):
+    if not _is_plain(segment):
         return _PLACES
-    return [place for place in _PLACES if place[0] == one]
+    return [place for place in _PLACES if place[0] == segment]
 
 
-def _is_plain(one: Part) -> bool:
-    return all(isinstance(sign, str) for sign in one)
+def _is_plain(segment: Part) -> bool:
+    return all(isinstance(sign, str) for sign in segment)
 
 
 def _leads_to(parts: Sequence[Part], place: Sequence[Part], hidden: bool) -> bool:
     return len(parts) >= len(place) and all(
-        could_match(one, other, hidden=hidden) for one, other in zip(parts, place, strict=False)
+        could_match(segment, other, hidden=hidden) for segment, other in zip(parts, place, strict=False)
     )
 
 

@@ -169,7 +169,9 @@ class Pool:
         """The processes of the servers that run in a sandbox, or that run commands in one."""
         running = (*self._supervisors.values(), *self._isolated.values())
         return frozenset(
-            one.status.pid for one in running if one.status.pid is not None and _is_sandboxed(one.entry)
+            connected.status.pid
+            for connected in running
+            if connected.status.pid is not None and _is_sandboxed(connected.entry)
         )
 
     def starting(self) -> list[str]:

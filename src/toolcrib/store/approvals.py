@@ -83,8 +83,14 @@ class ApprovalRules:
         if rule_id not in self._rules and rule_id not in self._broken:
             return False
         self._broken.pop(rule_id, None)
-        others = [(known, one) for known, one in self._rules.items() if known == rule_id or known != rule.id]
-        self._rules = dict((rule.id, rule) if known == rule_id else (known, one) for known, one in others)
+        others = [
+            (known, known_rule)
+            for known, known_rule in self._rules.items()
+            if known == rule_id or known != rule.id
+        ]
+        self._rules = dict(
+            (rule.id, rule) if known == rule_id else (known, known_rule) for known, known_rule in others
+        )
         self._rules.setdefault(rule.id, rule)
         self._off -= {rule_id, rule.id}
         self.active = self._find_active()

@@ -147,7 +147,7 @@ def _where(wanted: CallFilter) -> tuple[list[str], list[Any]]:
         ),
         (
             _any("substr(coalesce(session, ''), 1, length(?)) = ?", wanted.sessions),
-            [one for one in wanted.sessions for _ in range(2)],
+            [session for session in wanted.sessions for _ in range(2)],
         ),
         (_any("outcome = ?", wanted.outcomes), wanted.outcomes),
         (_any(f"({_RULE})", wanted.rules), wanted.rules),

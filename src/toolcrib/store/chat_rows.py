@@ -51,11 +51,11 @@ class ChatRows:
 
     async def standings(self, chats: Sequence[tuple[str, int]]) -> dict[str, ChatStanding]:
         """The states of these chats, each given with its number of entries."""
-        unknown = [one for one in chats if one not in self._known]
+        unknown = [chat for chat in chats if chat not in self._known]
         if unknown:
             found = await self._database.run(lambda within: [_standing(chat, within) for chat, _ in unknown])
             self._known.update(zip(unknown, found, strict=True))
-        standings = {one[0]: self._known[one] for one in chats}
+        standings = {chat[0]: self._known[chat] for chat in chats}
         while len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
         return standings

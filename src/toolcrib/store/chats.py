@@ -156,7 +156,7 @@ class Chats:
         beginning = f"{_FORK.sub('', title)} (fork"
         alike = await self._infos("WHERE substr(title, 1, ?) = ?", len(beginning), beginning)
         taken = {info.title for info in alike}
-        return next(one for one in _fork_titles(title) if one not in taken)
+        return next(candidate for candidate in _fork_titles(title) if candidate not in taken)
 
     async def delete(self, chat: str) -> ChatInfo:
         """Delete a chat; `restore` brings it back until it is removed after some weeks."""

@@ -90,10 +90,10 @@ class ToolPins:
         """
         known = self._pins.setdefault(server, {})
         seen = tuple(seen)
-        new = [one for one in seen if one[0].name not in known]
+        new = [pin for pin in seen if pin[0].name not in known]
         flagged = screen(server, new) if screen is not None and new else {}
         if approve_new:
-            self.approve(server, [one for one in new if one[0].name not in flagged])
+            self.approve(server, [pin for pin in new if pin[0].name not in flagged])
         unstored = dict.fromkeys(self._unstored.get(server, ()), UNSTORED)
         changed = (
             definition.name

@@ -74,7 +74,7 @@ def backtracking_patterns(node: Any) -> int:
         return 0
     named = node.get("patternProperties")
     patterns = [node.get("pattern"), *(named if isinstance(named, Mapping) else ())]
-    found = sum(isinstance(one, str) and _BACKTRACKS.search(one) is not None for one in patterns)
+    found = sum(isinstance(pattern, str) and _BACKTRACKS.search(pattern) is not None for pattern in patterns)
     return found + sum(map(backtracking_patterns, node.values()))
 
 
@@ -82,13 +82,13 @@ def has_longer_text(value: Any, most: int) -> bool:
     """Whether all texts and names of a value have more than so many characters; a value counts as one."""
     left, pending = most, [value]
     while pending and left >= 0:
-        one = pending.pop()
-        left -= len(one) if isinstance(one, str) else 1
-        if isinstance(one, Mapping | list | tuple):
-            left -= len(one)
+        part = pending.pop()
+        left -= len(part) if isinstance(part, str) else 1
+        if isinstance(part, Mapping | list | tuple):
+            left -= len(part)
             if left < 0:
                 break
-            pending += [*one, *one.values()] if isinstance(one, Mapping) else one
+            pending += [*part, *part.values()] if isinstance(part, Mapping) else part
     return left < 0
 
 

@@ -94,16 +94,16 @@ def read_in_steps(listed: Iterable[Any]) -> Generator[None, None, Reading]:
         left -= _OVERHEAD
         label = _label(raw, index)
         try:
-            one = _read(raw)
+            tool = _read(raw)
         except ValueError as error:
             problems.append(Problem(tool=label, reason=str(error)))
             left -= _OVERHEAD * 10
             continue
-        left -= one.size
-        if one.definition.name in read:
+        left -= tool.size
+        if tool.definition.name in read:
             problems.append(Problem(tool=label, reason="listed twice; the first one is used"))
             continue
-        read[one.definition.name] = one
+        read[tool.definition.name] = tool
     return [read[name] for name in sorted(read)], problems
 
 
@@ -120,9 +120,9 @@ def portions(read: Iterable[ReadDefinition]) -> Iterator[list[ReadDefinition]]:
     """The definitions, as many at a time as are handled in one step."""
     portion: list[ReadDefinition] = []
     left = PORTION
-    for one in read:
-        portion.append(one)
-        left -= one.size + _OVERHEAD
+    for definition in read:
+        portion.append(definition)
+        left -= definition.size + _OVERHEAD
         if left < 0:
             yield portion
             portion, left = [], PORTION
@@ -178,16 +178,16 @@ def _check_size(raw: Mapping[str, Any]) -> None:
     values, characters = MAX_VALUES, MAX_DEFINITION_BYTES
     pending: list[Any] = [raw]
     while pending:
-        one = pending.pop()
-        if type(one) is str:
-            characters -= len(one)
-        elif type(one) is dict or isinstance(one, list | tuple | Mapping):
-            values -= len(one)
+        value = pending.pop()
+        if type(value) is str:
+            characters -= len(value)
+        elif type(value) is dict or isinstance(value, list | tuple | Mapping):
+            values -= len(value)
             if values < 0:
                 raise ValueError(f"the definition has more than {MAX_VALUES:,} values")
-            pending += one
-            if type(one) is dict or isinstance(one, Mapping):
-                pending += one.values()
+            pending += value
+            if type(value) is dict or isinstance(value, Mapping):
+                pending += value.values()
         if characters < 0:
             raise ValueError(_TOO_LARGE)
 

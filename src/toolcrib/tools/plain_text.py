@@ -49,7 +49,7 @@ def plain_text(text: str) -> str:
 
 def decoded(text: str) -> str:
     """Tag characters, which only a model reads, as ASCII; other hidden characters are removed."""
-    tags = "".join(chr(ord(one) - 0xE0000) for one in text if 0xE0020 <= ord(one) <= 0xE007E)
+    tags = "".join(chr(ord(sign) - 0xE0000) for sign in text if 0xE0020 <= ord(sign) <= 0xE007E)
     return f"{HIDDEN.sub('', text)}\n{tags}" if tags else HIDDEN.sub("", text)
 
 

@@ -149,28 +149,28 @@ class Registry:
                 yield
             histories = recalled if stale else self._histories(server, portion)
             held = self._held(server, portion, stale) if pinned else {}
-            for one in portion:
-                name = self._name(server, one.definition.name, group.tools)
+            for tool in portion:
+                name = self._name(server, tool.definition.name, group.tools)
                 if name is None:
-                    problems.append(Problem(tool=one.definition.name, reason="it has no valid public name"))
+                    problems.append(Problem(tool=tool.definition.name, reason="it has no valid public name"))
                     continue
                 group.tools[name] = Tool(
                     name=name,
                     server=server,
                     origin=origin,
-                    definition=one.definition,
-                    hash=one.hash,
-                    tokens=estimate_tokens(name, one.definition.description, one.schema_json),
-                    enabled=one.definition.name not in held
-                    and _is_included(one.definition.name, include, exclude),
+                    definition=tool.definition,
+                    hash=tool.hash,
+                    tokens=estimate_tokens(name, tool.definition.description, tool.schema_json),
+                    enabled=tool.definition.name not in held
+                    and _is_included(tool.definition.name, include, exclude),
                     stale=stale,
-                    held=one.definition.name in held,
-                    held_reason=held.get(one.definition.name, ""),
+                    held=tool.definition.name in held,
+                    held_reason=held.get(tool.definition.name, ""),
                     pinned=pinned,
                     launch=launch,
-                    history=histories.get(one.definition.name),
+                    history=histories.get(tool.definition.name),
                 )
-                self._note_alias(server, one.definition.name, name, group.aliases)
+                self._note_alias(server, tool.definition.name, name, group.aliases)
         if self._latest.get(server) is latest:
             self._replace(server, group)
         return problems
@@ -222,12 +222,12 @@ class Registry:
     ) -> Mapping[str, DefinitionHistory]:
         if self._history is None:
             return {}
-        return self._history.observe(server, ((one.definition, one.hash) for one in read))
+        return self._history.observe(server, ((tool.definition, tool.hash) for tool in read))
 
     def _held(self, server: str | None, read: Sequence[ReadDefinition], stale: bool) -> Mapping[str, str]:
         if self._pins is None or server is None:
             return {}
-        seen = ((one.definition, one.hash) for one in read)
+        seen = ((tool.definition, tool.hash) for tool in read)
         return self._pins.held(server, seen, approve_new=not stale, screen=self.screen)
 
     def _name(self, server: str | None, tool: str, own: Mapping[str, Tool]) -> str | None:

@@ -24,11 +24,11 @@ def review(server: str, definitions: Iterable[Any], *, others: Collection[str] =
     `others` are the names of the tools of all other servers.
     """
     read, problems = read_definitions(definitions)
-    own = {one.definition.name for one in read}
+    own = {tool.definition.name for tool in read}
     remarks = [f"{problem.tool or 'A tool'} cannot be used: {problem.reason}." for problem in problems]
-    for one in read:
-        remarks.extend(f"{one.definition.name}: warning: {found}" for found in _found(one, own, others))
-        remarks.extend(_remarks_on(server, one))
+    for tool in read:
+        remarks.extend(f"{tool.definition.name}: warning: {found}" for found in _found(tool, own, others))
+        remarks.extend(_remarks_on(server, tool))
     if len(read) > MANY_TOOLS:
         remarks.append(
             f"{len(read)} tools are a lot for one prompt; select some with `tools.include` in the entry."
@@ -36,13 +36,13 @@ def review(server: str, definitions: Iterable[Any], *, others: Collection[str] =
     return remarks
 
 
-def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
-    name, description = one.definition.name, one.definition.description
+def _remarks_on(server: str, tool: ReadDefinition) -> Iterable[str]:
+    name, description = tool.definition.name, tool.definition.description
     if not description.strip():
         yield f"{name} has no description."
     elif _says_little(name, description):
         yield f"{name}: its description only repeats its name; describe what it returns and when to use it."
-    properties = one.definition.input_schema.get("properties")
+    properties = tool.definition.input_schema.get("properties")
     parameters = properties if isinstance(properties, Mapping) else {}
     for parameter, details in parameters.items():
         if not _is_typed(details):
@@ -54,13 +54,13 @@ def _remarks_on(server: str, one: ReadDefinition) -> Iterable[str]:
     shown = public_name(server, name)
     if shown != f"{server}__{name}":
         yield f"{name} is offered as {shown}, because its full name is too long."
-    tokens = estimate_tokens(name, description, one.schema_json)
+    tokens = estimate_tokens(name, description, tool.schema_json)
     if tokens > HEAVY_TOKENS:
         yield f"{name} takes about {tokens} tokens in every prompt."
 
 
-def _found(one: ReadDefinition, own: Collection[str], others: Collection[str]) -> list[str]:
-    return scan(one.definition.raw, own=own, others=others)
+def _found(tool: ReadDefinition, own: Collection[str], others: Collection[str]) -> list[str]:
+    return scan(tool.definition.raw, own=own, others=others)
 
 
 def _says_little(name: str, description: str) -> bool:

@@ -53,7 +53,7 @@ def revealed(text: str) -> str:
     """The text as one short line, with invisible characters as code points."""
     cut = " ".join(text.split())[:_SHOWN]
     return "".join(
-        f"\\u{{{ord(one):x}}}" if HIDDEN.match(one) or not one.isprintable() else one for one in cut
+        f"\\u{{{ord(sign):x}}}" if HIDDEN.match(sign) or not sign.isprintable() else sign for sign in cut
     )
 
 
@@ -75,7 +75,7 @@ def _texts(value: Any, part: str = "") -> Iterator[tuple[str, str]]:
 def _findings(text: str) -> Iterator[str]:
     hidden = [] if text.isascii() else HIDDEN.findall(ORDINARY.sub("", text))
     if hidden:
-        points = ", ".join(dict.fromkeys(f"U+{ord(one):04X}" for one in hidden[:5]))
+        points = ", ".join(dict.fromkeys(f"U+{ord(sign):04X}" for sign in hidden[:5]))
         yield f"contains {len(hidden)} invisible characters ({points})."
     if _TERMINAL.search(text):
         yield "contains terminal control characters."
@@ -94,6 +94,8 @@ def _findings(text: str) -> Iterator[str]:
 
 def _mixes_scripts(name: str) -> bool:
     scripts = {
-        unicodedata.name(one, "?").split()[0] for one in unicodedata.normalize("NFKC", name) if one.isalpha()
+        unicodedata.name(letter, "?").split()[0]
+        for letter in unicodedata.normalize("NFKC", name)
+        if letter.isalpha()
     }
     return len(scripts & {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"}) > 1

@@ -157,7 +157,7 @@ def _named(text: str, known: KnownNames) -> Iterator[str]:
         words = (match.group(1) or match.group(2)).split()
         for start in range(len(words)):
             name = squashed("".join(words[start:]))
-            if name in known.strange and not any(name in one for one in known.plain):
+            if name in known.strange and not any(name in word for word in known.plain):
                 yield known.strange[name]
 
 
@@ -198,8 +198,8 @@ def _parameters(schema: Any, depth: int = 0) -> Iterator[str]:
                 yield from map(str, value if isinstance(value, list) else [value])
             yield from _parameters(value, depth + 1)
     elif isinstance(schema, list):
-        for one in schema:
-            yield from _parameters(one, depth + 1)
+        for inner in schema:
+            yield from _parameters(inner, depth + 1)
 
 
 def _shown(match: re.Match[str], until: str) -> str:

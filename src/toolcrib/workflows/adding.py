@@ -28,7 +28,7 @@ def add_call(
     """
     node = to_node(tool, arguments, find_tool=find_tool, desktop=workflow.options.desktop)
     wanted = valid_id(tool.rpartition("__")[2])
-    name = next(one for one in _names(wanted) if one not in workflow.nodes)
+    name = next(name for name in _names(wanted) if name not in workflow.nodes)
     previous = _previous(workflow, after)
     edges = [_moved(edge, previous, name) for edge in workflow.edges]
     if previous is not None:

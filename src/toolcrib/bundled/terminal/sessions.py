@@ -34,17 +34,21 @@ class CommandSessions:
 
     def add(self, command: str, running: RunningCommand) -> Background:
         """Let it go on."""
-        one = Background(secrets.token_hex(4), command, running, caller_context.session.get())
-        self._known[one.id] = one
+        background = Background(secrets.token_hex(4), command, running, caller_context.session.get())
+        self._known[background.id] = background
         ended = [each.id for each in self._known.values() if not each.running.alive]
         for old in ended[: max(0, len(ended) - _KEPT)]:
             del self._known[old]
-        return one
+        return background
 
     def check_room(self) -> None:
         """Raise `ToolFailure` when this session has too many."""
         owner = caller_context.session.get()
-        mine = [one for one in self._known.values() if one.owner == owner and one.running.alive]
+        mine = [
+            background
+            for background in self._known.values()
+            if background.owner == owner and background.running.alive
+        ]
         if len(mine) >= MOST:
             raise ToolFailure(
                 f"{len(mine)} commands are running in the background.", "End some with kill_process."
@@ -52,16 +56,16 @@ class CommandSessions:
 
     def find(self, session_id: str) -> Background:
         """The caller's own of this id; raises `ToolFailure`."""
-        one = self._known.get(session_id)
-        if one is not None and one.owner == caller_context.session.get():
-            return one
+        background = self._known.get(session_id)
+        if background is not None and background.owner == caller_context.session.get():
+            return background
         mine = [each.id for each in self._known.values() if each.owner == caller_context.session.get()]
         hint = f"Known: {', '.join(mine)}." if mine else "Start one with run_command and background=true."
         raise ToolFailure(f"There is no background session {session_id!r}.", hint)
 
     async def end_owner(self, owner: str | None) -> None:
         """End all that a session started."""
-        await self._end([one for one in self._known.values() if one.owner == owner])
+        await self._end([background for background in self._known.values() if background.owner == owner])
 
     async def end_all(self) -> None:
         """End everything."""
@@ -69,11 +73,11 @@ class CommandSessions:
 
     def let_go(self) -> None:
         """Have everything ended without waiting for it."""
-        for one in self._known.values():
-            one.running.let_go()
+        for background in self._known.values():
+            background.running.let_go()
         self._known.clear()
 
-    async def _end(self, ones: list[Background]) -> None:
-        for one in ones:
-            self._known.pop(one.id, None)
-        await asyncio.gather(*(one.running.stop() for one in ones))
+    async def _end(self, wanted: list[Background]) -> None:
+        for background in wanted:
+            self._known.pop(background.id, None)
+        await asyncio.gather(*(background.running.stop() for background in wanted))

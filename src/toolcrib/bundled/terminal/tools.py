@@ -117,21 +117,21 @@ class TerminalTools:
         input_text: Annotated[str, "End with \\n to press Enter"],
     ) -> dict[str, Any]:
         """Type into a background session, and return what it shows a moment later."""
-        one = self.sessions.find(session_id)
-        one.running.type(input_text)
-        await _moment(one.running)
-        return report(one.running, session_id=one.id)
+        background = self.sessions.find(session_id)
+        background.running.type(input_text)
+        await _moment(background.running)
+        return report(background.running, session_id=background.id)
 
     async def read_output(self, session_id: SessionId) -> dict[str, Any]:
         """Return a background session's recent output, or its screen when it has a terminal."""
-        one = self.sessions.find(session_id)
-        return report(one.running, session_id=one.id)
+        background = self.sessions.find(session_id)
+        return report(background.running, session_id=background.id)
 
     async def kill_process(self, session_id: SessionId) -> dict[str, Any]:
         """End a background session and everything that it started."""
-        one = self.sessions.find(session_id)
-        await one.running.stop()
-        return report(one.running, session_id=one.id)
+        background = self.sessions.find(session_id)
+        await background.running.stop()
+        return report(background.running, session_id=background.id)
 
     async def request_session_mode(self, reason: Annotated[str, "What the steps are for"]) -> str:
         """Ask the user to allow a series of steps without approval for each; it ends with your turn."""
@@ -146,9 +146,9 @@ class TerminalTools:
     async def _in_background(self, command: str, cwd: str | None, pty: bool) -> dict[str, Any]:
         self.sessions.check_room()
         running = self._workplace.shell(command, cwd, guarded=True, pty=pty, feed=True)
-        one = self.sessions.add(command, running)
+        background = self.sessions.add(command, running)
         await _moment(running)
-        return report(running, session_id=one.id)
+        return report(running, session_id=background.id)
 
 
 def report(running: RunningCommand, note: str = "", session_id: str | None = None) -> dict[str, Any]:

@@ -124,8 +124,8 @@ def client_name(word: str) -> str:
     known = client_names()
     if wanted in known:
         return wanted
-    clients = {one: plugins.find(CLIENTS, one.replace("-", "_")).client for one in known}
-    return next((one for one, client in clients.items() if wanted in client.other_names), wanted)
+    clients = {name: plugins.find(CLIENTS, name.replace("-", "_")).client for name in known}
+    return next((name for name, client in clients.items() if wanted in client.other_names), wanted)
 
 
 def find_client(name: str) -> McpClient:
@@ -154,16 +154,16 @@ def without_entry(data: Any, path: Table) -> Any:
     if not isinstance(data, dict) or key not in data:
         return data
     left = without_entry(data[key], tuple(below)) if below else {}
-    others = {one: value for one, value in data.items() if one != key}
+    others = {name: value for name, value in data.items() if name != key}
     return {**others, key: left} if left else others
 
 
 def is_plain(value: Any) -> bool:
     """Whether a value is what JSON can hold, all through."""
     if isinstance(value, dict):
-        return all(is_plain(one) for one in value.values())
+        return all(is_plain(inner) for inner in value.values())
     if isinstance(value, list):
-        return all(is_plain(one) for one in value)
+        return all(is_plain(inner) for inner in value)
     return value is None or isinstance(value, str | int | float)
 
 

@@ -250,7 +250,7 @@ def client_state(name: str) -> ClientState:
         return ClientState(
             client=name, title=client.title, file=file, found=here, connected=None, problem=problem
         )
-    names = tuple(one for one, entry in entries.items() if is_ours(one, entry))
+    names = tuple(name for name, entry in entries.items() if is_ours(name, entry))
     return ClientState(
         client=name, title=client.title, file=file, found=here, connected=bool(names), names=names
     )

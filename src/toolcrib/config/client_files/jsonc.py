@@ -33,8 +33,8 @@ class _Text(Parser):
 
     def members(self, path: KeyPath) -> list[KeyPath]:
         """The keys of an object, in order."""
-        inside = [one for one in self.spans if len(one) == len(path) + 1 and one[:-1] == path]
-        return sorted(inside, key=lambda one: self.spans[one])
+        inside = [place for place in self.spans if len(place) == len(path) + 1 and place[:-1] == path]
+        return sorted(inside, key=lambda place: self.spans[place])
 
     def is_open(self, path: KeyPath) -> bool:
         """Whether an object is, or should be, written over several lines."""

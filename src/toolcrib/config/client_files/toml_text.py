@@ -94,7 +94,9 @@ def _set_value(table: Any, key: str, item: Any) -> None:
         return
     _remove_value(table, key)
     body = table.value.body
-    end = next((place for place, (_, one) in enumerate(body) if isinstance(one, TomlTable | AoT)), len(body))
+    end = next(
+        (place for place, (_, known) in enumerate(body) if isinstance(known, TomlTable | AoT)), len(body)
+    )
     while end and isinstance(body[end - 1][1], Comment | Whitespace | Null):
         end -= 1
     later = body[end:]
@@ -151,7 +153,7 @@ def _tables(container: Container, path: Table) -> Iterator[tuple[Container, int]
 def _own_table(document: tomlkit.TOMLDocument, path: Table) -> Any:
     """The table with a header of its own; raises `ConfigError`."""
     found: list[Any] = [container.body[place][1] for container, place in _tables(document, path)]
-    table = next((one for one in found if not one.is_super_table()), None)
+    table = next((candidate for candidate in found if not candidate.is_super_table()), None)
     if table is None:
         raise ConfigError(f"[{'.'.join(path)}] is not a separate table.")
     return table
@@ -192,13 +194,13 @@ def _item(value: Any) -> Any:
 
     if isinstance(value, dict):
         table = tomlkit.inline_table()
-        for key, one in value.items():
-            table.append(key, _item(one))
+        for key, inner in value.items():
+            table.append(key, _item(inner))
         return table
     if isinstance(value, list | tuple):
         array = tomlkit.array()
-        for one in value:
-            array.append(_item(one))
+        for inner in value:
+            array.append(_item(inner))
         return array
     try:
         return tomlkit.item(value)

@@ -100,7 +100,7 @@ class _Reader:
         if node.id == "scalar":
             return self._scalar(node)
         if node.id == "sequence" and node.tag == f"{_CORE}seq":
-            return [self.value(one) for one in node.value]
+            return [self.value(child) for child in node.value]
         found = self._mapping(node) if is_mapping(node) else None
         return OpaqueValue(self._source(node).rstrip()) if found is None else found
 

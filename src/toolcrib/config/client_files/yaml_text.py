@@ -96,15 +96,17 @@ def _entry_edits(text: str, child: Field, entry: Entry) -> list[Edit]:
     if not isinstance(old, dict) or node.anchor:
         raise ConfigError(f"The entry {key.value!r} uses syntax that cannot be changed safely.")
     changed = [
-        one for one in {**old, **entry} if one not in old or one not in entry or old[one] != entry[one]
+        field
+        for field in {**old, **entry}
+        if field not in old or field not in entry or old[field] != entry[field]
     ]
     if not changed:
         return []
     lead = " " * key.start_mark.column + STEP
     if node.id != "mapping" or node.flow_style:
         return _opened(text, child, _fields(entry, lead)) if entry else _emptied(child)
-    edits = [_field_edits(text, node, one, entry) for one in changed if _find(node, one)]
-    added = {one: entry[one] for one in changed if one in entry and not _find(node, one)}
+    edits = [_field_edits(text, node, field, entry) for field in changed if _find(node, field)]
+    added = {field: entry[field] for field in changed if field in entry and not _find(node, field)}
     if added:
         lines = _fields(added, " " * node.start_mark.column)
         edits.append([_insertion(text, _content_end(text, node.value[-1]), lines)])

@@ -11,17 +11,17 @@ from toolcrib.config.transfer.drafts import DraftQuestion
 def _questions(text: str) -> dict[str, DraftQuestion]:
     """Its `inputs`: a text to type or a choice; what a command of the editor would answer is asked too."""
     asked = jsonc.read(text).get("inputs")
-    known = [one for one in asked if isinstance(one, dict)] if isinstance(asked, list) else []
-    return {one["id"]: _question(one) for one in known if isinstance(one.get("id"), str)}
+    known = [given for given in asked if isinstance(given, dict)] if isinstance(asked, list) else []
+    return {given["id"]: _question(given) for given in known if isinstance(given.get("id"), str)}
 
 
-def _question(one: Entry) -> DraftQuestion:
-    options = one["options"] if isinstance(one.get("options"), list) else ()
+def _question(given: Entry) -> DraftQuestion:
+    options = given["options"] if isinstance(given.get("options"), list) else ()
     return DraftQuestion(
-        id=str(one["id"]),
-        text=str(one.get("description") or one["id"]),
-        secret=bool(one.get("password")),
-        default=str(one.get("default") or ""),
+        id=str(given["id"]),
+        text=str(given.get("description") or given["id"]),
+        secret=bool(given.get("password")),
+        default=str(given.get("default") or ""),
         choices=tuple(str(o.get("value") if isinstance(o, dict) else o) for o in options),
     )
 

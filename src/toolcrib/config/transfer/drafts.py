@@ -99,17 +99,17 @@ def _spread(
 ) -> dict[str, Any]:
     """An argument that is one mark may become several, or none."""
     args: list[Any] = []
-    for one in entry.get("args") or ():
-        mark = _MARK.fullmatch(one) if isinstance(one, str) else None
+    for argument in entry.get("args") or ():
+        mark = _MARK.fullmatch(argument) if isinstance(argument, str) else None
         asked = questions.get(mark.group(1)) if mark else None
         if asked is None or asked.secret:
-            args.append(one)
+            args.append(argument)
             continue
         given = answers.get(asked.id) or asked.default
         if asked.multiple and given:
             args += [literal(word) for word in shlex.split(given)]
         elif given or asked.required:
-            args.append(one)
+            args.append(argument)
     return {**entry, "args": args} if "args" in entry else dict(entry)
 
 

@@ -122,7 +122,7 @@ def _plan_one(
         entry=made.entry,
         secrets=made.secrets,
         waiting=tuple(dict.fromkeys(name for name in made.waiting if known.stored(name) is None)),
-        questions=tuple(reading.questions.get(one) or unnamed(one) for one in asked_in(draft.entry)),
+        questions=tuple(reading.questions.get(name) or unnamed(name) for name in asked_in(draft.entry)),
         notes=(*draft.notes, *_lent(made, known)),
         remarks=review_entry(made.entry),
         install=_fetched(made.entry),

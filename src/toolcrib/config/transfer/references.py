@@ -39,11 +39,13 @@ def map_texts(entry: Mapping[str, Any], change: Callable[[str], str]) -> dict[st
         if isinstance(result.get(key), str):
             result[key] = change(result[key])
     if isinstance(result.get("args"), list):
-        result["args"] = [change(one) if isinstance(one, str) else one for one in result["args"]]
+        result["args"] = [
+            change(argument) if isinstance(argument, str) else argument for argument in result["args"]
+        ]
     for key in _MAPPINGS:
         if isinstance(result.get(key), Mapping):
             pairs = result[key].items()
-            result[key] = {one: change(value) if isinstance(value, str) else value for one, value in pairs}
+            result[key] = {name: change(value) if isinstance(value, str) else value for name, value in pairs}
     return result
 
 

@@ -55,17 +55,17 @@ class SecretExtractor:
 
     def _arguments(self, args: list[Any]) -> list[Any]:
         hidden: list[Any] = []
-        for index, one in enumerate(args):
+        for index, argument in enumerate(args):
             before = args[index - 1] if index and isinstance(args[index - 1], str) else ""
-            hidden.append(self._argument(one, before, index) if isinstance(one, str) else one)
+            hidden.append(self._argument(argument, before, index) if isinstance(argument, str) else argument)
         return hidden
 
-    def _argument(self, one: str, before: str, index: int) -> str:
-        option, sign, value = one.partition("=")
-        if one.startswith("-"):
-            return f"{option}={self._given(option.lstrip('-'), value)}" if sign else one
+    def _argument(self, argument: str, before: str, index: int) -> str:
+        option, sign, value = argument.partition("=")
+        if argument.startswith("-"):
+            return f"{option}={self._given(option.lstrip('-'), value)}" if sign else argument
         key = before.lstrip("-") if before.startswith("-") and "=" not in before else ""
-        return self._given(key, one, f"arg-{index + 1}")
+        return self._given(key, argument, f"arg-{index + 1}")
 
     def _given(self, key: str, value: str, name: str = "") -> str:
         """The value of an argument: an address, a header or a plain text."""

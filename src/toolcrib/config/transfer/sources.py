@@ -80,7 +80,7 @@ def source_of(file: Path, text: str, host: str | None = None) -> Source:
         return Source(host=PLAIN, file=file, table=("mcpServers",))
     client = find_client(name)
     table = _older_table(text) if name == "vscode" else None
-    belongs = next((one for one in client.project if file.as_posix().endswith(f"/{one}")), None)
+    belongs = next((path for path in client.project if file.as_posix().endswith(f"/{path}")), None)
     workspace = file.parents[len(Path(belongs).parts) - 1] if belongs else None
     return Source(host=name, file=file, table=table or client.table, workspace=workspace)
 
@@ -110,7 +110,7 @@ def _own(name: str, client: McpClient, places: UserFolders, folder: Path) -> lis
 
 def _project(name: str, client: McpClient, folder: Path) -> list[Source]:
     return [
-        Source(host=name, file=folder / one, table=client.table, workspace=folder) for one in client.project
+        Source(host=name, file=folder / path, table=client.table, workspace=folder) for path in client.project
     ]
 
 
@@ -119,7 +119,7 @@ def _host_by_name(file: Path) -> str | None:
     for name in client_names():
         client = find_client(name)
         usual = client.file(UserFolders(home=Path("/"), platform="linux")).name
-        if any(whole.endswith(f"/{one}") for one in client.project):
+        if any(whole.endswith(f"/{path}") for path in client.project):
             return name
         # Names such as `settings.json` and `mcp.json` are of several programs.
         if file.name == usual and usual not in ("mcp.json", "settings.json", "config.toml", "config.yaml"):
@@ -276,7 +276,7 @@ def _plain_entries(text: str) -> Mapping[str, Any]:
             return found
     if any(isinstance(data.get(key), str) for key in REACHES):
         return {"": data}
-    return {name: one for name, one in data.items() if isinstance(one, Mapping) and _reaches(one)}
+    return {name: entry for name, entry in data.items() if isinstance(entry, Mapping) and _reaches(entry)}
 
 
 def _reaches(raw: Mapping[str, Any]) -> bool:

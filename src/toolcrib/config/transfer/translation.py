@@ -97,7 +97,7 @@ def _read_options(dialect: Dialect, rest: Entry) -> Entry:
     tools = {"include": rest.pop(dialect.include, None), "exclude": rest.pop(dialect.exclude, None)}
     for key, values in (("timeouts", times), ("tools", tools)):
         if any(values.values()):
-            result[key] = {one: value for one, value in values.items() if value}
+            result[key] = {name: value for name, value in values.items() if value}
     return result
 
 
@@ -249,5 +249,5 @@ def _holds(value: Any, text: str) -> bool:
     if isinstance(value, str):
         return text in value
     if isinstance(value, Mapping):
-        return any(_holds(one, text) for one in value.values())
-    return isinstance(value, list) and any(_holds(one, text) for one in value)
+        return any(_holds(inner, text) for inner in value.values())
+    return isinstance(value, list) and any(_holds(inner, text) for inner in value)

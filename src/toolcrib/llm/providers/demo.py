@@ -82,7 +82,7 @@ def read_tasks(question: str) -> list[Task]:
     found = [(match, tool, word) for tool, pattern, word in _TASKS for match in pattern.finditer(question)]
     return [
         Task(tool, match[1], match[2], f"{match[1]} {word} {match[2]}")
-        for match, tool, word in sorted(found, key=lambda one: one[0].start())
+        for match, tool, word in sorted(found, key=lambda hit: hit[0].start())
     ]
 
 
@@ -149,5 +149,5 @@ def _sentence(task: Task, answer: ToolAnswer) -> str:
 
 
 def _usage(request: CompletionRequest, message: FromModel) -> Usage:
-    sent = sum(len(str(one)) for one in request.messages) + len(request.system)
+    sent = sum(len(str(earlier)) for earlier in request.messages) + len(request.system)
     return Usage(input=sent // 4, output=len(str(message)) // 4, requests=1)

@@ -65,7 +65,7 @@ class Completions:
         self._model = model
         self._vendor = vendor
         self._context = context
-        self.limits = NINE_CHARACTERS if any(one in model.lower() for one in _MISTRAL) else Limits()
+        self.limits = NINE_CHARACTERS if any(name in model.lower() for name in _MISTRAL) else Limits()
 
     async def traits(self) -> ModelTraits:
         """The protocol does not report capabilities; the context comes from the settings."""

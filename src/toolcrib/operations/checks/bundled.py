@@ -55,4 +55,6 @@ async def _examine(config: Config, server: str) -> list[Finding]:
         return [broken(name, error.message, error.hint)]
     if not missing:
         return [ok(name, "nothing is missing")]
-    return [(broken if one.fatal else warning)(name, one.message, one.hint) for one in missing]
+    return [
+        (broken if problem.fatal else warning)(name, problem.message, problem.hint) for problem in missing
+    ]

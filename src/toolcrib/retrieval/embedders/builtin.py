@@ -91,16 +91,16 @@ def _folded_words(text: str) -> list[tuple[str, int, int]]:
     """For any script: removes accents, separates punctuation and ideographs."""
     words: list[tuple[str, int, int]] = []
     current, start = "", 0
-    for place, one in enumerate(text):
-        kind = unicodedata.category(one)
-        folded = _fold(one)
-        if kind[0] == "C" and one not in "\t\n\r":
+    for place, letter in enumerate(text):
+        kind = unicodedata.category(letter)
+        folded = _fold(letter)
+        if kind[0] == "C" and letter not in "\t\n\r":
             continue
-        if one.isspace():
+        if letter.isspace():
             current = _close(words, current, start, place)
-        elif kind[0] == "P" or (one.isascii() and not one.isalnum()) or _ANY_IDEOGRAPH.match(one):
+        elif kind[0] == "P" or (letter.isascii() and not letter.isalnum()) or _ANY_IDEOGRAPH.match(letter):
             current = _close(words, current, start, place)
-            words.append((folded or one, place, place + 1))
+            words.append((folded or letter, place, place + 1))
         else:
             start = start if current else place
             current += folded
@@ -115,8 +115,8 @@ def _close(words: list[tuple[str, int, int]], current: str, start: int, end: int
 
 
 @lru_cache(maxsize=4096)
-def _fold(one: str) -> str:
-    decomposed = unicodedata.normalize("NFD", one.lower())
+def _fold(letter: str) -> str:
+    decomposed = unicodedata.normalize("NFD", letter.lower())
     return "".join(part for part in decomposed if unicodedata.category(part) != "Mn")
 
 

@@ -49,7 +49,7 @@ class ShellPath:
         if self.anchor == "/":
             return is_open_in_root(self.parts, self.project)
         if self.anchor == "?":
-            return not any(one[:1] == (".",) for one in self.parts)
+            return not any(segment[:1] == (".",) for segment in self.parts)
         return not is_home(self.project) or is_open_at_home(self.parts)
 
     @property
@@ -64,9 +64,9 @@ class ShellPath:
     @property
     def path(self) -> str:
         """As text: absolute, from the home folder (`~/…`), or from the project; empty when not known."""
-        if self.anchor == "?" or any(isinstance(sign, Wild) for one in self.parts for sign in one):
+        if self.anchor == "?" or any(isinstance(sign, Wild) for segment in self.parts for sign in segment):
             return ""
-        inner = "/".join("".join(map(str, one)) for one in self.parts)
+        inner = "/".join("".join(map(str, segment)) for segment in self.parts)
         return {"/": "/", "~": "~/", ".": "./"}[self.anchor] + inner
 
 
@@ -128,12 +128,12 @@ def _parts(signs: Iterable[Sign]) -> list[Part]:
 
 def _below(folder: ShellPath, parts: Iterable[Part]) -> ShellPath | None:
     anchor, found, project = folder.anchor, list(folder.parts), folder.project
-    for one in parts:
-        if one == (".",):
+    for segment in parts:
+        if segment == (".",):
             continue
-        if one != _UP:
-            found.append(one)
-            if any(isinstance(sign, Wild) for sign in one) and could_match(one, _UP):
+        if segment != _UP:
+            found.append(segment)
+            if any(isinstance(sign, Wild) for sign in segment) and could_match(segment, _UP):
                 anchor = "?"
         elif found and any(isinstance(sign, Wild) for sign in found[-1]):
             return None

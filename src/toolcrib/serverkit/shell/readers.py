@@ -103,9 +103,9 @@ def guards_for(command: str, cwd: str = "", project: str = "") -> Guards:
     folders = {place_of(cwd, project), place_of(cwd)}  # the decision may have been made without the project
     found = [_guards(command, folder) for folder in folders if folder is not None]
     return Guards(
-        frozenset[str]().union(*(one.programs for one in found)),
-        frozenset[str]().union(*(one.versions for one in found)),
-        patterns=any(one.patterns for one in found),
+        frozenset[str]().union(*(guards.programs for guards in found)),
+        frozenset[str]().union(*(guards.versions for guards in found)),
+        patterns=any(guards.patterns for guards in found),
     )
 
 
@@ -114,13 +114,15 @@ def _guards(command: str, folder: ShellPath) -> Guards:
         commands = read_script(command, folder)
     except NotUnderstood:
         return Guards()
-    other = [one for one in commands if only_reads(one)]
-    programs = frozenset(one.name for one in commands) - {one.name for one in other}
-    versions = programs - {one.name for one in commands if not asks_version(one)}
-    return Guards(programs, versions, patterns=not any(word.glob for one in other for word in one.words))
+    other = [simple for simple in commands if only_reads(simple)]
+    programs = frozenset(simple.name for simple in commands) - {simple.name for simple in other}
+    versions = programs - {simple.name for simple in commands if not asks_version(simple)}
+    return Guards(
+        programs, versions, patterns=not any(word.glob for simple in other for word in simple.words)
+    )
 
 
 def needs_rule(commands: Sequence[Simple]) -> list[Simple]:
     """The commands that do not run unasked: those that do more than read, and those that lose their guard."""
-    names = {one.name for one in commands if only_reads(one)}
-    return [one for one in commands if one.name in names]
+    names = {command.name for command in commands if only_reads(command)}
+    return [command for command in commands if command.name in names]

@@ -74,7 +74,7 @@ class _Reading:
     def feed(self, since: int, source: Simple | None = None) -> None:
         """Note that the commands from there on get input."""
         self.commands[since:] = [
-            replace(one, fed=True, source=source or one.source) for one in self.commands[since:]
+            replace(command, fed=True, source=source or command.source) for command in self.commands[since:]
         ]
 
 

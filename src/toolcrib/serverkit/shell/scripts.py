@@ -79,7 +79,7 @@ def sed(command: Simple) -> Uses | None:
         return None
     given = [plain(value) for name, value in parsed.options if name in ("e", "expression")]
     scripts, files = (given, parsed.operands) if given else (parsed.operands[:1], parsed.operands[1:])
-    return _files(files) if scripts and all(_accepts(_SED_SCRIPT, one) for one in scripts) else None
+    return _files(files) if scripts and all(_accepts(_SED_SCRIPT, script) for script in scripts) else None
 
 
 _AWK = Syntax(values="F")

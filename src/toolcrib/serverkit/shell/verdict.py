@@ -84,10 +84,10 @@ def _routes(commands: Sequence[Simple], kind: str) -> tuple[str, ...]:
 
     routes = (
         route(use.word, folder)
-        for one in commands
-        for use in uses_of(one) or ()
+        for command in commands
+        for use in uses_of(command) or ()
         if use.kind == kind and not (kind == "name" and use.word.glob)
-        for folder in one.folders
+        for folder in command.folders
     )
     return tuple(filter(None, dict.fromkeys(routes)))
 
@@ -105,11 +105,11 @@ def simple_commands(command: str, cwd: str = "", project: str = "") -> tuple[tup
     except NotUnderstood:
         return None
     wanted = needs_rule(commands)
-    if any(one.fed or not all(word.literal for word in one.words) for one in wanted):
+    if any(simple.fed or not all(word.literal for word in simple.words) for simple in wanted):
         return None
-    if any(folder.anchor != "." for one in wanted for folder in one.folders):
+    if any(folder.anchor != "." for simple in wanted for folder in simple.folders):
         return None
-    return tuple((one.name, *(word.text for word in one.words)) for one in wanted)
+    return tuple((simple.name, *(word.text for word in simple.words)) for simple in wanted)
 
 
 def rough_commands(command: str) -> tuple[tuple[str, ...], ...]:

@@ -67,7 +67,9 @@ class McpTools:
     async def arrive(self, name: str) -> bool:
         """Wait for the starting server of this tool; False if no such server is starting."""
         wanted = name.removeprefix(PREFIX)
-        server = next((one for one in self._servers.starting() if wanted.startswith(one + BORDER)), None)
+        server = next(
+            (known for known in self._servers.starting() if wanted.startswith(known + BORDER)), None
+        )
         if server is None:
             return False
         await self._servers.session(server)

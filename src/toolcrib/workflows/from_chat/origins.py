@@ -76,8 +76,12 @@ def find_parts(text: str, calls: Sequence[ChatCall]) -> list[tuple[str, Origin]]
             for path, leaf in calls[number].leaves
             if isinstance(leaf, str)
         ]
-        found += [one for one in candidates if len(one[0]) >= SHORTEST_PART and one[0] in text]
-    return _without_overlaps(text, sorted(found, key=lambda one: -len(one[0])))
+        found += [
+            candidate
+            for candidate in candidates
+            if len(candidate[0]) >= SHORTEST_PART and candidate[0] in text
+        ]
+    return _without_overlaps(text, sorted(found, key=lambda candidate: -len(candidate[0])))
 
 
 def _without_overlaps(text: str, found: Sequence[tuple[str, Origin]]) -> list[tuple[str, Origin]]:

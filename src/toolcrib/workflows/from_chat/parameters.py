@@ -52,7 +52,7 @@ class Inputs:
     def _add(self, node: str, argument: str, value: Any, description: str) -> str:
         wanted = (valid_id(argument), valid_id(f"{node}_{argument}"))
         numbered = (f"{wanted[1][:60]}_{number}" for number in range(2, 10_000))
-        name = next(one for one in (*wanted, *numbered) if one not in self.found)
+        name = next(candidate for candidate in (*wanted, *numbered) if candidate not in self.found)
         self.found[name] = self._parameter(argument, value, description)
         return name
 

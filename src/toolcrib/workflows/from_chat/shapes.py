@@ -24,7 +24,7 @@ def check_same_shape(chats: Sequence[Sequence[ChatCall]]) -> None:
             (at for at, pair in enumerate(zip(first, tools, strict=False)) if pair[0] != pair[1]), None
         )
         at = min(len(first), len(tools)) if place is None else place
-        names = [(one[at] if at < len(one) else "nothing") for one in (first, tools)]
+        names = [(sequence[at] if at < len(sequence) else "nothing") for sequence in (first, tools)]
         raise UsageError(
             f"The chats did different things: call {at + 1} is {names[0]} in the first chat and {names[1]} "
             f"in chat {number}.",

@@ -86,7 +86,7 @@ class _Assembly:
         ids: list[str] = []
         for call in self.calls:
             wanted = valid_id(call.tool.rpartition("__")[2])
-            same = sum(one == wanted or one.startswith(f"{wanted}_") for one in ids)
+            same = sum(known == wanted or known.startswith(f"{wanted}_") for known in ids)
             ids.append(wanted if wanted not in ids else f"{wanted[:60]}_{same + 1}")
         return ids
 
@@ -104,13 +104,13 @@ class _Assembly:
 
     def _value(self, number: int, ids: Sequence[str], path: Path, value: Any, argument: str) -> Any:
         """The value, a reference to where it came from, or a parameter."""
-        inner: Callable[[str | int, Any], Any] = lambda part, one: self._value(  # noqa: E731
-            number, ids, (*path, part), one, part if isinstance(part, str) else argument
+        inner: Callable[[str | int, Any], Any] = lambda part, inner_value: self._value(  # noqa: E731
+            number, ids, (*path, part), inner_value, part if isinstance(part, str) else argument
         )
         if isinstance(value, dict) and value:
-            return {key: inner(key, one) for key, one in value.items()}
+            return {key: inner(key, inner_value) for key, inner_value in value.items()}
         if isinstance(value, list) and value and not varies(self.chats, number, path):
-            return [inner(index, one) for index, one in enumerate(value)]
+            return [inner(index, inner_value) for index, inner_value in enumerate(value)]
         return self._leaf(number, ids, path, value, argument)
 
     def _leaf(self, number: int, ids: Sequence[str], path: Path, value: Any, argument: str) -> Any:
@@ -173,7 +173,7 @@ class _Assembly:
     def _unfit(self, workflow: Workflow) -> set[tuple[int, Path]]:
         """Places with references that the types of the results do not allow."""
         found = validate(workflow, find_tool=self.find_tool)
-        wrong = {one.node for one in found if not one.warning and "{{" in one.message}
+        wrong = {problem.node for problem in found if not problem.warning and "{{" in problem.message}
         numbers = [number for number, node in enumerate(workflow.nodes) if node in wrong]
         return {(number, path) for number in numbers for path in _paths(self.calls[number].arguments)}
 
@@ -185,7 +185,9 @@ class _Assembly:
 
 def _paths(value: Any, path: Path = ()) -> list[Path]:
     if isinstance(value, dict):
-        return [inner for key, one in value.items() for inner in _paths(one, (*path, key))]
+        return [inner for key, inner_value in value.items() for inner in _paths(inner_value, (*path, key))]
     if isinstance(value, list):
-        return [inner for index, one in enumerate(value) for inner in _paths(one, (*path, index))]
+        return [
+            inner for index, inner_value in enumerate(value) for inner in _paths(inner_value, (*path, index))
+        ]
     return [path]

@@ -25,13 +25,13 @@ def build(
         return None, [*draft.problems, *error.problems]
     known = set() if current is None else set(problems_of(current, catalog))
     found = [problem for problem in problems_of(workflow, catalog) if problem not in known]
-    problems = [*draft.problems, *(one for one in found if not _is_reported(draft, one))]
+    problems = [*draft.problems, *(problem for problem in found if not _is_reported(draft, problem))]
     return (None, problems) if problems else (workflow, [])
 
 
 def _is_reported(draft: Draft, problem: Problem) -> bool:
     """Whether a rule already reported the node, more exactly than validation does."""
-    return problem.node is not None and any(one.node == problem.node for one in draft.problems)
+    return problem.node is not None and any(known.node == problem.node for known in draft.problems)
 
 
 def _written(draft: Draft, request: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _written(draft: Draft, request: str) -> dict[str, Any]:
         "description": draft.description[:2000],
         "inputs": draft.inputs,
         "nodes": {name: _node(node) for name, node in draft.nodes.items()},
-        "edges": [{"from": one.source, "to": one.target, "output": one.output} for one in draft.edges],
+        "edges": [{"from": edge.source, "to": edge.target, "output": edge.output} for edge in draft.edges],
         "outputs": draft.outputs,
         **draft.rest,
     }

@@ -77,7 +77,7 @@ class Draft:
     def free_id(self, wanted: str) -> str:
         """This id, or the first of `wanted_2` and so on that no node has."""
         numbers = (wanted if number == 1 else f"{wanted[:60]}_{number}" for number in range(1, 10_000))
-        return next(one for one in numbers if one not in self.nodes)
+        return next(candidate for candidate in numbers if candidate not in self.nodes)
 
     def reached(self, start: str, *, without: frozenset[str] = frozenset()) -> set[str]:
         """The nodes that can be reached from one, with itself; those in `without` are not passed."""
@@ -96,9 +96,9 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {key: map_texts(one, change) for key, one in value.items()}
+        return {key: map_texts(inner, change) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [map_texts(one, change) for one in value]
+        return [map_texts(inner, change) for inner in value]
     return value
 
 
@@ -106,8 +106,8 @@ def texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from texts_in(one)
+        for inner in value.values():
+            yield from texts_in(inner)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from texts_in(one)
+        for inner in value:
+            yield from texts_in(inner)

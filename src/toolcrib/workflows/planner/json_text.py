@@ -36,9 +36,9 @@ def read_object(text: str, *, cut: bool = False) -> dict[str, Any]:
     if not text:
         raise NoJson("The answer was empty.")
     reasons: list[str] = []
-    found = [one for part in _objects(text) if (one := _parse(part, reasons)) is not None]
+    found = [value for part in _objects(text) if (value := _parse(part, reasons)) is not None]
     if found:
-        return max(found, key=lambda one: len(str(one)))
+        return max(found, key=lambda value: len(str(value)))
     if reasons:
         raise NoJson(f"The JSON is not valid: {reasons[0]}.")
     raise NoJson("The JSON object has no end." if "{" in text else "The answer has no JSON object.")

@@ -63,7 +63,7 @@ def describe_workflows(catalog: Catalog) -> str:
 
 def _describe_workflow(name: str, workflow: Workflow) -> str:
     about = as_data(" ".join(workflow.description.split()), _LONGEST_DESCRIPTION)
-    inputs = ", ".join(f"{key}: {one.type}" for key, one in workflow.inputs.items())
+    inputs = ", ".join(f"{key}: {parameter.type}" for key, parameter in workflow.inputs.items())
     return f"- {name}: {about} inputs: {{{inputs}}}, outputs: {', '.join(workflow.outputs) or 'none'}"
 
 

@@ -95,7 +95,10 @@ def _update_nodes(draft: Draft, given: object) -> None:
 def _updates(given: object) -> list[Any]:
     """A list of changes with their ids, or an object with a change for each id."""
     if isinstance(given, Mapping):
-        return [{**(one if isinstance(one, Mapping) else {}), "id": name} for name, one in given.items()]
+        return [
+            {**(settings if isinstance(settings, Mapping) else {}), "id": name}
+            for name, settings in given.items()
+        ]
     return given if isinstance(given, list) else []
 
 
@@ -124,13 +127,13 @@ def _nodes_hint(draft: Draft, name: object) -> str:
 
 
 def _remove_edges(draft: Draft, given: object) -> None:
-    for one in given if isinstance(given, list) else ():
-        edge = read_edge(one)
+    for item in given if isinstance(given, list) else ():
+        edge = read_edge(item)
         found = [known for known in draft.edges if edge is not None and _is_same(known, edge)]
         if len(found) == 1:
             draft.edges.remove(found[0])
         else:
-            shown = edge or str(one)[:100]
+            shown = edge or str(item)[:100]
             draft.problem(None, f"remove_edges: there is no edge {shown}.", "See the edges of the workflow.")
 
 
@@ -144,8 +147,12 @@ def _is_same(known: PlannedEdge, named: PlannedEdge) -> bool:
 def _add_edges(draft: Draft, given: object) -> None:
     earlier = list(draft.edges)
     read_edges(draft, given)
-    for edge in [one for one in draft.edges if one not in earlier]:
-        for old in [one for one in earlier if (one.source, one.output) == (edge.source, edge.output)]:
+    for edge in [candidate for candidate in draft.edges if candidate not in earlier]:
+        for old in [
+            candidate
+            for candidate in earlier
+            if (candidate.source, candidate.output) == (edge.source, edge.output)
+        ]:
             if old in draft.edges and old.target in draft.reached(edge.target):
                 draft.edges.remove(old)  # Inserted between two nodes.
                 draft.doubt(edge.source, f"The edge {old} was replaced by {edge}.")

@@ -86,7 +86,7 @@ def read_edge(given: object) -> PlannedEdge | None:
     if (
         isinstance(given, list | tuple)
         and 2 <= len(given) <= 3
-        and all(isinstance(one, str) for one in given)
+        and all(isinstance(item, str) for item in given)
     ):
         return PlannedEdge(source=given[0], target=given[1], output=given[2] if len(given) == 3 else NEXT)
     if not isinstance(given, Mapping):
@@ -134,8 +134,8 @@ def _parameter(fields: Mapping[str, Any]) -> dict[str, Any]:
 def read_outputs(given: object) -> dict[str, Any]:
     if isinstance(given, Mapping):
         return {str(key): value for key, value in given.items()}
-    pairs = (one for one in _items(given) if isinstance(one, Mapping))
-    return {_text(one.get("name")): one.get("value") for one in pairs if _text(one.get("name"))}
+    pairs = (item for item in _items(given) if isinstance(item, Mapping))
+    return {_text(pair.get("name")): pair.get("value") for pair in pairs if _text(pair.get("name"))}
 
 
 def _named(given: object) -> Iterable[tuple[str, Any]]:

@@ -17,7 +17,7 @@ _known: dict[tuple[str, str, frozenset[str]], tuple[str, ...]] = {}
 
 def screened(tools: Sequence[Tool], among: Sequence[Tool]) -> tuple[list[Tool], list[Doubt]]:
     """The tools as they can be shown to a model, and what was left out; `among` are all tools."""
-    names = frozenset(name for one in among for name in (one.name, one.definition.name))
+    names = frozenset(name for tool in among for name in (tool.name, tool.definition.name))
     shown: list[Tool] = []
     doubts: list[Doubt] = []
     for tool in tools:
@@ -34,8 +34,8 @@ def _findings(tool: Tool, among: Sequence[Tool], names: frozenset[str]) -> tuple
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        mine = [one for one in among if one.server == tool.server]
-        own = {name for one in mine for name in (one.name, one.definition.name)}
+        mine = [other for other in among if other.server == tool.server]
+        own = {name for other in mine for name in (other.name, other.definition.name)}
         _known[key] = tuple(scan(tool.definition.raw, own=own, others=names - own))
     return _known[key]
 
@@ -49,7 +49,9 @@ def _without_texts(tool: Tool) -> Tool:
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The names and types of the arguments."""
     properties = schema.get("properties")
-    types = {name: _type(one) for name, one in properties.items()} if isinstance(properties, Mapping) else {}
+    types = (
+        {name: _type(given) for name, given in properties.items()} if isinstance(properties, Mapping) else {}
+    )
     return {"type": "object", "properties": types, "required": schema.get("required", [])}
 
 

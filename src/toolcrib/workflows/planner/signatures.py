@@ -30,10 +30,10 @@ def _type(schema: object, root: Schema, depth: int, notes: bool = False) -> str:
     if "const" in schema:
         return json.dumps(schema["const"])
     if isinstance(schema.get("enum"), list):
-        return " | ".join(json.dumps(one, ensure_ascii=False) for one in schema["enum"][:20])
+        return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"][:20])
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
-            kinds = [_type(one, root, depth + 1) for one in schema[key]]
+            kinds = [_type(inner, root, depth + 1) for inner in schema[key]]
             return " | ".join(dict.fromkeys(kind for kind in kinds if kind != "null")) or "any"
     return _plain(schema, root, depth, notes)
 
@@ -41,7 +41,7 @@ def _type(schema: object, root: Schema, depth: int, notes: bool = False) -> str:
 def _plain(schema: Schema, root: Schema, depth: int, notes: bool) -> str:
     kind = schema.get("type")
     if isinstance(kind, list):
-        return " | ".join(str(one) for one in kind if one != "null")
+        return " | ".join(str(name) for name in kind if name != "null")
     if kind == "array":
         inner = _type(schema.get("items"), root, depth + 1)
         return f"({inner})[]" if " | " in inner else f"{inner}[]"

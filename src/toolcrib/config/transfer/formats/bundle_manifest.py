@@ -35,7 +35,7 @@ def read(data: Mapping[str, Any], file: Path) -> ServerDraft:
     folder = literal(str(file.parent.absolute()))
     entry = map_texts(entry, lambda text: _REFERENCE.sub(lambda match: _fill(match, folder), text))
     asked = take_table(dict(data), "user_config")
-    questions = {key: _question(key, one) for key, one in asked.items()}
+    questions = {key: _question(key, field) for key, field in asked.items()}
     return ServerDraft(name=str(data.get("name") or "bundle"), entry=entry, questions=questions)
 
 
@@ -56,7 +56,7 @@ def _question(key: str, asked: Any) -> DraftQuestion:
         id=key,
         text=str(about.get("title") or about.get("description") or key),
         secret=bool(about.get("sensitive")),
-        default=" ".join(_word(one) for one in words),
+        default=" ".join(_word(word) for word in words),
         required=bool(about.get("required")),
         multiple=bool(about.get("multiple")),
     )

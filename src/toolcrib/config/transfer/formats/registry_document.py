@@ -28,7 +28,9 @@ def matches(data: Mapping[str, Any]) -> bool:
 def read(data: Mapping[str, Any], file: Path) -> ServerDraft:
     """The server; what its document leaves open becomes questions."""
     asking = _Asking()
-    packages = [one for one in _named(data, "packages", key="identifier") if _kind(one) in _RUNNERS]
+    packages = [
+        package for package in _named(data, "packages", key="identifier") if _kind(package) in _RUNNERS
+    ]
     remotes = _named(data, "remotes", key="url")
     if packages:
         entry = _package(packages[0], asking)
@@ -48,9 +50,9 @@ def _package(package: Mapping[str, Any], asking: _Asking) -> dict[str, Any]:
     version = str(package.get("version") or "")
     reference = str(package["identifier"]) + (f"{sign}{version}" if sign and version else "")
     env = {
-        one["name"]: value
-        for one in _named(package, "environmentVariables", "environment_variables")
-        if (value := asking.value(one, one["name"]))
+        variable["name"]: value
+        for variable in _named(package, "environmentVariables", "environment_variables")
+        if (value := asking.value(variable, variable["name"]))
     }
     handed_on = [word for name in env for word in ("-e", name)] if kind == "oci" else []
     arguments = asking.arguments(_list(package, "packageArguments", "package_arguments"))
@@ -62,7 +64,9 @@ def _remote(remote: Mapping[str, Any], asking: _Asking) -> dict[str, Any]:
     variables = take_table(dict(remote), "variables")
     url = _VARIABLE.sub(lambda match: asking.value(take_table(variables, match[1]), match[1]), remote["url"])
     headers = {
-        one["name"]: value for one in _named(remote, "headers") if (value := asking.value(one, one["name"]))
+        header["name"]: value
+        for header in _named(remote, "headers")
+        if (value := asking.value(header, header["name"]))
     }
     entry = {"type": "sse" if remote.get("type") == "sse" else "http", "url": url}
     return {**entry, "headers": headers} if headers else entry
@@ -94,13 +98,20 @@ class _Asking:
 
     def arguments(self, wanted: list[Mapping[str, Any]]) -> list[str]:
         words: list[str] = []
-        for number, one in enumerate(wanted, 1):
+        for number, argument in enumerate(wanted, 1):
             key = str(
-                one.get("name") or one.get("valueHint") or one.get("value_hint") or f"argument-{number}"
+                argument.get("name")
+                or argument.get("valueHint")
+                or argument.get("value_hint")
+                or f"argument-{number}"
             )
-            value = self.value(one, key.lstrip("-"))
-            if one.get("type") == "named" and one.get("name") and (value or one.get("isRequired")):
-                words.append(str(one["name"]))
+            value = self.value(argument, key.lstrip("-"))
+            if (
+                argument.get("type") == "named"
+                and argument.get("name")
+                and (value or argument.get("isRequired"))
+            ):
+                words.append(str(argument["name"]))
             if value:
                 words.append(value)
         return words
@@ -112,9 +123,9 @@ def _kind(package: Mapping[str, Any]) -> str:
 
 def _list(data: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
     found: list[Any] = next((data[key] for key in keys if isinstance(data.get(key), list)), [])
-    return [one for one in found if isinstance(one, Mapping)]
+    return [item for item in found if isinstance(item, Mapping)]
 
 
 def _named(data: Mapping[str, Any], *keys: str, key: str = "name") -> list[Mapping[str, Any]]:
     """Those that say what they are."""
-    return [one for one in _list(data, *keys) if isinstance(one.get(key), str) and one[key]]
+    return [item for item in _list(data, *keys) if isinstance(item.get(key), str) and item[key]]

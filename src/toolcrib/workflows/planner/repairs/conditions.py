@@ -60,7 +60,7 @@ def _condition(draft: Draft, node: PlannedNode, given: Any) -> Any:
         return given
     for key in ("all", "any"):
         if isinstance(given.get(key), list):
-            return {**given, key: [_condition(draft, node, one) for one in given[key]]}
+            return {**given, key: [_condition(draft, node, inner) for inner in given[key]]}
     if "not" in given:
         return {**given, "not": _condition(draft, node, given["not"])}
     return _with_operator(draft, node, given)

@@ -38,7 +38,7 @@ def valid_id(text: str) -> str:
 
 def _renamed(draft: Draft) -> dict[str, str]:
     """New ids by the old ones; none is used twice."""
-    wrong = [one.id for one in draft.new_nodes() if not _VALID.fullmatch(one.id) or one.id in RESERVED]
+    wrong = [node.id for node in draft.new_nodes() if not _VALID.fullmatch(node.id) or node.id in RESERVED]
     used = set(draft.nodes) - set(wrong)
     found: dict[str, str] = {}
     for old in wrong:

@@ -40,7 +40,7 @@ def _name_owners(draft: Draft, catalog: Catalog, openers: list[PlannedNode]) -> 
     """An end node that does not name its start belongs to the only start without an end."""
     for end in [node for node in draft.new_nodes() if catalog.flow(node) == "end"]:
         kind = end.type.removeprefix("End")
-        free = [one for one in openers if one.type == kind and _end_of(draft, one) is None]
+        free = [opener for opener in openers if opener.type == kind and _end_of(draft, opener) is None]
         if end.settings.get(kind.lower()) is None and len(free) == 1:
             end.settings[kind.lower()] = free[0].id
             draft.doubt(end.id, f"It is the end of {free[0].id}, the only {kind} without one.")
@@ -52,7 +52,7 @@ def _close(
     """Edges from the body back to its start lead to the end node; it is added if it is missing."""
     inside = _body(draft, opener)
     back = [edge for edge in draft.edges_to(opener.id) if edge.source in inside]
-    for edge in [one for one in back if end is not None and one.source == end.id]:
+    for edge in [candidate for candidate in back if end is not None and candidate.source == end.id]:
         draft.edges.remove(edge)
         back.remove(edge)
         draft.doubt(

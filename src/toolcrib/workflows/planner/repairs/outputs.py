@@ -39,16 +39,18 @@ def _name(draft: Draft, edge: PlannedEdge, source: PlannedNode, outputs: tuple[s
 def _meant(given: str, outputs: tuple[str, ...]) -> str | None:
     """The output of another spelling or name; None unless there is exactly one."""
     name = folded(given)
-    same = [one for one in outputs if folded(one) == name]
-    named = same or [one for one in outputs if name in _SYNONYMS.get(one, ())]
-    near = named or [one for one in outputs if one in get_close_matches(given, outputs, n=2, cutoff=0.8)]
+    same = [output for output in outputs if folded(output) == name]
+    named = same or [output for output in outputs if name in _SYNONYMS.get(output, ())]
+    near = named or [
+        output for output in outputs if output in get_close_matches(given, outputs, n=2, cutoff=0.8)
+    ]
     return near[0] if len(near) == 1 else None
 
 
 def _left_over(draft: Draft, edge: PlannedEdge, outputs: tuple[str, ...]) -> str | None:
     """The only output of an ordinary node, or the second of two if the first has its edge."""
-    others = [one for one in draft.edges_from(edge.source) if one is not edge]
-    free = [one for one in outputs if all(other.output != one for other in others)]
+    others = [other for other in draft.edges_from(edge.source) if other is not edge]
+    free = [output for output in outputs if all(other.output != output for other in others)]
     if len(outputs) == 1:
         return free[0] if free else None
     unnamed = edge.output == NEXT and all(other.output in (*outputs, ERROR) for other in others)

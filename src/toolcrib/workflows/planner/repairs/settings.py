@@ -54,7 +54,7 @@ def _fields(kind: AnyNodeType) -> Mapping[str, bool]:
 def _by_other_names(unknown: Iterable[str], missing: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in missing:
-        given = [one for one in unknown if folded(one) in _OTHER_NAMES.get(name, ())]
+        given = [key for key in unknown if folded(key) in _OTHER_NAMES.get(name, ())]
         if len(given) == 1 and given[0] not in found:
             found[given[0]] = name
     return found

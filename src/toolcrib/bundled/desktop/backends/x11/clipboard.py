@@ -231,7 +231,9 @@ class SelectionOwner:
 
     def _forget_old_transfers(self) -> None:
         oldest = time.monotonic() - TRANSFER_PATIENCE
-        self._transfers = {key: one for key, one in self._transfers.items() if one.started > oldest}
+        self._transfers = {
+            key: transfer for key, transfer in self._transfers.items() if transfer.started > oldest
+        }
 
     def _change(self, window: int, place: int, kind: int, width: int, data: bytes) -> None:
         length = len(data) * 8 // width
