@@ -9,7 +9,6 @@ import { useTopTitle } from "../../app/title";
 import { useTwoColumns } from "../../ui/media";
 import { TabBar } from "../../ui/TabBar";
 import { scrollerOf } from "../../ui/window";
-import "../chat/page.css";
 import { useCalls } from "./callHistory";
 import { CallsTab } from "./CallsTab";
 import "./page.css";

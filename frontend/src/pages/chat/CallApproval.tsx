@@ -17,6 +17,7 @@ import { useInputDelay } from "./inputDelay";
 import { CallPreview } from "./CallPreview";
 import type { CallQuestion } from "./view";
 import { BREADTHS, LIFTS, SCOPES, TEXT, type Breadth, type LiftName, type ScopeName } from "./text";
+import "./cards.css";
 
 interface Props {
   question: CallQuestion;

@@ -19,6 +19,7 @@ import { ModeMenu, ModelMenu } from "./ComposerMenus";
 import { attach, isPicture, type Attached } from "./attachments";
 import { useNarrow } from "./widths";
 import { TEXT, type ModeName } from "./text";
+import "./composer.css";
 
 export interface Draft {
   text: string;

@@ -9,6 +9,7 @@ import { Icon } from "../../ui/Icon";
 import { foundFirst, whyText } from "./reasons";
 import type { OfferedTool, TurnView } from "./view";
 import { TEXT } from "./text";
+import "./offered.css";
 
 export interface Choice {
   pinned: readonly string[];

@@ -103,7 +103,7 @@ function Picture({ picture, call, about, foot, onRaw }: PictureProps) {
         {foot}
       </div>
       {open && (
-        <Dialog title={name} className="page-chat wide" onClose={() => setOpen(false)}>
+        <Dialog title={name} className="page-chat picture-dialog" onClose={() => setOpen(false)}>
           <div className="picture-full">
             <img className="fit-width" src={addressOf(picture)} alt={name} />
           </div>

@@ -5,6 +5,8 @@ import { useMemo, useState } from "react";
 import { reveal } from "../../ui/hidden";
 import { Markdown } from "../../ui/Markdown";
 import { TEXT } from "./text";
+import "./cards.css";
+import "./text.css";
 
 const MOST_SHOWN = 20_000;
 const STRUCTURE = /^(#{1,4} |\s*\|.+\|\s*$|```|\s*[-*] \S)/m;

@@ -13,6 +13,7 @@ import { useInputDelay } from "./inputDelay";
 import { startValues, wrongValues, type Fields } from "./form";
 import { SchemaFields } from "./SchemaFields";
 import { TEXT } from "./text";
+import "./cards.css";
 
 export function ServerRequest({
   asking,

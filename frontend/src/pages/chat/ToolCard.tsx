@@ -9,6 +9,7 @@ import { useActions } from "./actions";
 import { useRules } from "./rules";
 import type { CallView } from "./view";
 import { TEXT } from "./text";
+import "./cards.css";
 
 /** A call and its state; its header keeps its place and its height through all of them. */
 export const ToolCard = memo(function ToolCard({ call, after = 0 }: { call: CallView; after?: number }) {

@@ -15,6 +15,7 @@ import { ModelText } from "./ModelText";
 import { ToolCard } from "./ToolCard";
 import { openQuestions, type Asking, type TurnView } from "./view";
 import { TEXT } from "./text";
+import "./text.css";
 
 interface Props {
   turn: TurnView;

@@ -9,7 +9,6 @@ import { plural } from "../../ui/amounts";
 import { Loading } from "../../ui/Loading";
 import { useTwoColumns } from "../../ui/media";
 import { ErrorBox } from "../../ui/ErrorBox";
-import "../chat/page.css";
 import { ban, pin } from "./actions";
 import { List } from "./List";
 import "./page.css";

@@ -23,7 +23,7 @@ export function Picture({ run, artifact, label }: { run: string; artifact: strin
         <img src={address} alt={label} />
       </button>
       {open && (
-        <Dialog title={label} className="wide" onClose={() => setOpen(false)}>
+        <Dialog title={label} className="picture-dialog" onClose={() => setOpen(false)}>
           <img className="full-picture" src={address} alt={label} />
         </Dialog>
       )}

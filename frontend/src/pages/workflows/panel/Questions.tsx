@@ -12,7 +12,6 @@ import { SchemaForm } from "../../../ui/schema-form/SchemaForm";
 import { Glyph } from "../../../ui/Status";
 import { CallApproval } from "../../chat/CallApproval";
 import { useInputDelay } from "../../chat/inputDelay";
-import "../../chat/page.css";
 import type { Graph } from "../graph/file";
 import { nameOf } from "../graph/file";
 import { askingStep } from "../runs/progress";
