@@ -14,6 +14,7 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually
 from toolcrib.bundled.desktop.backend import Backend
+from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.serverkit.server import ToolServer
@@ -161,6 +162,20 @@ async def test_a_disabled_element_is_not_clicked(tools: Tools, programs: Program
     undo = await tools.find(process, role="button", text="Undo")
     assert "disabled" in undo["states"]
     assert "is disabled" in await tools.refused("click_element", element_id=undo["id"])
+
+
+async def test_a_click_waits_until_its_element_is_enabled(
+    tools: Tools, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acting, "ENABLE_PATIENCE", 30.0)
+    process = programs.start("featherpad")
+    undo = await tools.find(process, role="button", text="Undo")
+    text = await tools.find(process, role="text", attributes={"multi_line": "true"})
+    clicking = asyncio.create_task(tools.text("click_element", element_id=undo["id"]))
+    await asyncio.sleep(0.3)
+    assert not clicking.done()
+    await tools.data("write_element_value", element_id=text["id"], value="Dear Ada")
+    assert "[disabled]" not in (await clicking).splitlines()[0]
 
 
 async def test_a_hung_program_answers_in_time_and_blocks_no_other(tools: Tools, programs: Programs) -> None:

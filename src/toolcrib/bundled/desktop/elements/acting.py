@@ -36,6 +36,8 @@ class Outcome:
     verified: bool | None
     """Whether the element has the wanted value; None if that cannot be read."""
     value: str | None = None
+    element: Element | None = None
+    """As it was just before; None if it was not read again."""
 
 
 async def click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
@@ -52,7 +54,7 @@ async def click(backend: Backend, application: int, element: Element, kind: Clic
 
 
 async def _click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
-    await _wait_until_enabled(backend, element)
+    element = await _when_enabled(backend, element)
     if not element.visible:
         shown = await show_in_menus(backend, application, element)
         if shown is None:
@@ -62,7 +64,7 @@ async def _click(backend: Backend, application: int, element: Element, kind: Cli
         await _point_or_scroll(backend, application, element, kind)
     except ToolFailure as refused:
         return await _act(backend, element, kind, refused.message)
-    return Outcome("pointer", None)
+    return Outcome("pointer", None, element=element)
 
 
 async def _point_or_scroll(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
@@ -90,7 +92,7 @@ async def _scroll_to(backend: Backend, element: Element) -> bool:
 async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str) -> Outcome:
     """Use the element's own action, which needs no place on the screen."""
     if kind == "single" and await _select_row(backend, element):
-        return Outcome("action", True)
+        return Outcome("action", True, element=element)
     offered = {name.casefold(): name for name in await backend.accessibility.actions(element.ref)}
     action = next((offered[name] for name in CLICK_ACTIONS if name in offered), None)
     meant = "double" if element.role in ROW_ROLES else "single"
@@ -99,7 +101,7 @@ async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str)
         raise ToolFailure(
             f"{describe(element)} could not be clicked: {reason}", "Open the menu, tab or page it is in."
         )
-    return Outcome("action", None)
+    return Outcome("action", None, element=element)
 
 
 async def _select_row(backend: Backend, element: Element) -> bool:
@@ -114,9 +116,9 @@ async def write(backend: Backend, application: int, element: Element, value: str
     """Replace the contents of an element, and read them back."""
     if switches.is_switch(element):
         return await _switch(backend, application, element, switches.wanted_state(element, value))
-    await _wait_until_enabled(backend, element)
+    element = await _when_enabled(backend, element)
     if await backend.accessibility.write(element.ref, value):
-        return Outcome("value", True, value)
+        return Outcome("value", True, value, element)
     if element.role in ("combo box", "list box"):
         return await _choose(backend, application, element, value)
     if "editable" not in element.states:
@@ -177,15 +179,19 @@ async def _settled_text(backend: Backend, element: Element, expected: str) -> tu
     return False, text
 
 
-async def _wait_until_enabled(backend: Backend, element: Element) -> None:
-    """Programs enable a button a moment after what it depends on was filled in."""
-    now: Element | None = element
+async def _when_enabled(backend: Backend, element: Element) -> Element:
+    """The element once it is enabled: programs do that a moment after what it depends on was filled in."""
+    now = element
     deadline = time.monotonic() + ENABLE_PATIENCE
     with backend.events.listen() as changes:
-        while now is not None and not is_enabled(now):
+        while not is_enabled(now):
             if time.monotonic() > deadline:
                 raise ToolFailure(
                     f"{describe(element)} is disabled.", "Something else may have to be filled in first."
                 )
             await changes.next(0.1)
-            now = await backend.accessibility.read(element.ref)
+            read = await backend.accessibility.read(element.ref)
+            if read is None:
+                raise ToolFailure(f"{describe(element)} no longer exists.", "Look for it again.")
+            now = read
+    return now

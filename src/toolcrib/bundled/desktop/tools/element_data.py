@@ -160,12 +160,12 @@ def acted(
     """The reply to an action on an element."""
     element_id = snapshot.id_of(element)
     data: ActionResult = {
-        "element": element_data(element, element_id),
+        "element": element_data(outcome.element or element, element_id),
         "method": outcome.method,
         "verified": outcome.verified,
         "changes": report.changes,
     }
-    said = _said(line(element, element_id), outcome, verb)
+    said = _said(line(outcome.element or element, element_id), outcome, verb)
     ignored = outcome.method == "pointer" and element.role in BUTTONS
     return answer(data, with_changes(said, report.changes, MAY_BE_IGNORED if ignored else NO_CHANGE))
 
