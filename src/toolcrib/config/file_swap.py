@@ -42,8 +42,12 @@ def replacement(target: Path, new: Path | None) -> Replacement:
     staged = None
     if new is not None:
         staged = _beside(target, f"{mark}.{_STAGED}")
-        shutil.move(new, staged)
-        _synchronise(staged)
+        try:
+            shutil.move(new, staged)
+            _synchronise(staged)
+        except BaseException:
+            _remove(staged)
+            raise
     return Replacement(
         target=target,
         staged=staged,

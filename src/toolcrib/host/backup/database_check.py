@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from toolcrib.errors import ConfigError
 from toolcrib.host.backup.manifest import BackupRefused
 from toolcrib.store.migrations import STEPS, migrate
 from toolcrib.store.snapshots import open_existing
@@ -24,6 +25,8 @@ _JSON = ("toolcrib_json", "portable_json")
 _ACTIVE_RUNS = ("PENDING", "ENQUEUED", "DELAYED")
 _NOTE = "Not started: restored from a backup."
 _OTHER = "Use another copy of the backup."
+_OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+_DISK = "Free some disk space, or set TOOLCRIB_HOME to a folder on another disk; nothing was changed."
 Change = Callable[[sqlite3.Connection], None]
 
 
@@ -108,6 +111,8 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA journal_mode = DELETE")
             yield connection
     except (sqlite3.Error, UnicodeError, OverflowError) as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
+            raise ConfigError(f"{file} cannot be written: {error}.", hint=_DISK) from error
         raise BackupRefused(f"{file.name} in the backup is damaged: {error}."[:300], hint=_OTHER) from error
 
 

@@ -1,0 +1,46 @@
+"""A disk that fills up during a restore: nothing is lost, and the error says what to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.host import restoring_on_full_disk
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="The small disk is one of Linux.")
+SIZE = 64 * 1024 * 1024
+
+
+def restored(disk: Path, *arguments: str) -> list[dict[str, Any]]:
+    """What the program reports of its attempts, on a disk of its own in memory."""
+    found = shutil.which("bwrap")
+    assert found, "This test needs bubblewrap: run `make needs`, or install it (Debian: bubblewrap)."
+    small_disk = ["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--size", str(SIZE), "--tmpfs", str(disk)]
+    ours = [sys.executable, "-m", restoring_on_full_disk.__name__, str(disk), *arguments]
+    variables = ["--setenv", "TOOLCRIB_KEYRING", "off", "--setenv", "TMPDIR", str(disk)]
+    done = subprocess.run(
+        [found, *small_disk, *variables, *ours], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(("step", "mode"), [("1", []), ("3", ["--backed-up"])])
+def test_a_restore_on_a_full_disk_changes_nothing(tmp_path: Path, step: str, mode: list[str]) -> None:
+    *refused, last = restored(tmp_path, step, *mode)
+
+    assert not last["refused"]
+    assert not last["kept"]
+    assert len(refused) > 10
+    for attempt in (*refused, last):
+        assert attempt["leftovers"] == []
+    for attempt in refused:
+        assert attempt["kept"], attempt
+        assert "disk" in attempt["refused"], attempt
+        assert "damaged" not in attempt["refused"], attempt
