@@ -1,4 +1,4 @@
-"""A disk that fills up during a restore: nothing is lost, and the error says what to do."""
+"""A disk that fills up: nothing is lost, and the error says what to do."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tests.host import restoring_on_full_disk
+from tests.host import restoring_on_full_disk, serving_on_full_disk
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="The small disk is one of Linux.")
 SIZE = 64 * 1024 * 1024
 
 
-def restored(disk: Path, *arguments: str) -> list[dict[str, Any]]:
-    """What the program reports of its attempts, on a disk of its own in memory."""
+def on_small_disk(program: ModuleType, disk: Path, *arguments: str) -> list[dict[str, Any]]:
+    """What a program reports that has a disk of its own, in memory."""
     found = shutil.which("bwrap")
     assert found, "This test needs bubblewrap: run `make needs`, or install it (Debian: bubblewrap)."
     small_disk = ["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--size", str(SIZE), "--tmpfs", str(disk)]
-    ours = [sys.executable, "-m", restoring_on_full_disk.__name__, str(disk), *arguments]
     variables = ["--setenv", "TOOLCRIB_KEYRING", "off", "--setenv", "TMPDIR", str(disk)]
-    done = subprocess.run(
-        [found, *small_disk, *variables, *ours], capture_output=True, text=True, timeout=120
-    )
+    command = [found, *small_disk, *variables, sys.executable, "-m", program.__name__, str(disk), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(("step", "mode"), [("1", []), ("3", ["--backed-up"])])
 def test_a_restore_on_a_full_disk_changes_nothing(tmp_path: Path, step: str, mode: list[str]) -> None:
-    *refused, last = restored(tmp_path, step, *mode)
+    *refused, last = on_small_disk(restoring_on_full_disk, tmp_path, step, *mode)
 
     assert not last["refused"]
     assert not last["kept"]
@@ -44,3 +43,14 @@ def test_a_restore_on_a_full_disk_changes_nothing(tmp_path: Path, step: str, mod
         assert attempt["kept"], attempt
         assert "disk" in attempt["refused"], attempt
         assert "damaged" not in attempt["refused"], attempt
+
+
+def test_a_host_on_a_full_disk_reports_it_and_stores_its_changes_later(tmp_path: Path) -> None:
+    [told] = on_small_disk(serving_on_full_disk, tmp_path)
+
+    assert "home" in told["broken"]
+    assert told["call"] == "3"
+    assert "not stored yet" in told["added"]
+    assert "toolcrib doctor" in told["added"]
+    assert told["rules"] == told["rules later"] == ["deny"]
+    assert told["stored"]

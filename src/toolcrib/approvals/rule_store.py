@@ -33,8 +33,8 @@ class RuleStore(Protocol):
     def replace(self, rule_id: str, rule: Rule) -> bool:
         """Replace a rule; False if the id is unknown."""
 
-    async def stored(self) -> None:
-        """Wait until the changes so far are stored, but not for long if that takes long."""
+    async def stored(self) -> bool:
+        """Wait until the changes so far are stored; False if that takes long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +64,9 @@ class RulesInMemory:
     def remove(self, rule_id: str) -> bool:
         return self._rules.pop(rule_id, None) is not None
 
-    async def stored(self) -> None:
-        """Nothing is stored."""
+    async def stored(self) -> bool:
+        """There is nothing to store."""
+        return True
 
     def broken(self) -> Sequence[BrokenRule]:
         return ()

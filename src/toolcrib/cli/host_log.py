@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
@@ -50,6 +51,11 @@ class _PrivateFile(logging.FileHandler):
         except OSError:
             self.handleError(record)
         super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is of `logging`
+        """Say nothing if the disk is full or gone: `doctor` reports it."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
 
     def _open(self) -> TextIOWrapper:
         stream = super()._open()

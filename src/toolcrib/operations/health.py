@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, cast
 
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from toolcrib import plugins
 from toolcrib.config.paths import Paths
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.host import Host
 from toolcrib.operations.operation import (
     EVERYTHING,
@@ -21,6 +22,7 @@ from toolcrib.operations.operation import (
 )
 from toolcrib.operations.results.health import Checkup, Diagnosis
 from toolcrib.schema.servers import ServerState, ServerStatus
+from toolcrib.schema.system_failures import explained
 
 CHECKS = "toolcrib.operations.checks"
 
@@ -48,9 +50,19 @@ async def doctor(host: Host, params: DoctorParams) -> Diagnosis:
 
 
 async def _examine(context: CheckContext) -> list[Finding]:
-    checks = [cast("Check", plugins.find(CHECKS, name)) for name in plugins.names(CHECKS)]
-    found = await asyncio.gather(*(check.check(context) for check in checks))
+    found = await asyncio.gather(*(_run_check(name, context) for name in plugins.names(CHECKS)))
     return [finding for findings in found for finding in findings]
+
+
+async def _run_check(name: str, context: CheckContext) -> Sequence[Finding]:
+    """Its findings, or the reason why it cannot be made: the others are reported all the same."""
+    try:
+        return await cast("Check", plugins.find(CHECKS, name)).check(context)
+    except (ToolcribError, OSError, sqlite3.Error) as error:
+        reason = explained(error)
+        if reason is None:
+            raise
+        return [broken(name.replace("_", " "), reason.message, reason.hint)]
 
 
 async def _servers(host: Host, wait: float) -> list[Finding]:

@@ -11,7 +11,7 @@ from toolcrib import plugins
 from toolcrib.approvals.gate import RULES
 from toolcrib.approvals.rule import Rule, read_rule
 from toolcrib.approvals.rule_match import check_examples
-from toolcrib.errors import NotFound, UsageError
+from toolcrib.errors import DatabaseUnavailable, NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.lookup import find_tool, possible_owners
 from toolcrib.operations.operation import (
@@ -90,8 +90,17 @@ async def policy_add(host: Host, *, rule: JsonObject) -> RuleShown:
     """Add an approval rule after checking its examples."""
     checked = check_rule(rule)
     host.approvals.policy.rules.add(checked)
-    await host.approvals.policy.rules.stored()
+    await _stored(host)
     return rule_shown(checked)
+
+
+async def _stored(host: Host) -> None:
+    """Raise `DatabaseUnavailable` if the change cannot be stored at the moment."""
+    if not await host.approvals.policy.rules.stored():
+        raise DatabaseUnavailable(
+            "The change applies now, but is not stored yet: the database cannot be written.",
+            hint="It is stored as soon as that is possible. See why with: toolcrib doctor",
+        )
 
 
 def check_rule(given: dict[str, Any]) -> Rule:
@@ -129,7 +138,7 @@ async def policy_edit(host: Host, id: str, *, rule: JsonObject) -> RuleShown:
     checked = check_rule(rule)
     if not host.approvals.policy.rules.replace(id, checked):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
-    await host.approvals.policy.rules.stored()
+    await _stored(host)
     return rule_shown(checked)
 
 
@@ -141,7 +150,7 @@ async def policy_switch(host: Host, id: str, enabled: bool) -> RuleSwitched:
     """
     if not host.approvals.policy.rules.switch(id, enabled):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
-    await host.approvals.policy.rules.stored()
+    await _stored(host)
     return {"id": id, "enabled": enabled}
 
 
@@ -154,5 +163,5 @@ async def policy_remove(host: Host, id: str) -> RuleRemoved:
     known = {rule.id: rule for rule, _ in host.approvals.policy.rules.listed()}.get(id)
     if not host.approvals.policy.rules.remove(id):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
-    await host.approvals.policy.rules.stored()
+    await _stored(host)
     return {"id": id, "removed": True, "rule": None if known is None else rule_shown(known)}

@@ -131,10 +131,14 @@ class ApprovalRules:
         self._last_write = self._database.keep(lambda connection: _execute(connection, statement, row))
         self._last_write.add_done_callback(_take_in)
 
-    async def stored(self) -> None:
+    async def stored(self) -> bool:
         """Wait until the changes so far are stored; they are written in order."""
-        if self._last_write is not None and not self._last_write.done():
-            await asyncio.wait({asyncio.wrap_future(self._last_write)}, timeout=STORED_WITHIN)
+        last = self._last_write
+        if last is None:
+            return True
+        if not last.done():
+            await asyncio.wait({asyncio.wrap_future(last)}, timeout=STORED_WITHIN)
+        return last.done() and not last.cancelled() and last.exception() is None
 
 
 class ApprovalRequests:
