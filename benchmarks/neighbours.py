@@ -1,6 +1,6 @@
 """How much slower a healthy server gets beside one that floods.
 
-    python -m benchmarks.neighbours [--calls N] [--ways stdio,http,call,sse] [--json]
+    python -m benchmarks.neighbours [--calls N] [--ways stdio,http,call,sse] [--kinds KINDS] [--json]
 
 One host, one small server that is called, and one flooding server of each kind in turn. The figures are the
 times of the same calls alone and beside it, in the same run and process. `call` floods the answer of a call,
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,11 +42,13 @@ PAUSE = 0.001
 """Seconds between calls: a neighbour that is used, not one that is loaded."""
 
 
-def measure(calls: int, ways: Iterable[str] = tuple(WAYS)) -> Iterator[tuple[str, dict[str, Any]]]:
+def measure(
+    calls: int, ways: Iterable[str] = tuple(WAYS), kinds: Collection[str] = ()
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """By way and kind: p50 and p99 in milliseconds alone and beside it, and the flooding server's state."""
     os.environ["TOOLCRIB_TRUST_CONFIG"] = "1"
     for way in ways:
-        for kind in WAYS[way]:
+        for kind in [each for each in WAYS[way] if not kinds or each in kinds]:
             yield f"{way} {kind}", asyncio.run(_measure(way, kind, calls))
 
 
@@ -134,8 +136,9 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--kinds", default="", help="all of them if empty")
     options = parser.parse_args()
-    found = measure(options.calls, options.ways.split(","))
+    found = measure(options.calls, options.ways.split(","), options.kinds.split(",") if options.kinds else ())
     if options.json:
         print(json.dumps(dict(found), indent=2))
         return

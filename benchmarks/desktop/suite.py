@@ -56,6 +56,8 @@ class Attempt:
 def find_peers(only: Iterable[str] = ()) -> dict[str, Peer]:
     """The files of the folder, ours first."""
     names = [module.name for module in pkgutil.iter_modules(peers.__path__)]
+    if unknown := sorted(set(only) - {*names}):
+        raise SystemExit(f"There is no peer {', '.join(unknown)}; known are {', '.join(names)}.")
     wanted = sorted(
         (name for name in names if not only or name in only), key=lambda name: (name != OURS, name)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -52,6 +53,8 @@ class World:
 
 @contextlib.asynccontextmanager
 async def open_world() -> AsyncIterator[World]:
+    if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
+        raise SystemExit(f"Programs are missing. Debian: apt-get install {' '.join(missing)}")
     display = await asyncio.to_thread(HeadlessDisplay.start, SIZE)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         backend = await open_backend(display.target)
