@@ -37,7 +37,9 @@ async def main(disk: Path) -> None:
             told["call"] = (await host.call("demo__add", {"a": 1, "b": 2}))["content"][0]["text"]
             told["added"] = await run(host, "policy_add", {"rule": DENY})
             told["rules"] = await effects(host)
-        told["stored"] = await host.approvals.policy.rules.stored()
+        for _ in range(30):
+            if await host.approvals.policy.rules.stored():
+                break
     async with open_host(disk / "home") as host:
         told["rules later"] = await effects(host)
     print(json.dumps(told))
