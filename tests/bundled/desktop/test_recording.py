@@ -27,7 +27,8 @@ from toolcrib.bundled.desktop.recording import MacroRecorder, record_macro
 
 MENU = {"role": "menu", "text": "File"}
 SAVE_AS = {"role": "menu item", "text": "Save As..."}
-SAVE = {"role": "push button", "text": "Save", "attributes": {"visible": "true"}}
+SAVE = {"role": "push button", "text": "Save", "attributes": {"visible": "true", "enabled": "true"}}
+"""It is disabled until the dialog has taken in the name."""
 NAME = {"role": "text", "attributes": {"single_line": "true", "visible": "true"}}
 AREA = {"role": "text", "attributes": {"multi_line": "true"}}
 

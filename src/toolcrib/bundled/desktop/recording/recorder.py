@@ -67,7 +67,7 @@ class MacroRecorder:
     def receive(self, given: UserInput) -> None:
         """Called from the thread that watches the input."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._arrive, given)
+            self._loop.call_soon_threadsafe(self._arrive, given, time.monotonic())
 
     def macro(self, display_name: str, description: str = "") -> Macro:
         return self._steps.macro(display_name, description)
@@ -97,7 +97,7 @@ class MacroRecorder:
     async def watch(self) -> None:
         await self._view.watch()
 
-    def _arrive(self, given: UserInput) -> None:
+    def _arrive(self, given: UserInput, moment: float) -> None:
         self.received += 1
         if self.ended.is_set():
             return
@@ -105,11 +105,11 @@ class MacroRecorder:
         if self._steps.is_full or self._queue.full() or chord.casefold() == STOP_KEYS.casefold():
             self.ended.set()
             return
-        arrived = _Arrived(given, time.monotonic(), self._view.current, self._view.is_outdated())
-        self._queue.put_nowait(arrived)
+        look, is_stale = self._view.before(moment)
+        self._queue.put_nowait(_Arrived(given, moment, look, is_stale))
         moves = given.kind == "key_press" and (given.key in MOVES_FOCUS or given.modifiers)
         if given.kind != "key_press" or moves:
-            self._view.note_action()
+            self._view.note_action(moment)
 
     async def _process(self, arrived: _Arrived) -> None:
         given = arrived.input

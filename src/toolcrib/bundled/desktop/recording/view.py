@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Window
 from toolcrib.bundled.desktop.changes import Change
@@ -33,6 +33,7 @@ class Look:
     """That of the active window."""
     elements: tuple[Element, ...] = ()
     complete: bool = False
+    ended: float = 0.0
 
     @property
     def active(self) -> Window | None:
@@ -55,6 +56,9 @@ class ScreenView:
         self.current = Look(0.0)
         self.changed = 0.0
         """When something last changed."""
+        self._outdated_at = float("inf")
+        """When something first changed after the current look."""
+        self._previous = self.current, self._outdated_at
         self._actions: deque[float] = deque(maxlen=500)
         self._reports: deque[float] = deque(maxlen=500)
         self._wanted = 0.0
@@ -62,16 +66,19 @@ class ScreenView:
         """When the effect of the last action can be seen; not every program reports it, or does so late."""
         self._looked = asyncio.Event()
 
-    def note_action(self) -> None:
-        """The user does something that can move the focus or open a menu."""
-        now = time.monotonic()
-        self._actions.append(now)
-        self._due = now + REPORT_DELAY
+    def note_action(self, moment: float) -> None:
+        """The user did something that can move the focus or open a menu."""
+        self._actions.append(moment)
+        self._due = moment + REPORT_DELAY
 
-    def is_outdated(self) -> bool:
-        """Whether something has changed, or should have, since the current look began."""
-        began = self.current.began
-        return began < self.changed or began < self._due <= time.monotonic()
+    def before(self, moment: float) -> tuple[Look, bool]:
+        """The last look before a moment, and whether something had changed by then, or should have.
+
+        The effect of a click may become known before the click does.
+        """
+        known = self.current, self._outdated_at
+        look, outdated_at = known if self.current.ended <= moment else self._previous
+        return look, outdated_at <= moment or look.began < self._due <= moment
 
     async def settled(self) -> None:
         """Wait for a look that shows the effect of everything so far."""
@@ -123,15 +130,18 @@ class ScreenView:
 
     def _note(self, change: Change) -> None:
         self.changed = time.monotonic()
+        self._outdated_at = min(self._outdated_at, self.changed)
         if change.kind == "window" or "focused" in change.detail:
             self._reports.append(self.changed)
 
     async def _look(self) -> None:
         began = time.monotonic()
         try:
-            self.current = await self._read(began)
+            look = await self._read(began)
         except ToolFailure:
-            self.current = Look(began)
+            look = Look(began)
+        self._previous = self.current, self._outdated_at
+        self.current, self._outdated_at = replace(look, ended=time.monotonic()), float("inf")
         self._looked.set()
 
     async def _read(self, began: float) -> Look:
