@@ -170,9 +170,8 @@ async def test_a_click_waits_until_its_element_is_enabled(
     monkeypatch.setattr(acting, "ENABLE_PATIENCE", 30.0)
     process = programs.start("featherpad")
     undo = await tools.find(process, role="button", text="Undo")
-    text = await tools.find(process, role="text", attributes={"multi_line": "true"})
     clicking = asyncio.create_task(tools.text("click_element", element_id=undo["id"]))
-    await asyncio.sleep(0.3)
+    text = await tools.find(process, role="text", attributes={"multi_line": "true"})
     assert not clicking.done()
     await tools.data("write_element_value", element_id=text["id"], value="Dear Ada")
     assert "[disabled]" not in (await clicking).splitlines()[0]

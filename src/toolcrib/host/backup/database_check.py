@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from toolcrib.errors import ConfigError
+from toolcrib.errors import DatabaseUnavailable
 from toolcrib.host.backup.manifest import BackupRefused
+from toolcrib.schema.system_failures import explained
 from toolcrib.store.migrations import STEPS, migrate
 from toolcrib.store.snapshots import open_existing
 
@@ -25,8 +26,6 @@ _JSON = ("toolcrib_json", "portable_json")
 _ACTIVE_RUNS = ("PENDING", "ENQUEUED", "DELAYED")
 _NOTE = "Not started: restored from a backup."
 _OTHER = "Use another copy of the backup."
-_OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-_DISK = "Free some disk space, or set TOOLCRIB_HOME to a folder on another disk; nothing was changed."
 Change = Callable[[sqlite3.Connection], None]
 
 
@@ -111,8 +110,9 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA journal_mode = DELETE")
             yield connection
     except (sqlite3.Error, UnicodeError, OverflowError) as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
-            raise ConfigError(f"{file} cannot be written: {error}.", hint=_DISK) from error
+        reason = explained(error)
+        if isinstance(reason, DatabaseUnavailable):  # a full disk, not a damaged backup
+            raise reason from error
         raise BackupRefused(f"{file.name} in the backup is damaged: {error}."[:300], hint=_OTHER) from error
 
 
