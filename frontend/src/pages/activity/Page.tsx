@@ -12,6 +12,8 @@ import { scrollerOf } from "../../ui/window";
 import { useCalls } from "./callHistory";
 import { CallsTab } from "./CallsTab";
 import "./page.css";
+import "./calls.css";
+import "./rules.css";
 import { PathPanel } from "./PathPanel";
 import { RequestsTab } from "./RequestsTab";
 import { RulesTab } from "./RulesTab";
