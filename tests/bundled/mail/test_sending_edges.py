@@ -10,7 +10,7 @@ import pytest
 from tests.bundled.mail.conftest import Desk, letter
 from toolcrib.bundled.mail.decoding import decode_words
 from toolcrib.bundled.mail.headers import Headers, Mailto
-from toolcrib.bundled.mail.writing import Letter, as_bytes, compose, read_recipients
+from toolcrib.bundled.mail.writing import Letter, compose, read_recipients
 from toolcrib.serverkit.context import ToolFailure
 
 
@@ -26,7 +26,7 @@ from toolcrib.serverkit.context import ToolFailure
 def test_a_name_never_becomes_a_recipient(name: str) -> None:
     people = [Mailto(name, "bob@example.com"), Mailto(name, "carla@example.com")]
 
-    data = as_bytes(compose(Mailto("Ann", "ann@example.org"), Letter(to=people, bcc=people, subject="x")))
+    data = compose(Mailto("Ann", "ann@example.org"), Letter(to=people, bcc=people, subject="x")).to_store
 
     fields = Headers.read(data.partition(b"\r\n\r\n")[0])
     for field in ("to", "bcc"):

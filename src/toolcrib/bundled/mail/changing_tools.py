@@ -247,7 +247,8 @@ async def _answer(mailbox: Mailbox, message_id: str, body: str, *, reply_all: bo
     letter = reply(original.headers, mailbox.address, body, reply_all=reply_all)
     if not letter.to:
         raise ToolFailure(
-            "There is no one to reply to but the user.", "Use send_email and name the recipients."
+            "There is no one to reply to at a valid address other than the user's own.",
+            "Use send_email and name the recipients.",
         )
     return Answer(letter, original)
 

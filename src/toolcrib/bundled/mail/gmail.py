@@ -7,7 +7,6 @@ import base64
 import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from email.message import EmailMessage
 from typing import Any
 
 from toolcrib.accounts import Account, AccountStore
@@ -15,10 +14,9 @@ from toolcrib.accounts.google import GoogleAccess, failure_of
 from toolcrib.bundled.mail.gmail_messages import decode_base64url, inline_contents, open_message, summary
 from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Summary
+from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.structure import Part
-from toolcrib.bundled.mail.writing import as_bytes
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.threads import in_thread
 
 AT_ONCE = 8
 """Requests for the messages of a page."""
@@ -88,10 +86,10 @@ class GmailMailbox:
         found = await self._get(f"threads/{_checked(message.thread)}", asked)
         return [summary(each) for each in (found.get("messages") or ())[-MAX_THREAD:]]
 
-    async def send(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
+    async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         return _sent(await self._store("messages/send", message, answered, wrap=False))
 
-    async def save_draft(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
+    async def save_draft(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         made = await self._store("drafts", message, answered, wrap=True)
         return _sent(made.get("message") or made)
 
@@ -142,10 +140,8 @@ class GmailMailbox:
         shown = ", ".join(sorted(known)[:40])
         raise ToolFailure(f"There is no label {label[:60]!r}.", f"Labels of this account: {shown}.")
 
-    async def _store(
-        self, path: str, message: EmailMessage, answered: OpenMessage | None, *, wrap: bool
-    ) -> Any:
-        data = await in_thread(as_bytes, message)
+    async def _store(self, path: str, message: Outgoing, answered: OpenMessage | None, *, wrap: bool) -> Any:
+        data = message.to_store
         about = {"threadId": answered.thread} if answered and answered.thread else {}
         if len(data) < UPLOAD_FROM:
             raw = {**about, "raw": base64.urlsafe_b64encode(data).decode("ascii")}

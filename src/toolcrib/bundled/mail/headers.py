@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from typing import NamedTuple, Self
 from toolcrib.bundled.mail.decoding import decode_words
 
 MAX_ADDRESSES = 500
+_UNCLEAR = re.compile(r'[,;:<>@"\\]')
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,998}>")
 
 
@@ -23,7 +25,11 @@ class Mailto(NamedTuple):
     address: str
 
     def __str__(self) -> str:
-        return f"{self.name} <{self.address}>" if self.name else self.address
+        """A name that could be taken for an address or for several people is in quotes."""
+        if not self.name:
+            return self.address
+        quoted = json.dumps(self.name, ensure_ascii=False) if _UNCLEAR.search(self.name) else self.name
+        return f"{quoted} <{self.address}>"
 
 
 class Headers:

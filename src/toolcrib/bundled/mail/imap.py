@@ -7,7 +7,6 @@ import contextlib
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from email.message import EmailMessage
 from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.accounts import Account
@@ -31,9 +30,9 @@ from toolcrib.bundled.mail.imap_messages import (
 from toolcrib.bundled.mail.imap_pool import ImapPool
 from toolcrib.bundled.mail.imap_search import search
 from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Summary
+from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.query import parse_query
 from toolcrib.bundled.mail.structure import Part
-from toolcrib.bundled.mail.writing import as_bytes, hidden_recipients, recipients_of, to_send
 from toolcrib.errors import CallTimeout, ToolcribError
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
@@ -122,11 +121,10 @@ class ImapMailbox:
 
         return await self._read(work)
 
-    async def send(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
-        data = await in_thread(to_send, message)
-        refused = await self._transmit(data, recipients_of(message))
+    async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
+        refused = await self._transmit(message.to_send, message.recipients)
         remarks = tuple(f"Not delivered to {address}: {reason}" for address, reason in refused.items())
-        return await self._keep_copy(message, hidden_recipients(message) + data, answered, remarks)
+        return await self._keep_copy(message, answered, remarks)
 
     async def _transmit(self, data: bytes, recipients: Sequence[str]) -> dict[str, str]:
         from toolcrib.accounts.smtp import send_mail
@@ -143,12 +141,10 @@ class ImapMailbox:
                 hint="The message may have been sent: check before sending it again.",
             ) from error
 
-    async def save_draft(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
-        data, message_id = await in_thread(as_bytes, message), str(message["Message-ID"])
-
+    async def save_draft(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         def work(connection: ImapConnection) -> ImapId:
             folder = folder_for(connection, _folders(connection), "drafts")
-            return append(connection, folder, data, (b"\\Draft", b"\\Seen"), message_id)
+            return append(connection, folder, message.to_store, (b"\\Draft", b"\\Seen"), message.message_id)
 
         return Sent(str(await self._change(work)))
 
@@ -193,14 +189,14 @@ class ImapMailbox:
         return await self._change(work)
 
     async def _keep_copy(
-        self, message: EmailMessage, data: bytes, answered: OpenMessage | None, remarks: tuple[str, ...]
+        self, message: Outgoing, answered: OpenMessage | None, remarks: tuple[str, ...]
     ) -> Sent:
         """The message is sent: whatever fails now must not look as if it were not."""
-        message_id, stored = str(message["Message-ID"]), ""
+        stored = ""
 
         def store(connection: ImapConnection) -> str:
             folder = folder_for(connection, _folders(connection), "sent")
-            return str(append(connection, folder, data, (b"\\Seen",), message_id))
+            return str(append(connection, folder, message.to_store, (b"\\Seen",), message.message_id))
 
         if self._account.settings.get("save_sent", True):
             try:

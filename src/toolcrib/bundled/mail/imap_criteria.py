@@ -125,7 +125,7 @@ def _unsupported(term: Term) -> ToolFailure:
 
 def quoted(text: str) -> bytes:
     """A search string; one that is not ASCII stays bare, and the client sends it as a literal."""
-    data = text.encode("utf-8", "replace")
+    data = re.sub(r"[\x00-\x1f\x7f]", " ", text).encode("utf-8", "replace")  # CR LF would end the command
     return b'"' + data.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"' if data.isascii() else data
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from email.message import EmailMessage
 from typing import Protocol
 
 from toolcrib.bundled.mail.headers import Headers, Mailto
+from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.structure import Part
 
 
@@ -89,10 +89,10 @@ class Mailbox(Protocol):
     async def thread(self, message: OpenMessage) -> Sequence[Summary]:
         """The conversation, oldest first, as far as it can be found."""
 
-    async def send(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
+    async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         """Send to everyone named in To, Cc and Bcc, and keep a copy."""
 
-    async def save_draft(self, message: EmailMessage, answered: OpenMessage | None) -> Sent:
+    async def save_draft(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         """Store without sending."""
 
     async def trash(self, message_id: str) -> Changed:

@@ -8,7 +8,7 @@ from typing import Any
 from toolcrib.bundled.mail.attachments import ListedFile
 from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.mailbox import OpenMessage
-from toolcrib.bundled.mail.writing import Letter
+from toolcrib.bundled.mail.writing import Letter, file_name
 
 MAX_TEXT = 20_000
 
@@ -27,7 +27,7 @@ def letter_preview(
         "bcc": [str(each) for each in letter.bcc],
         "subject": letter.subject,
         "text": _shortened(letter.body),
-        "attachments": [{"name": file.name, "size": file.size} for file in files],
+        "attachments": [{"name": file_name(file.name), "size": file.size} for file in files],
     }
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import mimetypes
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.errors import MessageError
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import SMTP, SMTPUTF8, EmailPolicy
 from email.utils import format_datetime, getaddresses, make_msgid
-from typing import Any
 
 from toolcrib.bundled.mail.headers import Headers, Mailto
+from toolcrib.bundled.mail.outgoing import Attached, Outgoing, build, is_message_id, one_line_text
 from toolcrib.serverkit.context import ToolFailure
 
 MAX_RECIPIENTS = 200
@@ -22,7 +20,11 @@ MAX_BODY = 5_000_000
 MAX_REFERENCES = 50
 """The first and the latest ones are kept, as RFC 5537 advises."""
 _IS_REPLY = re.compile(r"\s*(re|aw|antw|sv|vs|ref|rif)\s*(\[\d+\]|\(\d+\))?\s*[:：]", re.IGNORECASE)
-_WHITESPACE = re.compile(r"[\s\x00-\x1f\x7f]+")
+_MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,120}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\U0010ffff-]+"
+_LOCAL_PART = re.compile(rf"(?=.{{1,128}}$){_ATOM}(?:\.{_ATOM})*")
+_DOMAIN = re.compile(r"(?=.{1,253}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f.:IPv]{1,60}\]")
 
 
 @dataclass(frozen=True)
@@ -39,42 +41,44 @@ class Letter:
     cc: Sequence[Mailto] = ()
     bcc: Sequence[Mailto] = ()
     subject: str = ""
+    """On one line, as it is sent and shown."""
     body: str = ""
     in_reply_to: str = ""
     references: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subject", one_line_text(self.subject))
 
 
 def read_recipients(given: Sequence[str] | str | None, field_name: str = "to") -> list[Mailto]:
     """Addresses such as `a@example.org` or `Ann <a@example.org>`; raises `ToolFailure` for an invalid one."""
     entries = [given] if isinstance(given, str) else list(given or ())
-    if control := next((entry for entry in entries if re.search(r"[\x00-\x1f\x7f]", entry.strip())), None):
+    if control := next((entry for entry in entries if _CONTROL.search(entry.strip())), None):
         raise _invalid(control, field_name)
-    found = getaddresses([_WHITESPACE.sub(" ", entry).strip() for entry in entries if entry.strip()])
+    found = getaddresses([one_line_text(entry) for entry in entries if entry.strip()])
     read = [_checked(name, address, field_name) for name, address in found]
     if len(read) > MAX_RECIPIENTS:
         raise ToolFailure(f"There are more than {MAX_RECIPIENTS} recipients.", "Send to fewer at a time.")
     return unique(read)
 
 
-def compose(sender: Mailto, letter: Letter, files: Sequence[AttachedFile] = ()) -> EmailMessage:
-    """The message with its headers and attachments."""
-    message = EmailMessage(policy=SMTP)
-    message["From"] = _addresses("From", [sender])
-    for name, people in (("To", letter.to), ("Cc", letter.cc), ("Bcc", letter.bcc)):
-        if people:
-            message[name] = _addresses(name, people)
-    message["Subject"] = _WHITESPACE.sub(" ", _encodable(letter.subject)).strip()
-    message["Date"] = format_datetime(datetime.now(UTC))
-    message["Message-ID"] = make_msgid(domain=_ascii_domain(sender.address.rpartition("@")[2]) or "localhost")
-    if letter.in_reply_to:
-        message["In-Reply-To"] = letter.in_reply_to
-        message["References"] = " ".join(_shortened(letter.references))
+def compose(sender: Mailto, letter: Letter, files: Sequence[AttachedFile] = ()) -> Outgoing:
+    """The message, ready to be sent or stored; raises `ToolFailure` if it would not say what was asked."""
     if len(letter.body) > MAX_BODY:
         raise ToolFailure("The text is longer than 5,000,000 characters.", "Attach it as a file.")
-    message.set_content(_encodable(letter.body))
-    for file in files:
-        _attach(message, file)
-    return message
+    domain = _ascii_domain(sender.address.rpartition("@")[2]) or "localhost"
+    fields = [
+        ("Subject", letter.subject),
+        ("Date", format_datetime(datetime.now(UTC))),
+        ("Message-ID", make_msgid(domain=domain)),
+    ]
+    if is_message_id(letter.in_reply_to):
+        fields.append(("In-Reply-To", letter.in_reply_to))
+    if references := _shortened(letter.references):
+        fields.append(("References", " ".join(references)))
+    people = [("From", [sender]), ("To", letter.to), ("Cc", letter.cc), ("Bcc", letter.bcc)]
+    checked = [(name, [_checked(*each, name) for each in some]) for name, some in people]
+    return build(fields, checked, encodable(letter.body), list(map(_attached, files)))
 
 
 def reply(original: Headers, own: str, body: str, *, reply_all: bool) -> Letter:
@@ -114,41 +118,6 @@ def quoted_text(original: Headers, text: str) -> str:
     return f"On {when}, {who} wrote:\n" + "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def as_bytes(message: EmailMessage) -> bytes:
-    """All of it, with CRLF; non-ASCII only where an address needs it."""
-    return hidden_recipients(message) + to_send(message)
-
-
-def to_send(message: EmailMessage) -> bytes:
-    """The same without `Bcc`, which the recipients must not see."""
-    hidden = message["Bcc"]
-    del message["Bcc"]
-    try:
-        return message.as_bytes(policy=_policy(message))
-    finally:
-        if hidden is not None:
-            message["Bcc"] = hidden
-
-
-def hidden_recipients(message: EmailMessage) -> bytes:
-    """The field `Bcc`, which may come before all others; encoding a large message once more takes seconds."""
-    return b"" if message["Bcc"] is None else _policy(message).fold_binary("Bcc", message["Bcc"])
-
-
-def _policy(message: EmailMessage) -> EmailPolicy[Any]:
-    return SMTP if all(address.isascii() for address in recipients_of(message)) else SMTPUTF8
-
-
-def recipients_of(message: EmailMessage) -> list[str]:
-    """Every address in To, Cc and Bcc, once."""
-    found: dict[str, str] = {}
-    for name in ("To", "Cc", "Bcc"):
-        if message[name] is not None:
-            for each in message[name].addresses:
-                found.setdefault(each.addr_spec.lower(), each.addr_spec)
-    return list(found.values())
-
-
 def unique(people: Iterable[Mailto]) -> list[Mailto]:
     """Each address once, in order."""
     found: dict[str, Mailto] = {}
@@ -159,7 +128,7 @@ def unique(people: Iterable[Mailto]) -> list[Mailto]:
 
 def _without(people: Iterable[Mailto], excluded: Iterable[str]) -> list[Mailto]:
     hidden = {address.lower() for address in excluded}
-    return [each for each in unique(people) if each.address.lower() not in hidden]
+    return [each for each in unique(_deliverable(people)) if each.address.lower() not in hidden]
 
 
 def _same(one: str, other: str) -> bool:
@@ -167,18 +136,20 @@ def _same(one: str, other: str) -> bool:
 
 
 def _checked(name: str, address: str, field_name: str) -> Mailto:
-    local, at, domain = address.strip().rpartition("@")
+    local, _, domain = address.strip().rpartition("@")
     ascii_domain = _ascii_domain(domain)
-    made = Mailto(_encodable(name).strip(), f"{local}@{ascii_domain}")
-    valid = at and local and ascii_domain and not re.search(r"[\s<>,;\x00-\x1f]", local)
-    if valid and not local.startswith("."):
-        try:
-            _address(made)
-        except ToolFailure:
-            pass
-        else:
-            return made
-    raise _invalid(address or name, field_name)
+    # Quoted local parts are refused: no one needs them, and programs read them differently.
+    valid = ascii_domain and _LOCAL_PART.fullmatch(local) and "=?" not in local and local.isprintable()
+    if not valid or unicodedata.normalize("NFKC", local) != local:
+        raise _invalid(address or name, field_name)
+    return Mailto(one_line_text(name), f"{local}@{ascii_domain}")
+
+
+def _deliverable(people: Iterable[Mailto]) -> Iterator[Mailto]:
+    """Those of a received message to whom mail can be sent."""
+    for each in people:
+        with contextlib.suppress(ToolFailure):
+            yield _checked(each.name, each.address, "")
 
 
 def _invalid(text: str, field_name: str) -> ToolFailure:
@@ -196,49 +167,28 @@ def _ascii_domain(domain: str) -> str:
             return ""
     except UnicodeError:
         return ""
-    return name if re.fullmatch(r"[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f.:IPv]+\]", name) else ""
-
-
-def _address(each: Mailto) -> Address:
-    try:
-        return Address(display_name=_WHITESPACE.sub(" ", each.name), addr_spec=each.address)
-    except (ValueError, IndexError, MessageError) as error:
-        raise ToolFailure(f"{each.address[:100]!r} is not an email address.") from error
-
-
-def _addresses(field_name: str, people: Sequence[Mailto]) -> list[Address]:
-    """With names only if the header, once encoded, still has these recipients and no others.
-
-    A name that looks like an encoded word, or a long one with punctuation, can become further addresses.
-    """
-    named = [_address(each) for each in people]
-    header = SMTPUTF8.header_factory(field_name, named)
-    wanted = [each.address for each in people]
-    if all(_recipients_in(policy.fold_binary(field_name, header)) == wanted for policy in (SMTP, SMTPUTF8)):
-        return named
-    return [_address(Mailto("", address)) for address in wanted]
-
-
-def _recipients_in(field_line: bytes) -> list[str]:
-    value = field_line.decode("utf-8", "replace").partition(":")[2]
-    return [address for _, address in getaddresses([" ".join(value.split())])]
+    return name if _DOMAIN.fullmatch(name) else ""
 
 
 def _shortened(references: Sequence[str]) -> list[str]:
-    known = list(dict.fromkeys(references))
+    known = list(dict.fromkeys(filter(is_message_id, references)))
     return known if len(known) <= MAX_REFERENCES else [known[0], *known[1 - MAX_REFERENCES :]]
 
 
-def _attach(message: EmailMessage, file: AttachedFile) -> None:
+def _attached(file: AttachedFile) -> Attached:
     guessed, encoding = mimetypes.guess_type(file.name)
-    kind = guessed if guessed and not encoding else "application/octet-stream"
-    if kind.startswith(("message/", "multipart/")):  # their content would be parsed and changed
+    kind = (guessed or "").lower() if not encoding else ""
+    # The content of messages and multiparts would be parsed and changed.
+    if not _MEDIA_TYPE.fullmatch(kind) or kind.startswith(("message/", "multipart/")):
         kind = "application/octet-stream"
-    main, _, sub = kind.partition("/")
-    name = _WHITESPACE.sub(" ", _encodable(file.name))
-    message.add_attachment(file.data, maintype=main, subtype=sub, filename=name)
+    return Attached(file_name(file.name), kind, file.data)
 
 
-def _encodable(text: str) -> str:
+def file_name(name: str) -> str:
+    """The name under which a file is attached."""
+    return one_line_text(name) or "file"
+
+
+def encodable(text: str) -> str:
     """Lone surrogates, which models can write in JSON, cannot be sent."""
     return text.encode("utf-8", "replace").decode("utf-8")
