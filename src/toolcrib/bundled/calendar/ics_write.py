@@ -12,6 +12,7 @@ from icalendar import Event as VEvent
 
 from toolcrib.bundled.calendar.ics import address_of, attendees_of
 from toolcrib.bundled.calendar.model import Attendee, EventChanges, Moment, NewEvent
+from toolcrib.serverkit.context import ToolFailure
 
 PRODUCT = "-//Toolcrib//Calendar//EN"
 
@@ -49,10 +50,35 @@ def wrapped(events: Iterable[Component]) -> Calendar:
 
 
 def as_data(calendar: Calendar) -> bytes:
-    """The object with the definitions of the zones that it uses."""
+    """The object with the definitions of the zones that it uses.
+
+    It is read again: raises `ToolFailure` if others would read other people, texts or properties in it.
+    """
     calendar.add_missing_timezones()
     data: bytes = calendar.to_ical()
+    try:
+        again = Calendar.from_ical(data)
+    except ValueError:
+        again = Calendar()
+    if _substance(again) != _substance(calendar):
+        raise ToolFailure(
+            "The event was not stored: once written, it has other texts, attendees or properties.",
+            "Write the title, place, description and names in other words.",
+        )
     return data
+
+
+def _substance(calendar: Component) -> list[Any]:
+    """What the components of an object have, and who and what they name."""
+    return [
+        (
+            part.name,
+            sorted(part.keys()),
+            [str(part.get(name, "")) for name in ("SUMMARY", "LOCATION", "DESCRIPTION", "ORGANIZER")],
+            [(str(each), str(each.params.get("CN", ""))) for each in _listed(part)],
+        )
+        for part in calendar.walk()
+    ]
 
 
 def stamp(event: Component) -> None:

@@ -11,14 +11,14 @@ from toolcrib.bundled.calendar.phrases import Phrase, take_duration
 from toolcrib.bundled.calendar.quick_add import read_moment
 from toolcrib.bundled.calendar.zones import settled
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.mail_address import header_text, mailto_address
 
 MAX_DAYS = 800
 MAX_ATTENDEES = 200
 DEFAULT_LENGTH = timedelta(hours=1)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})")
-_ADDRESS = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[^\s@<>,;:]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ISO_DURATION = re.compile(r"P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?")
 
 
@@ -140,12 +140,13 @@ def read_people(given: list[str] | None) -> tuple[Attendee, ...] | None:
         raise ToolFailure(f"More than {MAX_ATTENDEES} attendees are given.", "Invite a mailing list.")
     people: dict[str, Attendee] = {}
     for text in given:
-        for name, address in getaddresses([text.strip()]) or [("", "")]:
-            if not _ADDRESS.fullmatch(address) or _CONTROL.search(text.strip()):
+        for name, given_address in getaddresses([text.strip()]) or [("", "")]:
+            address = mailto_address(given_address)
+            if not address or _CONTROL.search(text.strip()):
                 raise ToolFailure(
                     f"{text[:60]!r} is not a mail address.", "Find out the address of this attendee."
                 )
-            people.setdefault(address.lower(), Attendee(address=address, name=name))
+            people.setdefault(address.lower(), Attendee(address=address, name=header_text(name)))
     return tuple(people.values())
 
 

@@ -6,13 +6,20 @@ a `date` (an all-day event). The end of an all-day event is the day after its la
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Literal
 
+from toolcrib.serverkit.mail_address import header_text
+
 Moment = datetime | date
 Scope = Literal["this", "following", "all"]
 Response = Literal["accepted", "declined", "tentative", "needs-action"]
+_UNCLEAR = re.compile(r'[,;:<>@"\\]')
+_BREAK = re.compile(r"\r\n?|[\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +41,11 @@ class Attendee:
     optional: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name} <{self.address}>" if self.name else self.address
+        """A name that could be taken for an address or for several people is in quotes."""
+        if not self.name:
+            return self.address
+        quoted = json.dumps(self.name, ensure_ascii=False) if _UNCLEAR.search(self.name) else self.name
+        return f"{quoted} <{self.address}>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +90,9 @@ class NewEvent:
     reminders: tuple[int, ...] | None = None
     """None: the calendar's default."""
 
+    def __post_init__(self) -> None:
+        _clean_texts(self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class EventChanges:
@@ -96,6 +110,9 @@ class EventChanges:
     response: Response | None = None
     """The user's answer to an invitation."""
 
+    def __post_init__(self) -> None:
+        _clean_texts(self)
+
     @property
     def moves(self) -> bool:
         return self.start is not None or self.end is not None
@@ -105,6 +122,16 @@ class EventChanges:
         """Whether it changes only what belongs to the user in the event of another organizer."""
         texts = (self.title, self.location, self.description)
         return all(value is None for value in (*texts, self.start, self.end, self.attendees, self.rules))
+
+
+def _clean_texts(event: NewEvent | EventChanges) -> None:
+    """Title and place on one line, and no control characters, so that what is shown is what is stored."""
+    for name in ("title", "location"):
+        if (value := getattr(event, name)) is not None:
+            object.__setattr__(event, name, header_text(value))
+    if event.description is not None:
+        text = event.description.encode("utf-8", "replace").decode("utf-8")
+        object.__setattr__(event, "description", _CONTROL.sub(" ", _BREAK.sub("\n", text)))
 
 
 @dataclass(frozen=True)

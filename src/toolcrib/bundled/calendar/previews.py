@@ -44,9 +44,15 @@ def event_preview(
         "where": event.location,
         "attendees": [str(each) for each in event.attendees],
         "recurrence": rule_words(event.rules),
-        "text": (text or event.description)[:MAX_TEXT],
+        "text": _shortened(text or event.description),
         "notify": notify and bool(event.attendees),
     }
+
+
+def _shortened(text: str) -> str:
+    """The user must see that there is more than is shown."""
+    left = len(text) - MAX_TEXT
+    return text if left <= 0 else f"{text[:MAX_TEXT]}\n\n[… {left:,} more characters are not shown]"
 
 
 def as_event(new: NewEvent, calendar: str) -> Event:

@@ -14,6 +14,7 @@ from toolcrib.bundled.calendar.repetition import Repetition, take_repetition
 from toolcrib.bundled.calendar.rules import checked_rule, first_date
 from toolcrib.bundled.calendar.zones import settled
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.mail_address import header_text, mailto_address
 
 MAX_LENGTH = 1000
 DEFAULT_LENGTH = timedelta(hours=1)
@@ -116,7 +117,10 @@ def _take_people(phrase: Phrase) -> list[Attendee]:
         words = (match["name"] or "").split()
         while words and words[0].lower() in ("with", "and", "invite", "invites", "for", "to"):
             words.pop(0)
-        found.append(Attendee(address=match["address"], name=" ".join(words)))
+        address = mailto_address(match["address"])
+        if not address:
+            raise ToolFailure(f"{match['address'][:60]!r} is not a mail address.", "Correct it.")
+        found.append(Attendee(address=address, name=header_text(" ".join(words))))
         return match[0].replace(match["address"], "").replace("<", "").replace(">", "")
 
     phrase.text = " ".join(re.sub(_ADDRESS, name_only, phrase.text).split())

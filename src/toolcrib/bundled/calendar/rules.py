@@ -22,6 +22,7 @@ MAX_LOOKUPS = 300_000
 _UNITS = {"MINUTELY": 60, "HOURLY": 3600, "DAILY": 86400}
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _UNTIL = re.compile(r"(\d{8})(?:T(\d{6})(Z?))?")
+_PLAIN = re.compile(r"[A-Z0-9=;,+-]+")
 _FREQUENCIES = ("SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
 
 
@@ -59,6 +60,8 @@ def checked_rule(text: str, start: Moment) -> str:
         if "UNTIL" in parts:
             parts["UNTIL"] = _until_text(_last_time(parts["UNTIL"], start), start)
         found = write_rule(parts)
+        if not _PLAIN.fullmatch(found):
+            raise UnreadableRule("it has characters that no rule has")
         if next(dates(found, start, wall(start) + timedelta(days=366 * 30)), None) is None:
             raise UnreadableRule("it has no dates")
     except UnreadableRule as error:

@@ -36,7 +36,6 @@ _HEAD_LINE = re.compile(rb"(?:[A-Za-z-]+:)? [^\x00-\x1f\x7f]*")
 _Fields = Sequence[tuple[str, str]]
 _People = Sequence[tuple[str, Sequence[Mailto]]]
 _PEOPLE = ("To", "Cc", "Bcc")
-_BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class NotAsAsked(ToolFailure):
@@ -74,11 +73,6 @@ class Outgoing:
     @property
     def to_store(self) -> bytes:
         return b"".join((self.hidden, self.head, b"\r\n", self.body))
-
-
-def one_line_text(text: str) -> str:
-    """Text for a header: line breaks and control characters become blanks, lone surrogates `?`."""
-    return _BREAKS.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()
 
 
 def is_message_id(text: str) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import mimetypes
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime, getaddresses, make_msgid
 
 from toolcrib.bundled.mail.headers import Headers, Mailto
-from toolcrib.bundled.mail.outgoing import Attached, Outgoing, build, is_message_id, one_line_text
+from toolcrib.bundled.mail.outgoing import Attached, Outgoing, build, is_message_id
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.mail_address import ascii_domain, header_text, mail_address
 
 MAX_RECIPIENTS = 200
 MAX_BODY = 5_000_000
@@ -22,9 +22,6 @@ MAX_REFERENCES = 50
 _IS_REPLY = re.compile(r"\s*(re|aw|antw|sv|vs|ref|rif)\s*(\[\d+\]|\(\d+\))?\s*[:：]", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,120}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\U0010ffff-]+"
-_LOCAL_PART = re.compile(rf"(?=.{{1,128}}$){_ATOM}(?:\.{_ATOM})*")
-_DOMAIN = re.compile(r"(?=.{1,253}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f.:IPv]{1,60}\]")
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Letter:
     references: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "subject", one_line_text(self.subject))
+        object.__setattr__(self, "subject", header_text(self.subject))
 
 
 def read_recipients(given: Sequence[str] | str | None, field_name: str = "to") -> list[Mailto]:
@@ -55,7 +52,7 @@ def read_recipients(given: Sequence[str] | str | None, field_name: str = "to") -
     entries = [given] if isinstance(given, str) else list(given or ())
     if control := next((entry for entry in entries if _CONTROL.search(entry.strip())), None):
         raise _invalid(control, field_name)
-    found = getaddresses([one_line_text(entry) for entry in entries if entry.strip()])
+    found = getaddresses([header_text(entry) for entry in entries if entry.strip()])
     read = [_checked(name, address, field_name) for name, address in found]
     if len(read) > MAX_RECIPIENTS:
         raise ToolFailure(f"There are more than {MAX_RECIPIENTS} recipients.", "Send to fewer at a time.")
@@ -66,7 +63,7 @@ def compose(sender: Mailto, letter: Letter, files: Sequence[AttachedFile] = ()) 
     """The message, ready to be sent or stored; raises `ToolFailure` if it would not say what was asked."""
     if len(letter.body) > MAX_BODY:
         raise ToolFailure("The text is longer than 5,000,000 characters.", "Attach it as a file.")
-    domain = _ascii_domain(sender.address.rpartition("@")[2]) or "localhost"
+    domain = ascii_domain(sender.address.rpartition("@")[2]) or "localhost"
     fields = [
         ("Subject", letter.subject),
         ("Date", format_datetime(datetime.now(UTC))),
@@ -136,13 +133,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def _checked(name: str, address: str, field_name: str) -> Mailto:
-    local, _, domain = address.strip().rpartition("@")
-    ascii_domain = _ascii_domain(domain)
-    # Quoted local parts are refused: no one needs them, and programs read them differently.
-    valid = ascii_domain and _LOCAL_PART.fullmatch(local) and "=?" not in local and local.isprintable()
-    if not valid or unicodedata.normalize("NFKC", local) != local:
+    valid = mail_address(address)
+    if not valid:
         raise _invalid(address or name, field_name)
-    return Mailto(one_line_text(name), f"{local}@{ascii_domain}")
+    return Mailto(header_text(name), valid)
 
 
 def _deliverable(people: Iterable[Mailto]) -> Iterator[Mailto]:
@@ -157,17 +151,6 @@ def _invalid(text: str, field_name: str) -> ToolFailure:
         f"{text[:100]!r} in `{field_name}` is not an email address.",
         "Write it like ann@example.org or Ann Lee <ann@example.org>.",
     )
-
-
-def _ascii_domain(domain: str) -> str:
-    """Empty if it cannot be a domain, or if encoding makes another one of it, as `fass.de` of `faß.de`."""
-    try:
-        name = domain if domain.isascii() else domain.encode("idna").decode("ascii")
-        if not domain.isascii() and name.encode().decode("idna") != domain.lower():
-            return ""
-    except UnicodeError:
-        return ""
-    return name if _DOMAIN.fullmatch(name) else ""
 
 
 def _shortened(references: Sequence[str]) -> list[str]:
@@ -186,7 +169,7 @@ def _attached(file: AttachedFile) -> Attached:
 
 def file_name(name: str) -> str:
     """The name under which a file is attached."""
-    return one_line_text(name) or "file"
+    return header_text(name) or "file"
 
 
 def encodable(text: str) -> str:
