@@ -79,7 +79,8 @@ class HostConnection:
     async def _answer(self, number: int, on_event: OnEvent | None) -> Any:
         while True:
             message = wire.decode(await self._reader.readuntil(b"\n"))
-            if message.get("id") not in (number, None):
+            answered = message.get("id")
+            if answered is not None and (type(answered) is not int or answered != number):
                 continue
             if "error" in message:
                 raise _failure(message["error"])

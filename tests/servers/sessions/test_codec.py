@@ -248,7 +248,7 @@ def test_a_damaged_line_is_searched_once_and_not_once_for_each_opening(line: byt
             "nested too deeply",
         ),
         (b'{"id":7,"jsonrpc":"2.0","error":{"message":' + b"[" * 10_000 + b"}}", "nested too deeply"),
-        (b'{"id":"7","jsonrpc":"2.0","result":{"cut":', "Expecting value"),
+        (b'{"id":7,"jsonrpc":"2.0","result":{"cut":', "Expecting value"),
         (b'{"jsonrpc":"2.0","id":7,"result":{"rows":[' + b"1," * 200_000 + b"}}", "not valid JSON"),
     ],
 )
@@ -267,6 +267,9 @@ def test_an_answer_that_cannot_be_read_names_its_request_and_the_reason(line: by
         b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"cut":',
         b'{"level":"info","jsonrpc":"2.0","id":7,"result":{"cut":',
         b'{"result":{"cut":1},"jsonrpc":"2.0","id":"server-error"',
+        b'{"id":"7","jsonrpc":"2.0","result":{"cut":',
+        b'{"id":7.0,"jsonrpc":"2.0","result":{"cut":',
+        b'{"id":7e0,"jsonrpc":"2.0","result":{"cut":',
     ],
 )
 def test_a_damaged_line_that_only_mentions_an_answer_fails_no_request(line: bytes):

@@ -16,7 +16,7 @@ from toolcrib.servers.sessions.peer import MAX_INCOMING_REQUESTS, MAX_WAITING_NO
 pytestmark = pytest.mark.usefixtures("tidy")
 
 
-@pytest.mark.parametrize("request_id", [0, "abc", 7.5, -3, "", 2**70, True])
+@pytest.mark.parametrize("request_id", [0, "abc", -3, "", 2**70])
 async def test_a_request_is_answered_under_its_own_id(stage: Stage, request_id: Any):
     stage.ask(request_id, "echo", x=1)
     assert await stage.answer_to(request_id) == {
@@ -26,7 +26,7 @@ async def test_a_request_is_answered_under_its_own_id(stage: Stage, request_id: 
     }
 
 
-@pytest.mark.parametrize("request_id", [None, [1], {"a": 1}, []])
+@pytest.mark.parametrize("request_id", [None, [1], {"a": 1}, [], True, 7.5, 1.0])
 async def test_a_request_with_an_impossible_id_is_refused(stage: Stage, request_id: Any):
     stage.ask(request_id, "echo")
     assert (await stage.answer_to(None))["error"]["code"] == -32600
@@ -67,6 +67,14 @@ async def test_a_request_taken_back_is_not_answered(stage: Stage):
     stage.ask("r", "echo")
     await stage.answer_to("r")
     assert [message["id"] for message in stage.wire.sent] == ["r"]
+
+
+@pytest.mark.parametrize("taken_back", ["1", 1.0, True, None])
+async def test_only_the_exact_id_takes_a_request_back(stage: Stage, taken_back: Any):
+    stage.ask(1, "echo")
+    params = {"requestId": taken_back}
+    stage.peer.receive({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    assert (await stage.answer_to(1))["result"] == {"echo": {}}
 
 
 @pytest.mark.parametrize("request_id", [None, [1], {}, "unknown", 1])

@@ -101,7 +101,7 @@ async def test_odd_progress_does_no_harm(stage: Stage, odd: Any):
     call = stage.call(on_progress=lambda *step: steps.append(step))
     await stage.wire.request()
     stage.progress(1, progress=odd, total=odd, message=odd)
-    stage.progress("1", progress=0.5)
+    stage.progress(1, progress=0.5)
     stage.reply(1)
     await call
     assert steps[-1] == (0.5, None, None)

@@ -33,8 +33,11 @@ async def _answered(puppet: Any, write: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "write",
     [
-        lambda reply, number: [{**reply, "id": str(number)}],
-        lambda reply, number: [{**reply, "id": float(number)}],
+        lambda reply, number: [{**reply, "id": str(number), "result": {}}, reply],
+        lambda reply, number: [{**reply, "id": float(number), "result": {}}, reply],
+        lambda reply, number: [{**reply, "id": None, "result": {}}, reply],
+        lambda reply, number: [b'{"jsonrpc":"2.0","id":"%d","result":{"a":}\n' % number, reply],
+        lambda reply, number: [b'{"jsonrpc":"2.0","id":%d.0,"result":{"a":}\n' % number, reply],
         lambda reply, number: [reply, reply, {**reply, "result": {}}],
         lambda reply, number: [json.dumps([reply, {"jsonrpc": "2.0", "method": "n"}]).encode() + b"\n"],
         lambda reply, number: [b"Loading model... " + line(reply)],
@@ -62,14 +65,16 @@ async def test_an_odd_way_of_answering_is_still_an_answer(puppet, write):
     assert await _answered(puppet, write) == {"content": [], "n": 1}
 
 
-async def test_an_error_without_an_id_fails_the_only_call_in_either_era(puppet):
+async def test_an_error_without_an_id_fails_no_call_in_either_era(puppet):
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
     listening = {**MODERN["server/discover"], "capabilities": {"tools": {"listChanged": True}}}
     for script in (LEGACY, {**MODERN, "server/discover": listening}):
-        reacting = {**script, "tools/call": lambda server, message: server.say(error)}
-        async with puppet(reacting) as server, server.connect() as session:
-            with pytest.raises(PeerError, match="Parse error"):
-                await session.call_tool("x", {}, timeout=SOON)
+
+        def odd(server: Puppet, message: Message) -> Any:
+            return server.say(error, {"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}})
+
+        async with puppet({**script, "tools/call": odd}) as server, server.connect() as session:
+            assert (await session.call_tool("x", {}, timeout=SOON))["content"] == []
 
 
 async def test_characters_and_numbers_at_the_edge_pass_both_ways(puppet):

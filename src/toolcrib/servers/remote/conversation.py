@@ -81,7 +81,9 @@ class Conversation:
             return False
         error = refusal.get("error") if refusal is not None else None
         error = error if isinstance(error, dict) else {}
-        is_answer = refusal is not None and request_id is not None and refusal.get("id") == request_id
+        is_answer = (
+            refusal is not None and request_id is not None and is_same_id(refusal.get("id"), request_id)
+        )
         if status == 404:
             return not (is_answer and error.get("code") == METHOD_NOT_FOUND)
         return status == 400 and not is_answer and "session" in str(error.get("message")).lower()
@@ -116,11 +118,6 @@ def is_reply(message: Message) -> bool:
     return "method" not in message and ("result" in message or "error" in message)
 
 
-def answers_another(answered_id: Any, request_id: Any) -> bool:
-    """Whether an answer on a request's own stream is for another request.
-
-    A missing id, ours as text, or a placeholder (some servers send "server-error") still counts as ours.
-    """
-    if answered_id is None or str(answered_id) == str(request_id):
-        return False
-    return type(answered_id) is type(request_id) or str(answered_id).isdigit()
+def is_same_id(answered: Any, asked: Any) -> bool:
+    """Whether an answer has the id of a request: `5` is not "5", `5.0` or `true`."""
+    return type(answered) is type(asked) and bool(answered == asked)

@@ -20,9 +20,9 @@ from toolcrib.servers.metered import EXCHANGE, MAX_REPLIES, ServerShare, note_ev
 from toolcrib.servers.remote.conversation import (
     SESSION_ID,
     Conversation,
-    answers_another,
     is_reply,
     is_request,
+    is_same_id,
     messages_in,
 )
 from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
@@ -216,7 +216,7 @@ class HttpLink:
         status = response.status_code
         if self._conversation.ended_by(status, refusal, exchange.id):
             raise self._lose_session()
-        is_answer = refusal is not None and (status < 500 or refusal.get("id") == exchange.id)
+        is_answer = refusal is not None and (status < 500 or is_same_id(refusal.get("id"), exchange.id))
         if refusal is None or not is_answer or status in (401, 403, 429):
             raise self._endpoint.refusal(response, said)
         self._take({**refusal, "id": exchange.id}, exchange)
@@ -304,11 +304,9 @@ class HttpLink:
             exchange.reconnect.fruitful()
             self._deliver(message)
             return
-        if message.get("id") != exchange.id:
-            if answers_another(message.get("id"), exchange.id):
-                self._take_elsewhere(message)
-                return
-            message = {**message, "id": exchange.id}  # the stream is this request's, so the answer is too
+        if not is_same_id(message.get("id"), exchange.id):
+            self._take_elsewhere(message)
+            return
         message, complaints = self._conversation.learn(exchange.request, message)
         for complaint in complaints:
             self._context.on_log(complaint)
@@ -318,7 +316,7 @@ class HttpLink:
     def _take_elsewhere(self, message: Message) -> None:
         """A message on another request's stream; some servers answer there."""
         request_id = message.get("id")
-        exchange = self._exchanges.get(request_id) if isinstance(request_id, int | str) else None
+        exchange = self._exchanges.get(request_id) if type(request_id) in (int, str) else None
         if exchange is None or exchange.answered or not is_reply(message):
             self._deliver(message)
             return

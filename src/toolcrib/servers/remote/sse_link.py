@@ -13,7 +13,7 @@ import httpx2
 
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
 from toolcrib.servers.metered import EXCHANGE, MAX_REPLIES, Metered, ServerShare, note_event
-from toolcrib.servers.remote.conversation import is_reply, is_request, messages_in
+from toolcrib.servers.remote.conversation import is_reply, is_request, is_same_id, messages_in
 from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
@@ -80,7 +80,7 @@ class SseLink:
     async def _take_refusal(self, response: httpx2.Response, message: Message) -> None:
         refusal, said = await self._endpoint.refusal_in(response)
         status = response.status_code
-        is_answer = refusal is not None and refusal.get("id") == message.get("id")
+        is_answer = refusal is not None and is_same_id(refusal.get("id"), message.get("id"))
         if status in (404, 410) and not is_answer:  # the stream is open, but the session is gone
             self._lose(self._gone())
             raise self._gone()

@@ -43,7 +43,7 @@ PARSE_ERROR = -32700
 _ENDS = 512
 """Bytes at either end of a malformed line in which the id of an answer is searched."""
 _VERSION = rb'"jsonrpc"\s*:\s*"[^"]*"'
-_ID = rb'"id"\s*:\s*"?(?P<id>\d{1,15})"?'
+_ID = rb'"id"\s*:\s*(?P<id>\d{1,15})(?![.\d])'
 _ANSWER_HEAD = rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:(?:%b|%b)\s*,\s*){1,2}"(?:result|error)"\s*:' % (_VERSION, _ID)
 _RESULT_HEAD = rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:%b\s*,\s*)?"(?:result|error)"\s*:' % _VERSION
 _ANSWER_TAIL = rb"(?:,\s*(?:%b|%b)\s*){1,2}\}\s*$" % (_VERSION, _ID)
@@ -173,7 +173,7 @@ def _messages_of_malformed(line: bytes, found: list[Any], error: Exception) -> l
     """The messages found, plus an error for the answered request if its answer was not among them."""
     messages = [value for value in found if _is_message(value)]
     answered = _answered_id(line)
-    if answered is None or any(str(message.get("id")) == str(answered) for message in messages):
+    if answered is None or any(message.get("id") == answered for message in messages):
         return _messages_among(messages)
     failure = {"code": PARSE_ERROR, "message": _reason(error)}
     answer: Message = {"jsonrpc": "2.0", "id": answered, "error": failure}

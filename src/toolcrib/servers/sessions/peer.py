@@ -41,6 +41,8 @@ CANCEL_NOTICE_TIMEOUT = 2.0
 REASON_PATIENCE = 0.5
 """Seconds to wait for the exit code of a process that no longer reads."""
 REPLY_TIMEOUT = 60.0
+_REQUEST_ID = frozenset({int, str})
+"""As MCP allows them. A dict takes `true` for 1 and `5.0` for 5, so types are compared."""
 
 
 class Answerer(Protocol):
@@ -210,8 +212,10 @@ class Peer:
 
     def _settle(self, message: Message) -> None:
         request_id = message.get("id")
-        pending = self._pending.get(request_id) if type(request_id) is int else self._pending_for(request_id)
+        pending = self._pending_for(request_id)
         if pending is None:
+            if request_id is None:
+                logger.warning("an answer without an id is ignored", extra={"server": self._server})
             return
         future, error = pending.future, message.get("error")
         if future.done():
@@ -222,19 +226,8 @@ class Peer:
             future.set_exception(_peer_error(error))
 
     def _pending_for(self, request_id: Any) -> Pending | None:
-        if type(request_id) is int:
-            return self._pending.get(request_id)
-        if request_id is None:
-            return self._only_pending()
-        number = _as_number(request_id)
-        return None if number is None else self._pending.get(number)
-
-    def _only_pending(self) -> Pending | None:
-        """The only possible request for an error without an id; open streams do not count."""
-        waiting = list(self._pending.values())
-        if len(waiting) > 1:
-            waiting = [pending for pending in waiting if pending.patience is not None]
-        return waiting[0] if len(waiting) == 1 else None
+        """The request with exactly this id: `5` is not "5", `5.0` or `true`, which are equal in a dict."""
+        return self._pending.get(request_id) if type(request_id) is int else None
 
     def _take_notification(self, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/progress":
@@ -258,7 +251,7 @@ class Peer:
 
     def _take_cancellation(self, request_id: Any) -> None:
         """The other side cancels its own request, or ends a stream of ours."""
-        if not isinstance(request_id, int | float | str):
+        if type(request_id) not in _REQUEST_ID:
             return
         task = self._incoming.get(request_id)
         if task is not None:
@@ -270,8 +263,8 @@ class Peer:
 
     def _take_request(self, message: Message) -> None:
         request_id = message["id"]
-        if not isinstance(request_id, int | float | str):
-            self._refuse(None, INVALID_REQUEST, "The id must be a string or a number")
+        if type(request_id) not in _REQUEST_ID:
+            self._refuse(None, INVALID_REQUEST, "The id must be a string or an integer")
             return
         if len(self._incoming) >= MAX_INCOMING_REQUESTS or request_id in self._incoming:
             self._refuse(request_id, -32000, "Too many requests at once")
@@ -363,15 +356,6 @@ def _peer_error(error: Any) -> PeerError:
         code=code if isinstance(code, int) else INTERNAL_ERROR,
         data=error.get("data"),
     )
-
-
-def _as_number(request_id: Any) -> int | None:
-    """Our id as an integer: some servers return it as text, others as a float."""
-    if isinstance(request_id, str) and len(request_id) < 20 and request_id.isascii() and request_id.isdigit():
-        return int(request_id)
-    if isinstance(request_id, float) and request_id.is_integer():
-        return int(request_id)
-    return None
 
 
 def _as_float(value: Any) -> float | None:
