@@ -177,6 +177,38 @@ async def test_requests_beyond_the_rate_are_refused_until_time_has_passed(automa
     await ship.post({})
 
 
+async def test_bad_signatures_do_not_use_up_the_rate(automation: Automation) -> None:
+    ship = await hook(automation, rate=3, **SIGNED)
+    refused = []
+    for number in range(100):
+        with pytest.raises((BadSignature, TooManyRequests)) as failure:
+            await ship.signed({"order": number}, secret=b"guess")
+        refused.append(failure.type)
+
+    answers = [await ship.signed({"order": number}) for number in range(3)]
+
+    assert refused == [BadSignature] * 30 + [TooManyRequests] * 70
+    assert all(answer.accepted for answer in answers)
+    with pytest.raises(TooManyRequests):
+        await ship.signed({"order": 3})
+    with pytest.raises(BodyTooLarge):
+        await ship.post("x" * 5_000_000)
+
+
+async def test_a_replayed_request_does_not_use_up_the_rate(automation: Automation) -> None:
+    ship = await hook(automation, rate=3, **SIGNED)
+    for _ in range(20):
+        await ship.signed({"order": 0})
+
+    answers = [await ship.signed({"order": number}) for number in (1, 2)]
+
+    assert [answer.content["repeated"] for answer in answers] == [False, False]
+    for _ in range(11):
+        await ship.signed({"order": 0})
+    with pytest.raises(TooManyRequests):
+        await ship.signed({"order": 0})
+
+
 async def test_a_signed_request_is_accepted_once(automation: Automation) -> None:
     ship = await hook(automation, **SIGNED)
 

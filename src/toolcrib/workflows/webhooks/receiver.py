@@ -25,10 +25,13 @@ from toolcrib.workflows.trigger_type import Occurrence
 from toolcrib.workflows.triggers.webhook import EventTarget, WebhookSettings
 from toolcrib.workflows.webhooks.rate_limit import RateLimit
 from toolcrib.workflows.webhooks.request import HookRequest, event_of
-from toolcrib.workflows.webhooks.signature import check_signature
+from toolcrib.workflows.webhooks.signature import BadSignature, check_signature
 from toolcrib.workflows.webhooks.tokens import hook_of, is_token
 
 LONGEST_WAIT = 60.0
+OTHERS = 10
+"""Badly signed requests, and repeated ones, may each come at this multiple of the rate."""
+RECENT = 10_000
 MOST_TARGETS = 100
 """Runs that one request may send an event to."""
 
@@ -75,6 +78,9 @@ class Receiver:
         self._clock = clock
         self._secret = secret
         self._limit = RateLimit(clock.monotonic)
+        self._unsigned, self._repeated = RateLimit(clock.monotonic), RateLimit(clock.monotonic)
+        self._recent: dict[tuple[str, str], None] = {}
+        """The latest occurrences of each webhook, in their order."""
         self._sending: set[str] = set()
         self.on_stored: Callable[[], object] = lambda: None
         """Called when an occurrence waits for its start."""
@@ -87,9 +93,10 @@ class Receiver:
         if assessment.status != "on" or assessment.defined is None:
             raise ServerUnavailable("This webhook is paused.", hint="Its owner can see why.")
         settings = cast("WebhookSettings", assessment.defined.settings)
-        self._check_limits(activation, settings, request)
+        if len(request.body) > settings.largest:
+            raise BodyTooLarge(f"The body may have at most {settings.largest:,} bytes.")
         now = self._clock.now()
-        identity = await self._identify(request, settings, now)
+        identity = await self._admitted(activation.hook, request, settings, now)
         event = event_of(request, now)
         occurrence = Occurrence(id=identity, event=event, due=now)
         if settings.send is not None:
@@ -105,12 +112,29 @@ class Receiver:
             raise NotFound("There is no such webhook.")
         return found
 
-    def _check_limits(self, activation: Activation, settings: WebhookSettings, request: HookRequest) -> None:
-        wait = self._limit.wait(activation.hook, settings.rate)
+    async def _admitted(
+        self, hook: str, request: HookRequest, settings: WebhookSettings, now: datetime
+    ) -> str:
+        """The id of the occurrence. Only new requests of the right sender use up the webhook's rate:
+        without its secret, no one can keep others from using it."""
+        try:
+            identity = await self._identify(request, settings, now)
+        except BadSignature:
+            self._count(self._unsigned, hook, settings.rate * OTHERS)
+            raise
+        if (hook, identity) in self._recent:
+            self._count(self._repeated, hook, settings.rate * OTHERS)
+            return identity
+        self._count(self._limit, hook, settings.rate)
+        self._recent[hook, identity] = None
+        while len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
+        return identity
+
+    def _count(self, limit: RateLimit, hook: str, rate: int) -> None:
+        wait = limit.wait(hook, rate)
         if wait:
             raise TooManyRequests(wait)
-        if len(request.body) > settings.largest:
-            raise BodyTooLarge(f"The body may have at most {settings.largest:,} bytes.")
 
     async def _identify(self, request: HookRequest, settings: WebhookSettings, now: datetime) -> str:
         """The id of the occurrence: the same for a request that is repeated or replayed."""
