@@ -360,9 +360,16 @@ class ApprovalGate:
                     call.tool.name,
                     call.tool.hash,
                     dict(call.arguments),
+                    # A stored answer is not for another window, or for other recipients of a reply.
+                    scope.key if scope is not None else "",
+                    {key: value for key, value in (preview or {}).items() if key not in _PICTURE},
                 ]
             ),
         )
+
+
+_PICTURE = ("picture", "width", "height", "target")
+"""What differs between two previews of the same call."""
 
 
 def _lifts(principal: Principal) -> tuple[Lift, ...]:

@@ -15,6 +15,7 @@ from toolcrib.approvals.grants import unknown_scope
 from toolcrib.errors import ToolcribError
 from toolcrib.schema.approvals import CallScope
 from toolcrib.schema.tools import ToolCall
+from toolcrib.serverkit.caller_context import CALL_ID, asked_call
 from toolcrib.serverkit.data_flow import is_scoped
 from toolcrib.servers.pool import Pool
 
@@ -76,9 +77,14 @@ class ServicePreviews:
         server = call.tool.server
         if call.tool.origin != "mcp" or server is None:
             return None
-        params = {"name": call.tool.definition.name, "arguments": dict(call.arguments)}
+        params = {
+            "name": call.tool.definition.name,
+            "arguments": dict(call.arguments),
+            "_meta": {CALL_ID: call.id},
+        }
+        asked_call.set(call.id)  # from now on, the server compares the call with what it described
         try:
-            session = await self._servers().session(server)
+            session = await self._servers().session(server, call.principal.session)
             answer: Mapping[str, Any] = await session.request(method, params, timeout=timeout)
         except ToolcribError:
             return None

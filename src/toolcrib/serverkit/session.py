@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from toolcrib.errors import ToolcribError
+from toolcrib.serverkit.caller_context import CALL_ID, call_id
 from toolcrib.serverkit.context import LOG_LEVELS, LogLevel, OnLog, ToolContext
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.serverkit.protocol import (
@@ -224,11 +225,13 @@ class ServerSession:
         if arguments is not None and not isinstance(arguments, dict):
             raise Refusal(INVALID_PARAMS, f"The arguments of {name} must be an object.")
         reports = _Reports(request, notify, self._logs_from(request), self._server.name)
+        asked = call_id.set(_call_id(request))
         try:
             later = None if request.modern else self._later_log(notify)
             return await tool.call(arguments or {}, ToolContext(reports.progress, reports.log, later))
         finally:
             reports.over = True
+            call_id.reset(asked)
 
     async def _preview_call(self, request: Request, notify: Notify) -> Answer:
         """Not part of MCP: what an approval question shows of a call. Nothing is changed."""
@@ -243,10 +246,13 @@ class ServerSession:
         tool = self._server.tools.get(name) if isinstance(name, str) else None
         if not isinstance(tool, FunctionTool) or not isinstance(arguments, dict):
             return {key: None}
+        asked = call_id.set(_call_id(request))
         try:
             return {key: await describe(tool, arguments)}
         except ToolcribError as error:
             return {key: None, "problem": error.message}
+        finally:
+            call_id.reset(asked)
 
     def _logs_from(self, request: Request) -> LogLevel | None:
         """Modern clients ask for logs call by call; the others get them from a level on."""
@@ -304,6 +310,11 @@ class _Reports:
             return
         params = {"level": level, "logger": self._logger, "data": data}
         self._notify(notification("notifications/message", params))
+
+
+def _call_id(request: Request) -> str | None:
+    given = request.meta.get(CALL_ID)
+    return given if isinstance(given, str) else None
 
 
 def _is_response(message: Message) -> bool:

@@ -156,9 +156,13 @@ class Pool:
             tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable, check=check
         )
 
-    async def session(self, server: str) -> Session:
-        """The live session of a server, for resources, prompts and completion."""
-        return await self[server].ready()
+    async def session(self, server: str, session: str | None = None) -> Session:
+        """The live session of a server, for resources, prompts and completion; with the session of an agent,
+        that of its own instance if the server is isolated."""
+        supervisor = self[server]
+        if session is not None and supervisor.entry.isolation == "session":
+            supervisor = self._instance(supervisor, session)
+        return await supervisor.ready()
 
     async def end_session(self, session: str) -> None:
         """Close the isolated instances of an agent session."""

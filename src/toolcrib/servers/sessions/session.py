@@ -17,6 +17,7 @@ from typing import Any
 
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
+from toolcrib.serverkit.caller_context import CALL_ID, asked_call
 from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.codec import MAX_RESULT_VALUES, Measured
 from toolcrib.servers.sessions.handlers import Handlers
@@ -125,6 +126,9 @@ class Session:
         trace = carried.get()
         if trace is not None:
             params = {**params, "_meta": {**params.get("_meta", {}), **trace}}
+        asked = asked_call.get()
+        if asked is not None and method == CALL:
+            params = {**params, "_meta": {**params.get("_meta", {}), CALL_ID: asked}}
         client = relayed_client.get()
         if client is not None:
             params = client.stamp(self.server, params, modern=self._meta is not None)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from toolcrib.errors import UnknownServer
 from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
+from toolcrib.serverkit.caller_context import asked_call
 from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.ports import OnProgress
 
@@ -80,6 +81,9 @@ class McpTools:
         tool = call.tool
         if tool.server is None:
             raise UnknownServer(f"The tool {tool.name} names no server.")
+        asked = asked_call.get()
+        if asked is not None and asked != call.id:  # of an earlier call in the same task
+            asked_call.set(None)
         arguments = call.arguments if type(call.arguments) is dict else dict(call.arguments)
         return self._servers.call_tool(
             tool.server,

@@ -28,7 +28,7 @@ class Control:
     """What the user decides about one desktop."""
 
     def __init__(self, session: DesktopSession, name: str, stop_key: str) -> None:
-        self._session = session
+        self.session = session
         self._chord = stop_key
         self._key: StopKey | None = None
         self._watched: Backend | None = None
@@ -44,7 +44,7 @@ class Control:
                 continue
             if name in PURPOSES:
                 tool.scope_by(functools.partial(_scope, self, name))
-                tool.preview_function = functools.partial(_preview, self._session, name)
+                tool.preview_function = functools.partial(_preview, self, name)
             if not tool.definition["annotations"]["readOnlyHint"]:
                 tool.function = self._guarded(name, tool.function)
         server.host_methods.update(self.live.methods)
@@ -72,8 +72,8 @@ class Control:
 
     async def _watch_key(self, context: ToolContext | None) -> None:
         """Have the stop key heard on the user's display, before anything is pressed there."""
-        backend = await self._session.backend(context)
-        if backend is self._watched or self._session.settings.headless or not self._chord:
+        backend = await self.session.backend(context)
+        if backend is self._watched or self.session.settings.headless or not self._chord:
             return
         self.close()
         self._watched = backend
@@ -87,10 +87,10 @@ class Control:
     def _stopped(self) -> None:
         self.scopes.end_all()
         self.live.changed()
-        if self._session.opened is not None:
+        if self.session.opened is not None:
             from toolcrib.bundled.desktop.stop_key import release_all
 
-            release_all(self._session.opened)
+            release_all(self.session.opened)
 
 
 async def _scope(control: Control, tool: str, /, **given: Any) -> dict[str, str]:
@@ -100,7 +100,7 @@ async def _scope(control: Control, tool: str, /, **given: Any) -> dict[str, str]
     return await control.scopes.scope(tool, given)
 
 
-async def _preview(session: DesktopSession, tool: str, /, **given: Any) -> dict[str, Any]:
+async def _preview(control: Control, tool: str, /, **given: Any) -> dict[str, Any]:
     from toolcrib.bundled.desktop.consent.preview import preview
 
-    return await preview(session, tool, given)
+    return await preview(control.session, tool, given, control.scopes.target(tool, given))

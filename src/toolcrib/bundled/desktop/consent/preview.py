@@ -21,14 +21,16 @@ MARGIN = 2
 _DETAILS = ("button", "click_type", "click_count", "delta_x", "delta_y")
 
 
-async def preview(session: DesktopSession, tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the question shows; without a picture if none can be taken."""
+async def preview(
+    session: DesktopSession, tool: str, given: Mapping[str, Any], asked: Target | None = None
+) -> dict[str, Any]:
+    """What the question shows; without a picture if none can be taken. `asked` is what it is about."""
     purpose = PURPOSES[tool]
     shown: dict[str, Any] = {"kind": "screen", "action": purpose.action, "text": _text(purpose, given)}
     if purpose.kind != "window":
         return shown
     backend = await session.backend()
-    target = await find_target(session, backend, purpose, given)
+    target = asked or await find_target(session, backend, purpose, given)
     shown |= {"title": target.window.title, "application": target.window.window_class}
     if target.element is not None:
         name = target.element.name

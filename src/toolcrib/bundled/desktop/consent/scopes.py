@@ -11,9 +11,10 @@ from typing import Any
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.consent.purposes import PURPOSES, Purpose
-from toolcrib.bundled.desktop.consent.sensitive import of_program, of_window, why_each_time
-from toolcrib.bundled.desktop.consent.targets import find_target, find_window
+from toolcrib.bundled.desktop.consent.sensitive import of_program, of_target, why_each_time
+from toolcrib.bundled.desktop.consent.targets import Target, find_target
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.serverkit.caller_context import call_id
 from toolcrib.serverkit.context import ToolFailure
 
 KEPT = 256
@@ -32,7 +33,7 @@ class _Scope:
     key: str
     label: str
     reason: str = ""
-    window: Window | None = None
+    target: Target | None = None
 
     def as_json(self) -> dict[str, str]:
         return {"key": "" if self.reason else self.key, "label": self.label, "reason": self.reason}
@@ -43,7 +44,8 @@ class Scopes:
 
     def __init__(self, session: DesktopSession) -> None:
         self._session = session
-        self._asked: OrderedDict[str, _Scope] = OrderedDict()
+        self._asked: OrderedDict[str, tuple[str, _Scope]] = OrderedDict()
+        """By the id of the call: the call itself, and its scope."""
         self._desktop: Backend | None = None
         self.epoch = 0
 
@@ -55,31 +57,45 @@ class Scopes:
     async def scope(self, tool: str, given: Mapping[str, Any]) -> dict[str, str]:
         """For the approval of a call; raises `ToolFailure` if the target is not clear."""
         found = await self._find(PURPOSES[tool], given)
-        self._asked[_call(tool, given)] = found
+        call = call_id.get()
+        if call is not None:
+            self._asked[call] = (_call(tool, given), found)
         while len(self._asked) > KEPT:
             self._asked.popitem(last=False)
         return found.as_json()
 
-    async def verify(self, tool: str, given: Mapping[str, Any]) -> None:
-        """Raises `TargetChanged` if the call would act on another window than the user was asked about.
+    def target(self, tool: str, given: Mapping[str, Any]) -> Target | None:
+        """What the approval of the call being described is about; None if that is not known."""
+        call, scope = self._asked.get(call_id.get() or "", ("", None))
+        return scope.target if scope is not None and call == _call(tool, given) else None
 
-        Calls that nobody was asked about pass: then no approval was needed.
+    async def verify(self, tool: str, given: Mapping[str, Any]) -> None:
+        """Raises `TargetChanged` if the call would act on something else than the user was asked about.
+
+        Calls without an id pass: then no approval was needed. One with an id whose scope is not known was
+        asked about while its target was not clear, or before all approvals ended.
         """
-        asked = self._asked.pop(_call(tool, given), None)
-        if asked is None or asked.window is None:
+        call = call_id.get()
+        if call is None:
             return
-        now = await self._window_now(PURPOSES[tool], given)
-        same = now.application == asked.window.application and (
-            now.id == asked.window.id or given.get("selector") is not None
-        )
-        if same and (asked.reason or not of_window(now)):
+        made, asked = self._asked.pop(call, ("", None))
+        if asked is None or made != _call(tool, given):
+            raise TargetChanged(
+                "It is not known what the user was asked about, so nothing was done.",
+                "Look at the windows again, and call the tool again.",
+            )
+        if PURPOSES[tool].kind not in ("window", "application"):
+            return
+        now = await self._find(PURPOSES[tool], given, focused=False)
+        if now.key == asked.key and (asked.reason or not now.reason):
             return
         raise TargetChanged(
-            "The window changed after the user was asked, so nothing was done.",
+            "The window or application changed after the user was asked, so nothing was done.",
             "Look at the windows again, and call the tool with the window that you mean.",
         )
 
-    async def _find(self, purpose: Purpose, given: Mapping[str, Any]) -> _Scope:
+    async def _find(self, purpose: Purpose, given: Mapping[str, Any], *, focused: bool = True) -> _Scope:
+        """With `focused`, also by the field that would receive keys, which takes longer."""
         if purpose.kind == "clipboard":
             return _Scope(self._key(purpose.action), purpose.label)
         if purpose.kind == "program":
@@ -93,22 +109,16 @@ class Scopes:
             name = await application_name(backend, process)
             return _Scope(self._key(purpose.action, process), purpose.label.format(target=name))
         target = await find_target(self._session, backend, purpose, given)
-        reason = await why_each_time(backend, purpose, target)
+        reason = await why_each_time(backend, purpose, target) if focused else of_target(target)
         key = self._key("control", target.window.application, target.window.id)
         label = purpose.label.format(target=window_name(target.window))
-        return _Scope(key, label, reason, target.window)
+        return _Scope(key, label, reason, target)
 
     def _program(self, purpose: Purpose, given: Mapping[str, Any]) -> _Scope:
         name = str(given.get("id") or given.get("name") or "").removeprefix("applications/").strip()
         command = " ".join([name, *map(str, given.get("arguments") or ())])
         label = purpose.label.format(target=command[: LONGEST_NAME * 3])
         return _Scope(self._key("open", command), label, of_program(name))
-
-    async def _window_now(self, purpose: Purpose, given: Mapping[str, Any]) -> Window:
-        """Without a second search for a selector, which the tool itself does next."""
-        if given.get("selector") is not None:
-            return await find_window(await self._backend(), given)
-        return (await find_target(self._session, await self._backend(), purpose, given)).window
 
     async def _backend(self) -> Backend:
         backend = await self._session.backend()

@@ -30,15 +30,19 @@ INTERPRETERS = frozenset({
 
 async def why_each_time(backend: Backend, purpose: Purpose, target: Target) -> str:
     """Why this target needs approval each time; empty if it does not."""
-    reason = of_window(target.window)
-    if reason:
+    reason = of_target(target)
+    if reason or target.element is not None:
         return reason
-    if target.element is not None:
-        return _of_role(target.element.role)
     if not purpose.types or target.window.application is None:
         return ""
     focused = await _focused(backend, target.window.application)
     return "" if focused is None else _of_role(focused.role)
+
+
+def of_target(target: Target) -> str:
+    """The same, without a look at the field that would receive keys."""
+    reason = of_window(target.window)
+    return reason if reason or target.element is None else _of_role(target.element.role)
 
 
 def of_window(window: Window) -> str:
