@@ -77,10 +77,16 @@ async def desktop(
     monkeypatch: pytest.MonkeyPatch,
     *answers: ApprovalAnswer,
     profile: str = "full",
+    **settings: Any,
 ) -> AsyncIterator[Desktop]:
     for name in _SHARED:
         monkeypatch.setenv(name, display.target.environment[name])
-    entry = {"type": "inprocess", "module": "toolcrib.bundled.desktop", "args": ["--profile", profile]}
+    entry = {
+        "type": "inprocess",
+        "module": "toolcrib.bundled.desktop",
+        "args": ["--profile", profile],
+        **settings,
+    }
     user = Person(*answers)
     async with open_host(home) as host:
         host.core.config_store.add_server("desktop", entry)

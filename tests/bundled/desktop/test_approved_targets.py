@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from toolcrib.bundled.desktop.backend import Application, Element, Tree, Window
+from toolcrib.bundled.desktop.consent.preview import preview
 from toolcrib.bundled.desktop.consent.scopes import Scopes, TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.macros.model import read_macro
+from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.caller_context import call_id
 
@@ -30,6 +34,7 @@ class FakeDesktop:
         self.running = [Application(10, "editor"), Application(20, "browser")]
         self.button = Rect(10, 10, 20, 20)
         self.role = "button"
+        self.settings = SimpleNamespace(home=None)
         self.windows = SimpleNamespace(list=self._windows)
         self.applications = SimpleNamespace(list=self._applications)
         self.accessibility = SimpleNamespace(tree=self._tree, rects=self._rects, texts=self._texts)
@@ -173,6 +178,27 @@ async def test_the_picture_is_of_the_window_that_is_asked_about(desktop: FakeDes
     assert target.window.id == EDITOR.id
     with call(2):
         assert scopes.target("type_text", {"text": "x"}) is None
+
+
+async def test_a_macro_that_was_replaced_while_the_user_was_asked_does_not_run(
+    desktop: FakeDesktop, scopes: Scopes, tmp_path: Path
+) -> None:
+    desktop.settings = SimpleNamespace(home=tmp_path)
+    store = MacroStore.of_home(tmp_path)
+    store.create(read_macro({"display_name": "Hello", "actions": [{"wait": {"duration": 1}}]}), "hello")
+    arguments = {"macro": "macros/hello"}
+    with call(1):
+        asked = await scopes.scope("execute_macro", arguments)
+        await scopes.verify("execute_macro", arguments)
+        shown = await preview(cast("DesktopSession", desktop), "execute_macro", arguments)
+    with call(2):
+        await scopes.scope("execute_macro", arguments)
+        store.delete("macros/hello")
+        store.create(read_macro({"display_name": "Hello", "actions": [{"wait": {"duration": 9}}]}), "hello")
+        with pytest.raises(TargetChanged):
+            await scopes.verify("execute_macro", arguments)
+    assert asked["key"] == ""
+    assert '"duration": 1' in shown["text"]
 
 
 async def test_the_oldest_of_many_questions_are_forgotten_and_then_refused(scopes: Scopes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,9 @@ async def test_a_denied_action_does_nothing(
         assert found["elements"][0]["value"] == "before"
 
 
+@pytest.mark.parametrize("isolation", ["shared", "session"])
 async def test_keys_do_not_go_to_a_window_that_became_active_while_the_user_was_asked(
+    isolation: str,
     tmp_path: Path,
     display: HeadlessDisplay,
     programs: Programs,
@@ -106,7 +109,7 @@ async def test_keys_do_not_go_to_a_window_that_became_active_while_the_user_was_
     first = programs.start("zenity", "--entry", "--title=Asked")
     other = programs.start("zenity", "--entry", "--title=Other")
     asked, another = await window_of(backend, first), await window_of(backend, other)
-    async with desktop(tmp_path, display, monkeypatch, YES) as agent:
+    async with desktop(tmp_path, display, monkeypatch, YES, isolation=isolation) as agent:
         await backend.windows.focus(asked.id)
         answer = agent.user.ask
 
@@ -119,3 +122,34 @@ async def test_keys_do_not_go_to_a_window_that_became_active_while_the_user_was_
         assert "nothing was done" in said
         assert agent.user.questions[0].grant is not None
         assert "“Asked”" in agent.user.questions[0].grant.label
+
+
+async def test_each_of_two_equal_calls_at_once_acts_on_the_window_of_its_own_question(
+    tmp_path: Path,
+    display: HeadlessDisplay,
+    programs: Programs,
+    backend: Backend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = programs.start("zenity", "--entry", "--title=Asked")
+    other = programs.start("zenity", "--entry", "--title=Other")
+    asked, another = await window_of(backend, first), await window_of(backend, other)
+    async with desktop(tmp_path, display, monkeypatch, YES) as agent:
+        await backend.windows.focus(asked.id)
+        answer, both = agent.user.ask, []
+
+        async def slow(question: object) -> object:
+            both.append(question)
+            if len(both) == 2:
+                await backend.windows.focus(another.id)
+            return await answer(question)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(agent.user, "ask", slow)
+        calls = [agent.result("type_text", text="x") for _ in range(2)]
+        results = await asyncio.gather(*calls)
+        field = await agent.data(
+            "find_elements", application=str(other.pid), selector={"role": "textbox"}, wait=20
+        )
+        assert len(both) == 2
+        assert any("nothing was done" in str(result["content"]) for result in results)
+        assert field["elements"][0]["value"] == ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_server import FullServer
 from toolcrib.bundled.desktop.backend import Backend
+from toolcrib.bundled.desktop.consent.preview import preview
 from toolcrib.serverkit.context import ToolContext
 
 OK = '{"role": "button", "text": "OK"}'
@@ -216,10 +216,11 @@ async def test_a_cancelled_macro_stops_typing_at_once(
     assert set(text) == {"x"}
 
 
-async def test_an_approval_shows_the_steps(full: FullServer) -> None:
-    secret = {"input": {"type_text": {"text": "hidden words"}}}
-    loop = {"loop": {"count": 2, "actions": [secret]}, "description": "Fill in all rows"}
+async def test_an_approval_shows_the_steps_and_not_only_their_descriptions(full: FullServer) -> None:
+    typed = {"input": {"type_text": {"text": "all words"}}}
+    loop = {"loop": {"count": 2, "actions": [typed]}, "description": "Fill in all rows"}
     await store(full, "shown", call("click_element", selector="text:OK"), loop)
-    preview: Callable[..., Any] = full.server.tools["execute_macro"].preview  # type: ignore[attr-defined]
-    shown = await preview({"macro": "shown"})
-    assert shown["steps"] == "click_element text:OK\nFill in all rows\n  input type_text"
+    shown = await preview(full.session, "execute_macro", {"macro": "shown"})
+    assert shown["action"] == "macro"
+    for part in ("click_element", "text:OK", '"count": 2', "all words"):
+        assert part in shown["text"]

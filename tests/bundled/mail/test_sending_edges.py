@@ -11,7 +11,9 @@ from tests.bundled.mail.conftest import Desk, letter
 from toolcrib.bundled.mail.decoding import decode_words
 from toolcrib.bundled.mail.headers import Headers, Mailto
 from toolcrib.bundled.mail.writing import Letter, compose, read_recipients
+from toolcrib.serverkit.caller_context import call_id
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.functions import FunctionTool
 
 
 @pytest.mark.parametrize(
@@ -108,3 +110,24 @@ async def test_no_name_of_the_trash_is_a_label(desk: Desk) -> None:
 
     assert "Use trash_email" in await desk.failure("modify_labels", ids=[offer["id"]], add=["Bin"])
     assert await desk.find("in:trash") == []
+
+
+async def test_a_file_that_was_replaced_while_the_user_was_asked_is_not_sent(desk: Desk) -> None:
+    desk.files.mkdir(parents=True, exist_ok=True)
+    (desk.files / "a.txt").write_bytes(b"shown")
+    message = {"to": "bob@example.com", "subject": "x", "body": "y", "attachments": ["a.txt"]}
+    tool = desk.server.tools["send_email"]
+    assert isinstance(tool, FunctionTool)
+
+    token = call_id.set("call-1")
+    await tool.preview(message)
+    (desk.files / "a.txt").write_bytes(b"other")
+    refused = await desk.failure("send_email", **message)
+    call_id.reset(token)
+    token = call_id.set("call-2")
+    await tool.preview(message)
+    await desk.call("send_email", **message)
+    call_id.reset(token)
+
+    assert "has changed since the user was asked" in refused
+    assert len(desk.sink.received) == 1

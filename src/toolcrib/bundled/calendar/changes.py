@@ -38,6 +38,7 @@ from toolcrib.bundled.calendar.rules import checked_rule
 from toolcrib.bundled.calendar.sessions import CalendarSession, open_session
 from toolcrib.bundled.calendar.zones import zone_named
 from toolcrib.errors import ToolcribError
+from toolcrib.serverkit.approved import ShownPreviews
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.server import ToolServer
 
@@ -53,6 +54,7 @@ class ChangeTools:
     def __init__(self, store: AccountStore, time_zone: str = "") -> None:
         self._store = store
         self._time_zone = time_zone
+        self._shown = ShownPreviews()
 
     def offer(self, server: ToolServer) -> None:
         server.tool(title="Create an event", destructive=False, preview=self.preview_create, **_CHANGES)(
@@ -91,6 +93,7 @@ class ChangeTools:
             new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
             new = _completed(new, location, description, attendees, reminders)
             chosen = await session.calendar(calendar, for_change=True)
+            self._shown.check(_creation(session, chosen.name, new, notify), new)
             event, remarks = await session.calendars.create(chosen, new, notify)
             return _changed(session, event, f"Created in {chosen.name}.", remarks)
 
@@ -118,8 +121,9 @@ class ChangeTools:
                 chosen = await session.calendar(calendar)
         except ToolcribError:
             return None  # the call itself says what is wrong
-        event = as_event(new, chosen.name)
-        return event_preview("create", session.account.name, chosen.name, event, session.zone, notify)
+        preview = _creation(session, chosen.name, new, notify)
+        self._shown.keep(preview, new)
+        return preview
 
     async def quick_add_event(
         self, context: ToolContext, text: str, calendar: str | None = None, account: str | None = None
@@ -176,6 +180,7 @@ class ChangeTools:
             changes = _extended(changes, location, description, attendees, reminders, response)
             if changes == EventChanges():
                 raise ToolFailure("Nothing to change is given.", "Give at least one field.")
+            self._shown.check(_update(session, before, changes, scope, notify), before.description, changes)
             event, remarks = await session.calendars.update(ref, changes, scope, notify)
             return _changed(session, event, "Changed.", remarks)
 
@@ -207,11 +212,9 @@ class ChangeTools:
         except ToolcribError:
             return None
         changes = _extended(changes, location, description, attendees, reminders, response)
-        after = changed_event(before, changes)
-        text = change_text(before, after, scope, changes, session.zone)
-        return event_preview(
-            "update", session.account.name, before.calendar, after, session.zone, notify, text
-        )
+        preview = _update(session, before, changes, scope, notify)
+        self._shown.keep(preview, before.description, changes)
+        return preview
 
     async def delete_event(
         self,
@@ -225,6 +228,7 @@ class ChangeTools:
         async with open_session(self._store, account, self._time_zone, context) as session:
             session.check_writable()
             before = await session.calendars.event(ref)
+            self._shown.check(_deletion(session, before, scope, notify))
             remarks = await session.calendars.delete(ref, scope, notify)
         result = DeletedEvent(account=session.account.name, deleted=id, title=before.title, remarks=remarks)
         when = span_text(before, session.zone)
@@ -242,10 +246,27 @@ class ChangeTools:
                 before = await session.calendars.event(read_id(id))
         except ToolcribError:
             return None
-        text = delete_text(before, scope)
-        return event_preview(
-            "delete", session.account.name, before.calendar, before, session.zone, notify, text
-        )
+        preview = _deletion(session, before, scope, notify)
+        self._shown.keep(preview)
+        return preview
+
+
+def _creation(session: CalendarSession, calendar: str, new: NewEvent, notify: bool) -> dict[str, Any]:
+    event = as_event(new, calendar)
+    return event_preview("create", session.account.name, calendar, event, session.zone, notify)
+
+
+def _update(
+    session: CalendarSession, before: Event, changes: EventChanges, scope: Scope, notify: bool
+) -> dict[str, Any]:
+    after = changed_event(before, changes)
+    text = change_text(before, after, scope, changes, session.zone)
+    return event_preview("update", session.account.name, before.calendar, after, session.zone, notify, text)
+
+
+def _deletion(session: CalendarSession, before: Event, scope: Scope, notify: bool) -> dict[str, Any]:
+    text = delete_text(before, scope)
+    return event_preview("delete", session.account.name, before.calendar, before, session.zone, notify, text)
 
 
 def _new_event(

@@ -15,6 +15,7 @@ from toolcrib.bundled.discord.directory import FORUMS, DiscordChannel, message_i
 from toolcrib.bundled.discord.markup import Names, shown_markup
 from toolcrib.bundled.discord.results import ChangedMessage, SentMessage, changed_text, sent_text
 from toolcrib.bundled.discord.sending import LONGEST, Mentions, compose, find_mentions, split_text
+from toolcrib.serverkit.approved import ShownPreviews
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.readable import readable
 from toolcrib.serverkit.server import ToolServer
@@ -26,6 +27,7 @@ SEND = "Send Messages"
 class ChangeTools:
     def __init__(self, bots: Bots) -> None:
         self._bots = bots
+        self._asked = ShownPreviews()
 
     def offer(self, server: ToolServer) -> None:
         """Add the tools to a server."""
@@ -57,6 +59,7 @@ class ChangeTools:
         async with self._bots.open(account, changing=True) as bot:
             place = await _target(bot, channel, title)
             mentions = await _mentions(bot, place, mention, mention_everyone)
+            self._asked.check({}, bot.account.name, place.id, mentions)
             parts = split_text(compose(text, mentions))
             if place.kind in FORUMS:
                 return await _post(bot, place, str(title), parts, mentions)
@@ -76,6 +79,7 @@ class ChangeTools:
             place = await bot.readable_channel(channel)
             original = await bot.message(place, message_id(message))
             mentions = await _mentions(bot, place, mention, mention_everyone)
+            self._asked.check({}, bot.account.name, place.id, mentions)
             parts = split_text(compose(text, mentions))
             return await _send(bot, place, parts, replace(mentions, author=notify_author), original)
 
@@ -120,6 +124,7 @@ class ChangeTools:
         async with self._bots.open(account, changing=True) as bot:
             place = await _target(bot, channel, title)
             mentions = await _mentions(bot, place, mention, mention_everyone)
+            self._asked.keep({}, bot.account.name, place.id, mentions)
             shown = _shown(text, mentions)
             return _preview(bot, "send", place, f"{title}\n\n{shown}" if title else shown, mentions)
 
@@ -137,6 +142,7 @@ class ChangeTools:
             place = await bot.readable_channel(channel)
             original = await bot.message(place, message_id(message))
             mentions = await _mentions(bot, place, mention, mention_everyone)
+            self._asked.keep({}, bot.account.name, place.id, mentions)
             shown = _preview(bot, "reply", place, _shown(text, mentions), mentions)
             author = display_name(original.get("author") or {})
             notified = [f"@{author} (author)"] if notify_author else []

@@ -26,6 +26,8 @@ class SavedFile(NamedTuple):
 class ListedFile(NamedTuple):
     name: str
     size: int
+    changed: int
+    """When the file was changed last, which no program can set."""
 
 
 async def save(roots: Roots, name: str, content: AsyncIterator[bytes], limit: int) -> SavedFile:
@@ -51,15 +53,15 @@ def take(roots: Roots, paths: Sequence[str], limit: int) -> list[AttachedFile]:
     left = limit
     for path in paths:
         with _reading(roots, path) as descriptor:
-            size = os.fstat(descriptor).st_size
-            if size > left:
+            about = os.fstat(descriptor)
+            if about.st_size > left:
                 raise _too_large(path, limit)
             with os.fdopen(os.dup(descriptor), "rb") as file:
                 data = file.read(left + 1)
         if len(data) > left:
             raise _too_large(path, limit)
         left -= len(data)
-        files.append(AttachedFile(path.rstrip("/").rpartition("/")[2], data))
+        files.append(AttachedFile(path.rstrip("/").rpartition("/")[2], data, about.st_ctime_ns))
     return files
 
 
@@ -68,7 +70,8 @@ def listed(roots: Roots, paths: Sequence[str]) -> list[ListedFile]:
     found = []
     for path in paths:
         with _reading(roots, path) as descriptor:
-            found.append(ListedFile(path.rstrip("/").rpartition("/")[2], os.fstat(descriptor).st_size))
+            about = os.fstat(descriptor)
+            found.append(ListedFile(path.rstrip("/").rpartition("/")[2], about.st_size, about.st_ctime_ns))
     return found
 
 

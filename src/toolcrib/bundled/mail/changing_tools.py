@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
-from toolcrib.bundled.mail.attachments import MEGABYTE, listed, take
+from toolcrib.bundled.mail.attachments import MEGABYTE, ListedFile, listed, take
 from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.mailbox import Mailbox, OpenMessage, Sent
 from toolcrib.bundled.mail.mailboxes import Chosen, Mailboxes
+from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.previews import letter_preview, message_preview
 from toolcrib.bundled.mail.reading import text_of
 from toolcrib.bundled.mail.results import ChangedLabels, SentEmail, TrashedEmail, shown
 from toolcrib.bundled.mail.writing import AttachedFile, Letter, compose, quoted_text, read_recipients, reply
+from toolcrib.serverkit.approved import ShownPreviews
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.server import ToolServer
@@ -35,6 +37,7 @@ class ChangingTools:
         self._mailboxes = mailboxes
         self._folder = folder
         self._max_attachment = max_attachment
+        self._shown = ShownPreviews()
 
     def offer(self, server: ToolServer) -> None:
         """Add them to a server."""
@@ -72,7 +75,7 @@ class ChangingTools:
         letter = _letter(to, subject, body, cc, bcc, required=True)
         chosen = await self._mailboxes.choose(account, change=True, context=context)
         files = await self._files(attachments)
-        message = await in_thread(compose, chosen.mailbox.sender, letter, files)
+        message = await self._compose("send", chosen, letter, files)
         return _sent("Sent", chosen, letter, await chosen.mailbox.send(message, None))
 
     async def preview_send(
@@ -103,7 +106,7 @@ class ChangingTools:
         chosen = await self._mailboxes.choose(account, change=True, context=context)
         answer = await _answer(chosen.mailbox, id, body, reply_all=reply_all, quote=quote)
         files = await self._files(attachments)
-        message = await in_thread(compose, chosen.mailbox.sender, answer.letter, files)
+        message = await self._compose("reply", chosen, answer.letter, files)
         return _sent("Sent", chosen, answer.letter, await chosen.mailbox.send(message, answer.original))
 
     async def preview_reply(
@@ -135,7 +138,7 @@ class ChangingTools:
         chosen = await self._mailboxes.choose(account, change=True, context=context)
         answer = await _draft(chosen.mailbox, body, to, subject, cc, bcc, reply_to_id)
         files = await self._files(attachments)
-        message = await in_thread(compose, chosen.mailbox.sender, answer.letter, files)
+        message = await self._compose("draft", chosen, answer.letter, files)
         return _sent(
             "Draft saved", chosen, answer.letter, await chosen.mailbox.save_draft(message, answer.original)
         )
@@ -221,7 +224,18 @@ class ChangingTools:
         self, action: str, chosen: Chosen, letter: Letter, attachments: Sequence[str] | None
     ) -> dict[str, Any]:
         files = await in_thread(listed, self._folder, attachments or ())
-        return letter_preview(action, chosen.account.name, chosen.mailbox.sender, letter, files)
+        shown = letter_preview(action, chosen.account.name, chosen.mailbox.sender, letter, files)
+        self._shown.keep(shown, letter, [file.changed for file in files])
+        return shown
+
+    async def _compose(
+        self, action: str, chosen: Chosen, letter: Letter, files: Sequence[AttachedFile]
+    ) -> Outgoing:
+        """The message, if it is the one that the user was asked about."""
+        attached = [ListedFile(file.name, len(file.data), file.changed) for file in files]
+        preview = letter_preview(action, chosen.account.name, chosen.mailbox.sender, letter, attached)
+        self._shown.check(preview, letter, [file.changed for file in files])
+        return await in_thread(compose, chosen.mailbox.sender, letter, files)
 
 
 def _letter(

@@ -28,6 +28,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 class AttachedFile:
     name: str
     data: bytes = field(repr=False)
+    changed: int = 0
+    """When the file was changed last."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,7 +97,10 @@ async def _scope(control: Control, tool: str, /, **given: Any) -> dict[str, str]
     if control.switch.stopped_by:
         stopped = InputStopped(control.switch.name)
         return {"key": "", "label": tool, "refusal": f"{stopped.message} {stopped.hint}"}
-    return await control.scopes.scope(tool, given)
+    try:
+        return await control.scopes.scope(tool, given)
+    except ToolFailure as failure:  # an answer would be about nothing that can be named
+        return {"key": "", "label": tool, "refusal": f"{failure.message} {failure.hint}".strip()}
 
 
 async def _preview(control: Control, tool: str, /, **given: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from toolcrib.bundled.desktop.backend import Backend, Screenshot
 from toolcrib.bundled.desktop.consent.purposes import PURPOSES, Purpose
 from toolcrib.bundled.desktop.consent.targets import Target, find_target
 from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.macros.model import macro_json
+from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.pictures import encode
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolFailure
@@ -27,6 +30,9 @@ async def preview(
     """What the question shows; without a picture if none can be taken. `asked` is what it is about."""
     purpose = PURPOSES[tool]
     shown: dict[str, Any] = {"kind": "screen", "action": purpose.action, "text": _text(purpose, given)}
+    if purpose.kind == "macro":
+        found = await in_thread(MacroStore.of_home(session.settings.home).get, str(given.get("macro")))
+        shown["text"] = json.dumps(macro_json(found)["actions"], ensure_ascii=False, indent=1)
     if purpose.kind != "window":
         return shown
     backend = await session.backend()

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["window", "program", "application", "clipboard", "each"]
-"""What the approval is for: a window, a program to start, a running application, the clipboard, or one
-call."""
+Kind = Literal["window", "program", "application", "clipboard", "macro", "each"]
+"""What the approval is for: a window, a program to start, a running application, the clipboard, one run of a
+macro, or one call."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ PURPOSES: dict[str, Purpose] = {
     "get_clipboard_history": _READ,
     "write_clipboard": _WRITE,
     "clear_clipboard": _WRITE,
-    "execute_macro": Purpose("each", "macro", "Run this macro", "macro"),
+    "execute_macro": Purpose("macro", "macro", "Run this macro"),
     "execute_apple_script": _SCRIPT,
     "execute_javascript": _SCRIPT,
     "execute_shell_command": Purpose("each", "script", "Run this command", "command"),

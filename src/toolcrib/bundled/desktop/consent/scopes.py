@@ -13,13 +13,17 @@ from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.consent.purposes import PURPOSES, Purpose
 from toolcrib.bundled.desktop.consent.sensitive import of_program, of_target, why_each_time
 from toolcrib.bundled.desktop.consent.targets import Target, find_target
+from toolcrib.bundled.desktop.macros.model import Macro, macro_json
+from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.caller_context import call_id
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.threads import in_thread
 
 KEPT = 256
 """Calls that were asked about and have not run yet."""
 LONGEST_NAME = 80
+MACRO = "A macro can do several things, so it needs approval each time."
 
 
 class TargetChanged(ToolFailure):
@@ -84,13 +88,13 @@ class Scopes:
                 "It is not known what the user was asked about, so nothing was done.",
                 "Look at the windows again, and call the tool again.",
             )
-        if PURPOSES[tool].kind not in ("window", "application"):
+        if PURPOSES[tool].kind not in ("window", "application", "macro"):
             return
         now = await self._find(PURPOSES[tool], given, focused=False)
         if now.key == asked.key and (asked.reason or not now.reason):
             return
         raise TargetChanged(
-            "The window or application changed after the user was asked, so nothing was done.",
+            "The window, application or macro changed after the user was asked, so nothing was done.",
             "Look at the windows again, and call the tool with the window that you mean.",
         )
 
@@ -102,6 +106,9 @@ class Scopes:
             return self._program(purpose, given)
         if purpose.kind == "each":
             return _Scope("", purpose.label)
+        if purpose.kind == "macro":  # it may run others
+            stored = await in_thread(MacroStore.of_home(self._session.settings.home).all)
+            return _Scope(self._key("macro", [steps_of(each) for each in stored]), purpose.label, MACRO)
         backend = await self._backend()
         if purpose.kind == "application":
             named = given.get("name") or given.get("application")
@@ -128,6 +135,11 @@ class Scopes:
 
     def _key(self, *parts: object) -> str:
         return json.dumps([self.epoch, *parts])
+
+
+def steps_of(macro: Macro) -> str:
+    """What a macro does, in full: its own descriptions could say something else."""
+    return json.dumps([macro.name, macro_json(macro)["actions"]], ensure_ascii=False, default=str)
 
 
 def window_name(window: Window) -> str:

@@ -19,7 +19,6 @@ from toolcrib.bundled.desktop.macros.trace import (
     ExecutionResult,
     ExecutionStep,
     OnStep,
-    describe_action,
 )
 from toolcrib.bundled.desktop.pages import paginate
 from toolcrib.bundled.desktop.records import as_text
@@ -145,12 +144,6 @@ class MacroTools:
             self._sessions.record(session, "execute_macro", macro, result.error)
         return _executed(macro, result)
 
-    async def preview_execution(self, macro: str, **_: Any) -> dict[str, Any]:
-        """The actions, so that an approval question shows what will happen."""
-        found = await asyncio.to_thread(self._store.get, macro)
-        steps = [f"{'  ' * (depth - 1)}{describe_action(action)}" for action, depth in flatten(found.actions)]
-        return {"macro": found.display_name, "steps": "\n".join(steps[:50])}
-
 
 def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:
     tools, offer = MacroTools(session), Offer(server, wanted)
@@ -159,7 +152,7 @@ def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[s
     offer(tools.get_macro, "Read a macro", **reading)
     offer(tools.list_macros, "List macros", **reading)
     acts = {**ACTING, "limit": LONGEST_TIMEOUT + 60}
-    offer(tools.execute_macro, "Run a macro", preview=tools.preview_execution, **acts)
+    offer(tools.execute_macro, "Run a macro", **acts)
 
 
 def macro_data(macro: Macro) -> MacroData:
