@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolcrib.cli.proposal import read_pairs
 from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 if TYPE_CHECKING:
     from toolcrib.operations.results.accounts import AccountFieldShown, AccountProviderShown
@@ -93,11 +94,8 @@ def _read_secret(key: str) -> str:
 
 def _read_file(path: str) -> str:
     try:
-        with Path(path).expanduser().open(encoding="utf-8") as file:
-            text = file.read(LARGEST + 1)
+        text = read_bounded_text(Path(path).expanduser(), LARGEST, pipes=True)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(f"The client file cannot be read: {reason}.", hint="Check its path.") from None
-    if len(text) > LARGEST:
-        raise UsageError(f"The client file is longer than {LARGEST} characters.", hint="Check its path.")
     return text

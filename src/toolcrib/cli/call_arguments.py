@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 _WORD = re.compile(r"(.*?[^:=]|[^:=])(:=|=)(.*)", re.DOTALL)
 _MAX_FILE = 32 * 1024 * 1024
@@ -55,11 +56,11 @@ def _json(key: str, text: str) -> Any:
 def _file(key: str, name: str) -> str:
     try:
         if name == "-":
-            return sys.stdin.read()
-        path = Path(name).expanduser()
-        if path.stat().st_size > _MAX_FILE:
-            raise UsageError(f"{key}: {name} is larger than {_MAX_FILE // 2**20} MB.")
-        return path.read_text(encoding="utf-8")
+            text = sys.stdin.read(_MAX_FILE + 1)
+            if len(text) > _MAX_FILE:
+                raise UsageError(f"{key}: the input is larger than {_MAX_FILE // 2**20} MB.")
+            return text
+        return read_bounded_text(Path(name).expanduser(), _MAX_FILE, pipes=True)
     except OSError as error:
         hint = "For a text that begins with @, write KEY:='\"@…\"'."
         raise UsageError(f"{key}: {name} cannot be read: {error.strerror}.", hint=hint) from None

@@ -9,6 +9,7 @@ from typing import Any
 
 from toolcrib.cli.call_arguments import read_words
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 LARGEST = 16_000_000
 
@@ -21,10 +22,7 @@ def is_file(source: str) -> bool:
 def read_source(source: str) -> str:
     """The text of a file; raises `UsageError`."""
     try:
-        path = Path(source).expanduser()
-        if path.stat().st_size > LARGEST:
-            raise UsageError(f"{source} is larger than {LARGEST // 1_000_000} MB.")
-        return path.read_text(encoding="utf-8")
+        return read_bounded_text(Path(source).expanduser(), LARGEST, pipes=True)
     except OSError as error:
         hint = "Give the path of a workflow file, or the name of a stored workflow."
         raise UsageError(f"{source} cannot be read: {error.strerror}.", hint=hint) from None

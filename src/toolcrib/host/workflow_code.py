@@ -5,6 +5,7 @@ The code is the body of a function whose parameters are its inputs; what it retu
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 from toolcrib import plugins
 from toolcrib.errors import CallFailed, CallTimeout, Denied, UsageError
+from toolcrib.serverkit.bounded_read import read_bounded
 
 TERMINAL = "toolcrib.bundled.terminal"
 LARGEST_RESULT = 8 * 1024 * 1024
@@ -86,10 +88,13 @@ class CodeRunner:
 
 def _result(path: Path, printed: str) -> Any:
     try:
-        if path.stat().st_size > LARGEST_RESULT:
-            raise CallFailed(f"The code returned more than {LARGEST_RESULT >> 20} MiB.")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError) as error:
+        # The code wrote it: a link could name a file that only the host may read.
+        return json.loads(read_bounded(path, LARGEST_RESULT, links=False))
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise CallFailed(f"The code returned more than {LARGEST_RESULT >> 20} MiB.") from error
+        raise CallFailed(f"The code returned nothing that is JSON: {_last_line(printed)}") from error
+    except (ValueError, RecursionError) as error:
         raise CallFailed(f"The code returned nothing that is JSON: {_last_line(printed)}") from error
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from toolcrib.errors import UsageError
 from toolcrib.schema.tools import Tool, ToolDefinition
+from toolcrib.serverkit.bounded_read import read_bounded
 
 DEPTH = 10
 _MOST_BYTES = 512 * 1024 * 1024
@@ -123,7 +124,7 @@ def _names(value: Any) -> frozenset[str]:
 
 def _read(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, _MOST_BYTES)
         if data[:2] == b"\x1f\x8b":
             with gzip.open(path) as file:
                 data = file.read(_MOST_BYTES + 1)

@@ -151,3 +151,27 @@ def test_values_are_kept_exactly() -> None:
     written = write_workflow(workflow_from(data))
 
     assert json.loads(written)["nodes"]["a"]["settings"]["values"] == values
+
+
+@pytest.mark.parametrize(
+    ("part", "entry", "most"),
+    [
+        ("nodes", {"type": "Set", "settings": {"values": {}}}, 2_000),
+        ("inputs", {"type": "string"}, 1_000),
+        ("outputs", 1, 1_000),
+    ],
+)
+def test_a_file_with_too_many_entries_is_refused(part: str, entry: Any, most: int) -> None:
+    def text(count: int) -> str:
+        return json.dumps({"name": "big", part: {f"n{number}": entry for number in range(count)}})
+
+    assert len(getattr(read_workflow(text(most)), part)) == most
+    with pytest.raises(InvalidWorkflow, match=f"{most + 1:,} {part}; at most {most:,}"):
+        read_workflow(text(most + 1))
+
+
+def test_a_file_with_too_many_edges_is_refused() -> None:
+    edges = [{"from": "a", "to": "b"}] * 10_001
+
+    with pytest.raises(InvalidWorkflow, match="10,001 edges; at most 10,000"):
+        read_workflow(json.dumps({"name": "big", "nodes": {}, "edges": edges}))

@@ -19,11 +19,14 @@ from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.bounded_read import read_bounded
 
 if TYPE_CHECKING:
     from toolcrib.operations.results.policy import Mode
 
 LARGEST_INPUT = 4 * 1024 * 1024
+LARGEST_PICTURE = 64 * 1024 * 1024
+"""Bytes of a file; the picture itself may have fewer."""
 INCOMPLETE = 5
 """The exit code if the model did not answer completely."""
 PIPE_TIMEOUT = 3.0
@@ -120,7 +123,9 @@ def _picture(path: Path) -> dict[str, str]:
     from toolcrib.agent.pictures import read_picture
 
     try:
-        picture = read_picture(path.read_bytes())
+        picture = read_picture(read_bounded(path, LARGEST_PICTURE, pipes=True))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from None
     return {"data": picture.data, "mime": picture.mime}

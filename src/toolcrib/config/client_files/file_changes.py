@@ -23,6 +23,7 @@ from toolcrib.config.client_files.gateway import NAME, find_user_folders
 from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.serverkit.bounded_read import read_bounded
 
 MAX_BYTES = 32 * 1024 * 1024
 """The file of Claude Code holds a history too, and grows to some megabytes."""
@@ -206,15 +207,11 @@ def _decoded(content: bytes, file: Path) -> tuple[str, _Shape]:
 
 def _content(file: Path) -> bytes | None:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_BYTES + 1)
+        return read_bounded(file, MAX_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
-    if len(content) > MAX_BYTES:
-        raise ConfigError(f"{file} is too large for a config file.")
-    return content
 
 
 @dataclass(frozen=True, kw_only=True)

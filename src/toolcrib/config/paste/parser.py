@@ -26,6 +26,7 @@ from toolcrib.config.paste.pasted import (
     short_name,
 )
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 LAUNCHERS = "toolcrib.config.paste.launchers"
 OWN_FILE = "toolcrib.json"
@@ -167,11 +168,10 @@ def _path(path: Path) -> Pasted:
     if lowered.endswith(_PACKAGES):
         return Install(reference=str(path.absolute()), name=short_name(_unversioned(path.name)))
     if lowered.endswith(_CONFIGS):
-        if path.stat().st_size > LARGEST_FILE:
-            raise UsageError(f"{path} is too large for a config file.")
-        if _is_registry_document(path):
+        text = _read(path, "utf-8-sig")
+        if _is_registry_document(text):
             return Install(reference=str(path.absolute()), name="server")
-        return PastedDocument(text=path.read_text(encoding="utf-8-sig"), file=path.absolute())
+        return PastedDocument(text=text, file=path.absolute())
     return Install(reference=str(path.absolute()), name=short_name(path.name))
 
 
@@ -181,7 +181,7 @@ def _folder(path: Path) -> Pasted:
     if not own.is_file():
         return Install(reference=str(path.absolute()), name=short_name(path.absolute().name))
     try:
-        found: Any = json.loads(own.read_text(encoding="utf-8"))
+        found: Any = json.loads(_read(own))
     except ValueError as error:
         raise UsageError(f"{own} is not valid JSON: {error}.", hint="Fix it.") from None
     if not isinstance(found, dict):
@@ -190,9 +190,18 @@ def _folder(path: Path) -> Pasted:
     return Entries(servers={name: {**found, "cwd": str(path.absolute())}})
 
 
-def _is_registry_document(path: Path) -> bool:
+def _read(path: Path, encoding: str = "utf-8") -> str:
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        return read_bounded_text(path, LARGEST_FILE, encoding=encoding)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text.") from None
+
+
+def _is_registry_document(text: str) -> bool:
+    try:
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and "name" in found and ("packages" in found or "remotes" in found)

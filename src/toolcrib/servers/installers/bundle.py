@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed
+from toolcrib.serverkit.bounded_read import read_bounded
 from toolcrib.servers.installed import CURRENT
 from toolcrib.servers.installers.engine import archives, files
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
@@ -28,6 +29,8 @@ from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan
 CONTENT = "content"
 SIGNATURE = b"MCPB_SIG_V1"
 SUFFIXES = (".mcpb", ".dxt")
+LARGEST_FILE = 16_000_000
+"""Bytes of a manifest or another file that is read before the installation."""
 
 
 def recognises(reference: str) -> bool:
@@ -76,7 +79,7 @@ def _take(source: Path, content: Path, program: Path) -> str:
 
 def _look_into(source: Path) -> tuple[BundleManifest, set[str]]:
     if source.is_dir():
-        content: bytes | None = (source / "manifest.json").read_bytes()
+        content: bytes | None = _read(source, "manifest.json")
         names = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()}
     else:
         names = {entry.filename.removeprefix("./") for entry in archives.check_zip(source)}
@@ -182,7 +185,7 @@ async def _resolve(
 
 def _read(source: Path, name: str) -> bytes | None:
     if source.is_dir():
-        return (source / name).read_bytes() if (source / name).is_file() else None
+        return read_bounded(source / name, LARGEST_FILE) if (source / name).is_file() else None
     return archives.read_from_zip(source, name)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 from toolcrib.serverkit.extras.index_settings import index_settings, reasons
 from toolcrib.servers.installers import custom, npm, python
 from toolcrib.servers.installers import script as script_installer
@@ -24,6 +25,7 @@ from toolcrib.servers.installers.engine.scripts import find_entry, is_runnable
 from toolcrib.servers.installers.engine.uv import find_uv
 
 PROJECT = "project"
+LARGEST_MANIFEST = 16_000_000
 
 
 def recognises(reference: str) -> bool:
@@ -97,7 +99,8 @@ async def _apply_npm(plan: Plan, folder: Path, context: InstallContext) -> Launc
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
-        found = json.loads((folder / "package.json").read_text(encoding="utf-8-sig"))
+        text = read_bounded_text(folder / "package.json", LARGEST_MANIFEST, encoding="utf-8-sig")
+        found = json.loads(text)
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder}/package.json is not valid JSON: {error}.", hint="Fix the file.") from None
     if not isinstance(found, dict):
@@ -167,7 +170,7 @@ async def _plan_project(request: InstallRequest, context: InstallContext, folder
 
 def _read_project(folder: Path) -> dict[str, Any]:
     try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        project = tomllib.loads(read_bounded_text(folder / "pyproject.toml", LARGEST_MANIFEST))["project"]
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(
             f"{folder}/pyproject.toml has no valid [project] table ({error}).",
@@ -207,7 +210,7 @@ def _project_script(folder: Path, wanted: str | None) -> Path | None:
 
 def _has_table(folder: Path, table: str) -> bool:
     try:
-        return table in tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        return table in tomllib.loads(read_bounded_text(folder / "pyproject.toml", LARGEST_MANIFEST))
     except (OSError, ValueError):
         return True  # `_read_project` reports the error
 
@@ -244,7 +247,7 @@ def manifest_name(folder: Path) -> str | None:
     """The name in a folder's manifest; None if missing."""
     for file in ("manifest.json", "package.json", "server.json"):
         try:
-            found = json.loads((folder / file).read_text(encoding="utf-8"))
+            found = json.loads(read_bounded_text(folder / file, LARGEST_MANIFEST))
             return str(found["name"])
         except (OSError, ValueError, KeyError, TypeError):
             continue

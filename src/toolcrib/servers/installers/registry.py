@@ -14,6 +14,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from toolcrib.errors import FetchFailed, InstallFailed, NotFound, UsageError
+from toolcrib.serverkit.bounded_read import read_bounded
 from toolcrib.servers.installers import bundle, npm, python
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.plan import (
@@ -146,8 +147,7 @@ async def _content(reference: str, policy: NetworkPolicy) -> bytes:
 
 
 def _read(file: Path) -> bytes:
-    with file.open("rb") as opened:
-        return opened.read(LARGEST)
+    return read_bounded(file, LARGEST)
 
 
 def _policy(reference: str) -> NetworkPolicy:

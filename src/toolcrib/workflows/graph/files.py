@@ -18,6 +18,16 @@ LARGEST_FILE = 16_000_000
 """Bytes; images to look for are part of the file."""
 DEEPEST = 60
 """Levels of objects and lists."""
+MOST_NODES = 2_000
+MOST = {
+    "nodes": MOST_NODES,
+    "edges": 5 * MOST_NODES,
+    "inputs": 1_000,
+    "outputs": 1_000,
+    "checks": 1_000,
+    "triggers": 1_000,
+}
+"""Entries of each part; checks compare every node with those before it."""
 
 
 def read_workflow(text: str | bytes) -> Workflow:
@@ -33,6 +43,9 @@ def workflow_from(data: Any) -> Workflow:
         raise _broken("The file is not a JSON object.")
     if depth_of(data) > DEEPEST:
         raise _broken(f"The file is nested more than {DEEPEST} levels deep.")
+    for part, most in MOST.items():
+        if isinstance(data.get(part), Mapping | list | tuple) and len(data[part]) > most:
+            raise _broken(f"The file has {len(data[part]):,} {part}; at most {most:,} are allowed.")
     _check_values(data)
     try:
         return Workflow.model_validate(_without_back_edges(data))

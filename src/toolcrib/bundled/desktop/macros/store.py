@@ -19,6 +19,7 @@ from toolcrib.bundled.desktop.macros.model import Macro, check_macro, macro_json
 from toolcrib.bundled.desktop.records import read_record
 from toolcrib.config.paths import find_paths, make_private
 from toolcrib.config.safe_files import exclusive, write_atomic
+from toolcrib.serverkit.bounded_read import read_bounded
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
 
@@ -119,9 +120,7 @@ class MacroStore:
 
     def _read(self, file: Path) -> Macro:
         try:
-            if file.stat().st_size > MAX_BYTES:
-                raise ToolFailure(f"The file of the macro {file.stem!r} is too large.")
-            value = json.loads(file.read_bytes())
+            value = json.loads(read_bounded(file, MAX_BYTES))
         except (OSError, ValueError, RecursionError) as error:
             raise ToolFailure(f"The macro {file.stem!r} cannot be read: {error}.") from None
         macro = read_record(Macro, value, file.stem)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 PYTHON = (".py",)
 NODE = (".js", ".mjs", ".cjs")
@@ -269,8 +270,6 @@ def _toml(file: Path, text: str) -> dict[str, Any]:
 
 def _text(file: Path) -> str:
     try:
-        if file.stat().st_size > LARGEST_SCRIPT:
-            raise UsageError(f"{file} is too large for a script.")
-        return file.read_text(encoding="utf-8-sig")
+        return read_bounded_text(file, LARGEST_SCRIPT, encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}.", hint="Check the file.") from None

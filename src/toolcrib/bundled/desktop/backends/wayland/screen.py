@@ -18,6 +18,7 @@ from dbus_fast import Variant
 from toolcrib.bundled.desktop.backend import Display
 from toolcrib.bundled.desktop.backends.wayland.portal import Portals
 from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.serverkit.bounded_read import read_bounded
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
@@ -91,9 +92,13 @@ def _take(uri: str, asked: float) -> numpy.ndarray:
     """Read the portal's file and remove it: desktops leave it among the user's pictures."""
     place = urlsplit(uri)
     file = Path(unquote(place.path))
-    if place.scheme != "file" or not file.is_file() or file.stat().st_size > LARGEST_FILE:
+    try:
+        content = read_bounded(file, LARGEST_FILE) if place.scheme == "file" else b""
+    except OSError:
+        content = b""
+    if not content:
         raise ToolFailure("The portal gave no picture.", "Try again, or use --headless 1280x800.")
-    pixels = cv2.imdecode(numpy.fromfile(file, numpy.uint8), cv2.IMREAD_COLOR)
+    pixels = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
         raise ToolFailure("The portal's picture cannot be read.", "Try again, or use --headless 1280x800.")
     if file.stat().st_mtime >= asked - CLOCK_STEPS:  # made for us
