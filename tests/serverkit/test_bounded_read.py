@@ -34,7 +34,7 @@ def test_line_breaks_are_read_as_in_text_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null", "/proc/self"])
 def test_devices_and_folders_are_refused_at_once(device: str) -> None:
-    with pytest.raises(OSError, match="regular file|directory|No such"):
+    with pytest.raises(OSError, match=r"regular file|directory"):
         read_bounded(device, 1000, pipes=True)
 
 
