@@ -219,3 +219,22 @@ def test_the_documented_json_is_the_printed_one(toolcrib: CommandLine, tarball: 
     assert list(updated) == list(documented("update"))
     assert list(back) == list(documented("rollback"))
     assert list(gone) == list(documented("uninstall"))
+
+
+def test_what_runs_before_the_server_is_named_and_does_not_run_while_it_is_installed(
+    toolcrib: CommandLine, tmp_path: Path
+) -> None:
+    mark = tmp_path / "ran"
+    hook = {"evil.pth": f"import os; open({str(mark)!r}, 'w')\n"}
+    file = str(wheel(tmp_path / "wheels", more=hook))
+
+    added = toolcrib("add", file, "--disabled", "--no-test", "--yes", "--offline")
+    document = toolcrib.config()
+    document["mcpServers"]["tiny"]["args"] = ["--changed"]
+    (toolcrib.home / "mcp.json").write_text(json.dumps(document))
+    shown = toolcrib("trust", "tiny", "--json").json["servers"][0]
+
+    assert added.code == 0, added
+    assert "evil.pth" in added.err
+    assert any("evil.pth" in remark for remark in shown["remarks"])
+    assert not mark.exists()

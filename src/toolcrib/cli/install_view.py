@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from toolcrib.operations.results.additions import InstallStep
     from toolcrib.operations.results.installs import (
         InstallPlan,
+        NewlyInstalled,
         PlanQuestion,
         ServerInstalled,
         ServerUpdated,
@@ -170,6 +171,12 @@ def show_plan(name: str, plan: InstallPlan, entry: dict[str, Any] | None = None)
         if packages:
             label("warning:", "yellow", f"{revealed(', '.join(packages))} {effect}.")
     for remark in plan["remarks"]:
+        label("warning:", "yellow", revealed(remark))
+
+
+def show_installed(installed: NewlyInstalled | None) -> None:
+    """Print warnings about the installed files, which the plan could not know."""
+    for remark in installed["remarks"] if installed else ():
         label("warning:", "yellow", revealed(remark))
 
 

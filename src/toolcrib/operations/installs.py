@@ -290,6 +290,7 @@ def version_json(record: Record) -> InstalledVersion:
         "integrity": record.integrity,
         "packages": record.packages,
         "command": [record.launch.command, *record.launch.args],
+        "remarks": list(record.remarks),
     }
 
 

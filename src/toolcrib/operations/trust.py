@@ -32,7 +32,7 @@ from toolcrib.operations.sandbox_text import sandbox_text
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installed import joined
-from toolcrib.servers.installers.engine.plan import Launch, Plan
+from toolcrib.servers.installers.engine.plan import Launch, Plan, Record
 from toolcrib.servers.transport import find_transport, traits_of
 from toolcrib.servers.transports import stdio
 from toolcrib.tools.definitions import digest
@@ -81,7 +81,7 @@ def _shown(host: Host, entry: ServerEntry) -> TrustShown:
         "trusted": host.core.trust.holds(entry),
         "launch": launch,
         "changed": _differences(before, launch) if before is not None else {},
-        "remarks": list(review_entry(entry.raw)),
+        "remarks": [*(record.remarks if (record := _record(host, entry)) else ()), *review_entry(entry.raw)],
         "tools": tools,
         "mark": mark_of(launch, [tool["hash"] for tool in tools]),
         "server": None,
@@ -137,7 +137,8 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
     agreed = await host.core.trust.agreed_at(entry.name)
     held = [tool.hash for tool in host.toolset.registry.snapshot.by_server.get(entry.name, ()) if tool.held]
     raw = canonical(entry.raw)
-    installed = _installed(host, entry, plan)
+    record = _record(host, entry) if plan is None else None
+    installed = plan.launch if plan else record.launch if record else None
     command = _command(entry.type, raw, installed)
     own = _own_folders(command, raw, installed, plan) if command else []
     arguments = [_argument(text, own) for text in command[1:]]
@@ -158,7 +159,7 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
         "fetches": [*plan.fetches, *plan.runtimes] if plan else [],
         "copies": plan.copies if plan else "",
         "installed": not traits_of(entry.type).installable or (installed is not None and plan is None),
-        "remarks": [*(plan.remarks if plan else ()), *review_entry(entry.raw)],
+        "remarks": [*(plan.remarks if plan else record.remarks if record else ()), *review_entry(entry.raw)],
         "changed": [_change(part, change) for part, change in changed.items()],
         "agreed": moment(agreed) if agreed else None,
         "trusted": host.core.trust.holds(entry),
@@ -166,13 +167,9 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
     }
 
 
-def _installed(host: Host, entry: ServerEntry, plan: Plan | None) -> Launch | None:
-    if plan is not None:
-        return plan.launch
-    if not traits_of(entry.type).installable:
-        return None
-    record = installations_of(host).place(entry.name).current
-    return record.launch if record else None
+def _record(host: Host, entry: ServerEntry) -> Record | None:
+    """The installed version that would start."""
+    return installations_of(host).place(entry.name).current if traits_of(entry.type).installable else None
 
 
 def _command(kind: str, raw: Mapping[str, Any], installed: Launch | None) -> list[str]:

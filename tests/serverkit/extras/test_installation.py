@@ -28,7 +28,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _publish(folder: Path) -> None:
+def _publish(folder: Path, **more: str) -> None:
     name = "toolcrib_probe_extra-1.0"
     with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as wheel:
         wheel.writestr("toolcrib_probe_extra.py", "ANSWER = 42\n")
@@ -40,6 +40,8 @@ def _publish(folder: Path) -> None:
             "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         wheel.writestr(f"{name}.dist-info/RECORD", "")
+        for file, text in more.items():
+            wheel.writestr(file.replace("_", "."), text)
 
 
 async def test_the_first_use_installs_and_reports_progress(wheels: Path) -> None:
@@ -56,6 +58,17 @@ async def test_the_first_use_installs_and_reports_progress(wheels: Path) -> None
     assert [entry.name for entry in installation.folder_of("probe").parent.iterdir()] == [
         installation.folder_of("probe").name
     ]
+
+
+async def test_start_hooks_of_an_extra_do_not_run(wheels: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    code = f"open({str(mark)!r}, 'w')\n"
+    _publish(wheels, evil_pth=f"import os; {code}", sitecustomize_py=code, usercustomize_py=code)
+
+    await ensure("probe")
+
+    assert (installation.folder_of("probe") / "evil.pth").exists()
+    assert not mark.exists()
 
 
 async def test_a_failure_says_what_to_do_and_leaves_nothing(wheels: Path) -> None:

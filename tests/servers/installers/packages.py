@@ -7,6 +7,7 @@ import json
 import os
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,9 @@ def wheel(
     requires: str = "",
     python: str = "",
     before: str = "",
+    more: Mapping[str, str] | None = None,
 ) -> Path:
-    """The tiny server as a wheel, put together by hand; `before` is code that runs first."""
+    """The tiny server as a wheel, made by hand; `before` is code that runs first, `more` are files."""
     folder.mkdir(parents=True, exist_ok=True)
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
@@ -81,6 +83,7 @@ def wheel(
         f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": f"[console_scripts]\n{name} = {module}:main\n",
+        **(more or {}),
     }
     files[f"{info}/RECORD"] = "".join(f"{file},,\n" for file in (*files, f"{info}/RECORD"))
     target = folder / f"{module}-{version}-py3-none-any.whl"

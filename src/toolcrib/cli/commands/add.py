@@ -233,6 +233,7 @@ async def _install(surface: Surface, name: str, package: Install, options: AddOp
         answers = install_view.read_answers(options.answers)
         outcome = await install_view.install(surface, request, name, answers, dry_run=options.dry_run)
         if outcome is not None and not surface.answer(outcome):
+            install_view.show_installed(outcome["installed"])
             await _show_added(surface, client, outcome, tested, installed=outcome["installed"] is not None)
 
 

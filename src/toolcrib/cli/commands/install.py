@@ -8,7 +8,7 @@ import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
-from toolcrib.cli.install_view import end_line, make_plan, options, progress_line, show_plan
+from toolcrib.cli.install_view import end_line, make_plan, options, progress_line, show_installed, show_plan
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
 
@@ -53,4 +53,5 @@ async def command(
         )
         end_line()
     if not surface.answer(outcome) and outcome["installed"] is not None:
+        show_installed(outcome["installed"])
         say(f"{name} is installed: {outcome['installed']['package']} {outcome['installed']['version']}.")

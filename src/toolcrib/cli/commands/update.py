@@ -15,6 +15,7 @@ from toolcrib.cli.install_view import (
     make_plan,
     options,
     progress_line,
+    show_installed,
     show_plan,
 )
 from toolcrib.cli.output import note, say
@@ -66,6 +67,7 @@ async def command(
         end_line()
     if surface.answer(outcome):
         return
+    show_installed(outcome["installed"])
     say(f"{name} is updated to {after}.")
     note(f"To go back: toolcrib rollback {name}")
     note(f"Tools whose definitions changed need your approval: toolcrib trust {name}")

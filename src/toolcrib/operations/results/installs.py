@@ -59,6 +59,8 @@ class InstalledVersion(TypedDict):
     integrity: str
     packages: int
     command: list[str]
+    remarks: list[str]
+    """Warnings about the installed files."""
 
 
 class KeptVersion(TypedDict):

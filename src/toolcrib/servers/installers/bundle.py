@@ -14,7 +14,13 @@ from toolcrib.serverkit.bounded_read import read_bounded
 from toolcrib.servers.installed import CURRENT
 from toolcrib.servers.installers.engine import archives, files
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
-from toolcrib.servers.installers.engine.environments import Resolved, make_environment, pinned, resolve
+from toolcrib.servers.installers.engine.environments import (
+    Resolved,
+    declared,
+    make_environment,
+    pinned,
+    resolve,
+)
 from toolcrib.servers.installers.engine.manifest import (
     HERE,
     BundleCommand,
@@ -177,10 +183,10 @@ async def _resolve(
         project = tomllib.loads((text or b"").decode())["project"]
     except (ValueError, KeyError):
         raise InstallFailed(f"{source.name} has no pyproject.toml with its dependencies.") from None
-    wanted = [str(requirement) for requirement in project.get("dependencies", ())]
+    wanted = declared(project, f"The pyproject.toml of {source.name}")
     with context.scratch() as scratch:
         requires = str(project.get("requires-python", ""))
-        return await resolve(context, scratch, "\n".join(wanted), request.options, requires)
+        return await resolve(context, scratch, wanted, request.options, requires)
 
 
 def _read(source: Path, name: str) -> bytes | None:

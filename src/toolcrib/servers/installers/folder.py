@@ -18,7 +18,7 @@ from toolcrib.servers.installers import script as script_installer
 from toolcrib.servers.installers.engine import files
 from toolcrib.servers.installers.engine.archives import WheelContent
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
-from toolcrib.servers.installers.engine.environments import make_environment, resolve, write_starter
+from toolcrib.servers.installers.engine.environments import declared, make_environment, resolve, write_starter
 from toolcrib.servers.installers.engine.node import find_node
 from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
 from toolcrib.servers.installers.engine.scripts import find_entry, is_runnable
@@ -149,10 +149,10 @@ async def _plan_project(request: InstallRequest, context: InstallContext, folder
     content = WheelContent(name, version, scripts, _runnable(folder))
     python.read_reference(f"{python.PREFIX}{name}")
     tree = await asyncio.to_thread(files.survey, folder, skip=files.SKIPPED)
-    wanted = [str(requirement) for requirement in project.get("dependencies", ())]
+    wanted = declared(project, f"{folder}/pyproject.toml")
     with context.scratch() as scratch:
         requires = str(project.get("requires-python", ""))
-        resolved = await resolve(context, scratch, "\n".join(wanted), request.options, requires)
+        resolved = await resolve(context, scratch, wanted, request.options, requires)
     found = python.make_plan(request, context, name, version, resolved, content)
     return found.model_copy(
         update={

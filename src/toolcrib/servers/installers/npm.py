@@ -28,6 +28,7 @@ from toolcrib.servers.installers.engine.node import (
 )
 from toolcrib.servers.installers.engine.package_names import freshness, looks_like
 from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.start_hooks import hook_remarks
 
 PREFIX = "npm:"
 TARBALL = "package.tgz"
@@ -96,9 +97,11 @@ async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
     await _install_lock(context, node, folder, plan)
     if plan.scripts_allowed:
         context.progress(InstallProgress("scripts", ", ".join(plan.scripts_allowed)))
+        await asyncio.to_thread(_remove_shadowing, folder, _path(context, node))
         words = [
             "rebuild",
             *QUIET,
+            "--no-bin-links",
             "--foreground-scripts",
             "--ignore-scripts=false",
             "--",
@@ -106,6 +109,13 @@ async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
         ]
         await _npm(context, node, folder, words, private=True)
     return _launch(node, folder, folder / "node_modules" / plan.package / plan.details["program"])
+
+
+def _remove_shadowing(folder: Path, path: str) -> None:
+    """Remove links that an allowed script would find before a program of the system, such as `node`."""
+    for link in folder.glob("**/node_modules/.bin/*"):
+        if shutil.which(link.name, path=path):
+            link.unlink()
 
 
 class _LockIncomplete(InstallFailed):
@@ -187,7 +197,7 @@ async def _plan_tree(
         launch=_launch(node, context.place, context.place / "node_modules" / name / program, planned=True),
         scripts_refused=tuple(package for package in scripts if package not in allowed),
         scripts_allowed=allowed,
-        remarks=_remarks(name, published),
+        remarks=(*_remarks(name, published), *hook_remarks((), _programs(packages))),
         entry=entry,
         lock=lock,
         details={"node": least, "program": program},
@@ -274,6 +284,12 @@ def _is_fetched(path: str, package: Mapping[str, Any]) -> bool:
     return bool(path) and not package.get("link") and not foreign
 
 
+def _programs(packages: Mapping[str, Any]) -> list[str]:
+    """The names of all programs in the lock."""
+    found = [(package_of(path).rpartition("/")[2], package.get("bin")) for path, package in packages.items()]
+    return [name for own, bins in found if bins for name in (bins if isinstance(bins, dict) else [own])]
+
+
 def _remarks(name: str, published: str | None) -> tuple[str, ...]:
     known = looks_like("npm", name)
     alike = [f"{name} is not the well-known {known}, despite the similar name."] if known else []
@@ -319,11 +335,15 @@ async def _npm(
     options = [*QUIET, *(["--offline"] if context.offline else [])]
     line = [*node.npm, command, "--prefix", str(folder), *options, *rest]
     # npm looks for `node` on the PATH: put the chosen one first.
-    path = f"{Path(node.program).parent}:{context.runner.environ.get('PATH', '')}"
-    done = await context.runner.run(line, cwd=folder, env={"PATH": path}, private=private, on_line=on_line)
+    env = {"PATH": _path(context, node)}
+    done = await context.runner.run(line, cwd=folder, env=env, private=private, on_line=on_line)
     if done.code == 0:
         return done.out
     raise _failure(done.errors, context.offline)
+
+
+def _path(context: InstallContext, node: NodeRuntime) -> str:
+    return f"{Path(node.program).parent}:{context.runner.environ.get('PATH', '')}"
 
 
 _ASIDE = re.compile(

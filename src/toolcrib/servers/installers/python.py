@@ -88,7 +88,7 @@ async def _plan_package(request: InstallRequest, context: InstallContext, scratc
     known = looks_like("pypi", name)
     alike = (f"{name} is not the well-known {known}, despite the similar name.",) if known else ()
     plan = make_plan(request, context, name, exact, found, content)
-    return plan.model_copy(update={"remarks": (*alike, *_index_remarks(context))})
+    return plan.model_copy(update={"remarks": (*alike, *plan.remarks, *_index_remarks(context))})
 
 
 async def _plan_wheel(request: InstallRequest, context: InstallContext, scratch: Path, source: Path) -> Plan:
@@ -127,6 +127,7 @@ def make_plan(
         fetches=(own, *(other for other in others if other != normal)),
         runtimes=resolved.runtimes,
         launch=launch_of(context.place, details),
+        remarks=content.remarks,
         builds=tuple(name for name in request.options.allow_build if normal_name(name) in pinned(lock)),
         entry=entry,
         lock=lock,

@@ -12,13 +12,14 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from email.parser import BytesParser
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from toolcrib.errors import InstallFailed, UsageError
+from toolcrib.servers.installers.engine.start_hooks import hook_remarks, programs_in, start_hooks
 
 MOST_ENTRIES = 50_000
 MOST_BYTES = 1024 * 1024 * 1024
@@ -194,6 +195,8 @@ class WheelContent:
     """Console scripts and their `module:function`."""
     runnable: tuple[str, ...] = ()
     """Modules for `python -m`."""
+    remarks: tuple[str, ...] = ()
+    """Warnings about files that run before the server."""
 
 
 def normal_name(name: str) -> str:
@@ -214,7 +217,7 @@ def read_wheel(file: Path) -> WheelContent:
     runnable = tuple(
         sorted(name.split("/")[0] for name in names if re.fullmatch(r"[^/]+/__main__\.py", name))
     )
-    return _content(metadata, entry_points, runnable)
+    return _content(metadata, entry_points, runnable, names)
 
 
 def read_installed(folder: Path, name: str) -> WheelContent:
@@ -223,7 +226,10 @@ def read_installed(folder: Path, name: str) -> WheelContent:
         metadata = (found / "METADATA").read_bytes()
         points = found / "entry_points.txt"
         runnable = tuple(sorted(path.parent.name for path in folder.glob("*/__main__.py")))
-        content = _content(metadata, points.read_bytes() if points.exists() else b"", runnable)
+        names = [path.name for path in folder.iterdir()] + [
+            f"bin/{path.name}" for path in folder.glob("bin/*")
+        ]
+        content = _content(metadata, points.read_bytes() if points.exists() else b"", runnable, names)
         if normal_name(content.name) == normal_name(name):
             return content
     raise InstallFailed(f"The wheel of {name} contains no package of this name.")
@@ -266,11 +272,14 @@ def choose_program(content: WheelContent, wanted: str | None) -> tuple[str, str]
     raise UsageError(f"{name} has no program, so it is not a server.", hint="Is it a library?")
 
 
-def _content(metadata: bytes, entry_points: bytes, runnable: tuple[str, ...]) -> WheelContent:
+def _content(
+    metadata: bytes, entry_points: bytes, runnable: tuple[str, ...], names: Sequence[str]
+) -> WheelContent:
     headers = BytesParser().parsebytes(metadata, headersonly=True)
     name, version = str(headers.get("Name", "")), str(headers.get("Version", ""))
     if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", name):
         raise InstallFailed(f"{name[:80]!r} is not a Python package name.")
     programs = read_programs(entry_points.decode("utf-8", "replace"))
     plain = {key: target for key, target in programs.items() if re.fullmatch(r"[A-Za-z0-9][\w.-]*", key)}
-    return WheelContent(name, version, plain, runnable)
+    remarks = hook_remarks(start_hooks(names), (*programs, *programs_in(names)))
+    return WheelContent(name, version, plain, runnable, remarks)

@@ -57,6 +57,8 @@ class InstallContext:
     offline: bool = False
     fetch_runtimes: bool = True
     """Whether a missing Node may be downloaded now; a plan that is only shown must not download it."""
+    remarks: list[str] = field(default_factory=list)
+    """Warnings about the installed files, which the plan could not know."""
 
     def new_plan(self, request: InstallRequest, *, entry: dict[str, Any], **fields: Any) -> Plan:
         """A plan for the request; its arguments and variables are added to those of the entry."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.serverkit.extras.index_settings import index_settings, reasons
 from toolcrib.servers.installers.engine.archives import WheelContent, normal_name, read_installed
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.files import file_digest
 from toolcrib.servers.installers.engine.plan import Options
+from toolcrib.servers.installers.engine.start_hooks import added_hooks, hook_remarks, replaced, snapshot
 from toolcrib.servers.installers.engine.uv import (
     PythonRange,
     choose_version,
@@ -25,11 +30,15 @@ from toolcrib.servers.installers.engine.uv import (
 )
 
 LOCK_FILE = "requirements.lock"
+OWN_LOCK = "own.lock"
 _PIN = re.compile(
     r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*(?:==\s*([^\s;\\]+)|@\s*\S+)", re.MULTILINE
 )
 _BOUND = r"(?:[<>=!~]=?=?\s*[\w.*+!-]+)"
 _REQUIREMENT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[\w,.-]*\])?\s*(?:{_BOUND}(?:\s*,\s*{_BOUND})*)?")
+_DECLARED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[\w,. -]*\])?\s*(?:[(<>=!~;].*)?")
+_UNSAFE = re.compile(r"\$\{|\s-|[\x00-\x1f\\]")
+"""Variables, options and further lines, which a requirements file may have and a requirement may not."""
 _YANKED = re.compile(r"\b(?:is|are|was|were) yanked\b", re.IGNORECASE)
 MOST_PYTHONS = 3
 """The most other Python versions tried for one package."""
@@ -124,9 +133,9 @@ async def fetch_wheel(
     context: InstallContext, scratch: Path, name: str, lock: str, options: Options
 ) -> WheelContent:
     """The metadata of one package of the lock."""
-    (scratch / "own.lock").write_text(only(lock, name))
+    (scratch / OWN_LOCK).write_text(only(lock, name))
     words = ["install", "--quiet", "--no-deps", "--require-hashes", *build_rules(options)]
-    place = [*_for_python(options), "--target", "own", "--requirements", "own.lock"]
+    place = [*_for_python(options), "--target", "own", "--requirements", OWN_LOCK]
     await run_uv(context, scratch, [*words, *place])
     return read_installed(scratch / "own", name)
 
@@ -134,20 +143,46 @@ async def fetch_wheel(
 async def make_environment(
     context: InstallContext, folder: Path, lock: str, options: Options, *, wheel: Path | None = None
 ) -> None:
-    """Create `folder/venv` with the packages of the lock, and the wheel if given."""
+    """Create `folder/venv` with the packages of the lock, and the wheel if given; runs none of their code."""
     (folder / LOCK_FILE).write_text(lock)
     await _make_venv(context, folder, options)
+    venv = folder / "venv"
+    base, before = os.path.realpath(venv / "bin" / "python"), await asyncio.to_thread(snapshot, venv)
     total = len(pinned(lock)) + (wheel is not None)
     what = f"{total} package{'' if total == 1 else 's'}"
     context.progress(InstallProgress("fetch", what, 0, total))
-    into = ["--python", str(folder / "venv" / "bin" / "python"), "--compile-bytecode"]
-    if pinned(lock):
-        words = ["install", "--no-deps", "--require-hashes", *build_rules(options), *into]
-        await run_uv(context, folder, [*words, "--requirements", LOCK_FILE])
+    wanted = ["--requirements", LOCK_FILE] if pinned(lock) else []
     if wheel is not None:
-        words = ["install", "--no-deps", "--no-index", "--no-build", *into]
-        await run_uv(context, folder, [*words, "--", str(wheel)])
+        digest = await asyncio.to_thread(file_digest, wheel)
+        (folder / OWN_LOCK).write_text(f"{wheel.as_uri()} --hash=sha256:{digest}\n")
+        wanted += ["--requirements", OWN_LOCK]
+        options = _without_build(options, wheel.name.partition("-")[0])
+    if wanted:
+        # All in one run: uv asks the environment's Python for its version, which then must be empty.
+        into = ["--python", str(venv / "bin" / "python"), "--no-compile-bytecode"]
+        rules = ["--no-deps", "--require-hashes", *build_rules(options)]
+        await run_uv(context, folder, ["install", *rules, *into, *wanted])
+        await _check_and_compile(context, venv, base, before)
     context.progress(InstallProgress("fetch", what, total, total))
+
+
+async def _check_and_compile(
+    context: InstallContext, venv: Path, base: str, before: dict[Path, bytes]
+) -> None:
+    if changed := await asyncio.to_thread(replaced, before):
+        listed = ", ".join(str(path.relative_to(venv)) for path in changed)
+        raise InstallFailed(
+            f"A package replaces {listed} of its environment, which is refused.", hint="Do not use it."
+        )
+    context.remarks.extend(hook_remarks(added_hooks(venv, before)))
+    # The base interpreter without `site`: the environment's own would run `.pth` files and sitecustomize.
+    words = [base, "-I", "-S", "-m", "compileall", "-qq", "-j", "0", str(venv / "lib")]
+    await context.runner.run(words, cwd=venv, private=True)
+
+
+def _without_build(options: Options, name: str) -> Options:
+    kept = tuple(other for other in options.allow_build if normal_name(other) != normal_name(name))
+    return options.model_copy(update={"allow_build": kept})
 
 
 async def _make_venv(context: InstallContext, folder: Path, options: Options) -> None:
@@ -169,6 +204,19 @@ def _requirement(text: str) -> str:
     if not _REQUIREMENT.fullmatch(text.strip()):
         raise UsageError(f"{text[:80]!r} is not a requirement.", hint="Example: --with 'mcp<2'.")
     return text.strip()
+
+
+def declared(project: Mapping[str, Any], file: str) -> str:
+    """The `dependencies` of a `[project]` table as lines for `resolve`; never an option, URL or path."""
+    listed = project.get("dependencies", [])
+    for text in listed if isinstance(listed, list) else [listed]:
+        safe = isinstance(text, str) and _DECLARED.fullmatch(text.strip()) and not _UNSAFE.search(text)
+        if not safe:
+            raise UsageError(
+                f"{file} requires {str(text)[:100]!r}, which is not a package of the index.",
+                hint="List packages by name. Example: httpx>=0.28.",
+            )
+    return "\n".join(listed)
 
 
 def build_rules(options: Options) -> list[str]:

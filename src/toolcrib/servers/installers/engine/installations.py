@@ -135,7 +135,7 @@ class Installations:
                 async with _deadline(deadline, f"Installing {plan.package}"):
                     launch = await self._installer(plan.installer).apply(plan, folder, context)
                     _check_launch(launch)
-                record = _record(plan, folder.name, launch)
+                record = _record(plan, folder.name, launch, context.remarks)
                 context.progress(InstallProgress("activate", plan.version))
                 await asyncio.to_thread(place.finish, folder, launch, record)
             except BaseException:
@@ -285,7 +285,7 @@ def _incomplete(request: InstallRequest, installer: str, context: InstallContext
     )
 
 
-def _record(plan: Plan, identity: str, launch: Launch) -> Record:
+def _record(plan: Plan, identity: str, launch: Launch, remarks: Sequence[str]) -> Record:
     return Record(
         id=identity,
         installer=plan.installer,
@@ -301,4 +301,5 @@ def _record(plan: Plan, identity: str, launch: Launch) -> Record:
         options=plan.options,
         entry=plan.entry,
         launch=launch,
+        remarks=tuple(remarks),
     )

@@ -162,6 +162,8 @@ class Record(_Data):
     options: Options = Options()
     entry: dict[str, Any] = {}
     launch: Launch
+    remarks: tuple[str, ...] = ()
+    """Warnings about the installed files."""
 
 
 _SLOT = re.compile(r"\$\{answer:([^}]+)\}")

@@ -26,8 +26,12 @@ KEPT_LINES = 200
 MOST_OUTPUT = 64 * 1024 * 1024
 _SETTINGS = ("NPM_CONFIG_", "PIP_", "UV_")
 _TOKENS = frozenset({"GIT_SSL_CAINFO", "NETRC", "NODE_AUTH_TOKEN", "NPM_TOKEN"})
-_NOT_OURS = re.compile(r"npm_config_(prefix|global|script_shell|user_agent|local_prefix)", re.IGNORECASE)
-"""Set by npm in its own shells; would redirect our npm."""
+_NOT_OURS = re.compile(
+    r"npm_config_(prefix|global|script_shell|user_agent|local_prefix|ignore_scripts|node_options|bin_links)"
+    r"|uv_compile_bytecode",
+    re.IGNORECASE,
+)
+"""Set by npm in its own shells, and would redirect our npm; or would run code of packages."""
 
 
 @dataclass(frozen=True)
