@@ -1204,6 +1204,7 @@ export interface InstalledVersion {
   integrity: string;
   packages: number;
   command: string[];
+  remarks: string[];
 }
 
 /** An installed version; one of them is active. */
@@ -1413,6 +1414,7 @@ export interface NewlyInstalled {
   integrity: string;
   packages: number;
   command: string[];
+  remarks: string[];
   path: string;
   replaced: string | null;
 }
@@ -2939,6 +2941,7 @@ export interface VersionLook {
   integrity: string;
   packages: number;
   command: string[];
+  remarks: string[];
   name: string;
   newest: string | null;
   outdated: boolean;
