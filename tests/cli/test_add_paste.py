@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import DEADLINE, PROGRAM, SMALL_SERVER, CommandLine
+from tests.servers.installers.packages import npm_package
 from tests.servers.remote.sdk import sdk_server
+from toolcrib.cli.add_target import insert_dashes
+from toolcrib.cli.commands.add import command
 
 KEY = "sk-abcdefghijklmnop1234"
 
@@ -146,3 +149,51 @@ def test_a_pasted_entry_that_asks_for_a_secret_waits_for_it(toolcrib: CommandLin
 
     assert (outcome["servers"][0]["as"], outcome["servers"][0]["waiting"]) == ("mine", ["mine.key"])
     assert toolcrib.config()["mcpServers"]["mine"]["env"] == {"KEY": "${secret:mine.key}"}
+
+
+@pytest.mark.parametrize("name", ["npm", "uvx", "python"])
+def test_a_folder_named_like_a_launcher_is_a_folder_and_a_dry_run_installs_nothing(
+    toolcrib: CommandLine, tmp_path: Path, name: str
+) -> None:
+    folder = npm_package(tmp_path / "work" / name)
+
+    answer = toolcrib("add", "--yes", "--offline", str(folder), "--dry-run", "--json")
+
+    assert answer.json["plan"]["package"] == "tiny-server"
+    assert name not in toolcrib.config()["mcpServers"]
+
+
+@pytest.mark.parametrize("name", ["npm", "npx", "yarn", "bun", "uvx", "uv", "docker", "python", "node", "sh"])
+@pytest.mark.parametrize("form", ["./{}", "../{}", "sub/{}", "~/{}", "/no/such/{}", "./{}.exe", ".\\{}"])
+def test_only_a_program_begins_a_command_line(tmp_path: Path, name: str, form: str) -> None:
+    program = tmp_path / name
+    program.touch(mode=0o755)
+    folder = tmp_path / "folders" / name
+    folder.mkdir(parents=True)
+
+    assert insert_dashes(command, [form.format(name), "--dry-run"]) == [form.format(name), "--dry-run"]
+    assert insert_dashes(command, [str(folder), "--yes"]) == [str(folder), "--yes"]
+    assert insert_dashes(command, [name, "--flag"]) == ["--", name, "--flag"]
+    assert insert_dashes(command, [str(program), "--flag"]) == ["--", str(program), "--flag"]
+    assert insert_dashes(command, [name, "x", "--dry-run"]) == ["--dry-run", "--", name, "x"]
+    assert insert_dashes(command, ["--", name, "--dry-run"]) == ["--", name, "--dry-run"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--offline", "npx", "-y", "some-server", "--dry-run"),
+        ("mine", "--dry-run", "--", "true"),
+        ("mine", "https://example.test/mcp", "--dry-run"),
+        ("websearch", "--dry-run"),
+        ("filesystem", "--replace", "--dry-run", "--", "/tmp"),
+        ("--dry-run", '{"command": "true", "args": ["x"]}'),
+    ],
+)
+def test_a_dry_run_changes_nothing(toolcrib: CommandLine, words: tuple[str, ...]) -> None:
+    toolcrib("servers")
+    before = toolcrib.config()
+
+    toolcrib("add", "--yes", *words)
+
+    assert toolcrib.config() == before

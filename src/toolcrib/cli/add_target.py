@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolcrib.config.paste.pasted import Entries, Install, Pasted, PastedDocument
 
 DOCUMENTS = (".json", ".jsonc", ".toml", ".yaml", ".yml", *ARCHIVES, ".gz", ".zip")
+DRY_RUN = "--dry-run"
 _DASHES = "toolcrib.arguments_after_dashes"
 
 
@@ -93,9 +94,16 @@ def insert_dashes(command: click.Command, args: list[str]) -> list[str]:
             position += 2 if option is not None and not option.is_flag else 1
             continue
         if position + 1 < len(args) and begins_command(word, args[position + 1]):
-            return [*args[:position], "--", *args[position:]]
+            return _with_dashes(args, position)
         position, arguments = position + 1, arguments + 1
     return args
+
+
+def _with_dashes(args: list[str], position: int) -> list[str]:
+    """`--` before the command line; a `--dry-run` in it is ours, because nothing may be installed then."""
+    command = [word for word in args[position:] if word != DRY_RUN]
+    dry = [DRY_RUN] if len(command) < len(args) - position else []
+    return [*args[:position], *dry, "--", *command]
 
 
 def _options_last(args: list[str], options: Mapping[str, click.Option]) -> list[str]:

@@ -150,7 +150,7 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
     options = AddOptions(**given)
     listed = None if options.target or options.kind else by_name(name)
     if listed is not None and listed.setting:
-        await _turn_on(surface, listed)
+        await _turn_on(surface, listed, dry_run=options.dry_run)
         return
     tested = can_ask() if test is None else test
     name, found = read_target(name, options)
@@ -165,8 +165,11 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
         await _add(surface, name, added, options, tested)
 
 
-async def _turn_on(surface: Surface, listed: CatalogEntry) -> None:
+async def _turn_on(surface: Surface, listed: CatalogEntry, *, dry_run: bool) -> None:
     """Turn on what is part of the host and has no entry."""
+    if dry_run:
+        note(f"{listed.name} would be turned on ({listed.setting} = true).")
+        return
     async with surface.reach() as client:
         outcome = await client.settings_set(key=listed.setting, value=True)
     if not surface.answer(outcome):
@@ -182,6 +185,9 @@ async def _add(surface: Surface, name: str, entry: dict[str, Any], options: AddO
     entry = {"type": ADDRESS_TYPE, **entry} if "url" in entry else entry
     proposal = _propose_secrets(surface, name, entry)
     _show_proposal(proposal)
+    if options.dry_run:
+        surface.answer(_proposed(proposal, options))
+        return
     if not is_bundled(entry):
         action = "Connect to this address" if "url" in entry else "Run this command"
         surface.ask(f"{action} as you, whenever Toolcrib runs?", refused=f"{name} was not added.")
@@ -254,6 +260,23 @@ def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Prop
 
 def _hide_secrets(text: str) -> str:
     return _SECRET_REFERENCE.sub("(not shown)", text)
+
+
+def _proposed(proposal: Proposal, options: AddOptions) -> ServerAdded:
+    """What would be added, as `add` prints it."""
+    from toolcrib.config.entries import parse_entry
+    from toolcrib.config.review import review_entry
+
+    return {
+        "name": proposal.name,
+        "type": parse_entry(proposal.name, proposal.entry).type,
+        "enabled": not options.disabled,
+        "entry": dict(proposal.entry),
+        "remarks": list(review_entry(proposal.entry)),
+        "findings": [],
+        "secrets": sorted(proposal.secrets),
+        "server": None,
+    }
 
 
 def _show_proposal(proposal: Proposal) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 _ORNAMENT = re.compile(r"^(?:(?:mcp|server)[-_.])+|(?:[-_.](?:mcp|server))+$")
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,10 @@ class PastedDocument:
 Pasted = Install | PastedAddress | Entries | PastedDocument
 
 
+def _is_program_file(path: Path) -> bool:
+    return path.is_absolute() and path.is_file() and os.access(path, os.X_OK)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CommandLine:
     """Words that would start a server, less the variables before them."""
@@ -70,15 +76,15 @@ class CommandLine:
 
     @property
     def program(self) -> str:
-        """The name of the program, without its folder."""
-        return (
-            self.words[0]
-            .replace("\\", "/")
-            .rpartition("/")[2]
-            .lower()
-            .removesuffix(".exe")
-            .removesuffix(".cmd")
-        )
+        """The name of the program without its folder, or the whole word if it is some other path.
+
+        `./npm` is a folder or a file of the user's; only `npm` and `/usr/bin/npm` are the program.
+        """
+        word = self.words[0]
+        is_path = "/" in word or "\\" in word
+        if is_path and not _WINDOWS_PATH.match(word) and not _is_program_file(Path(word)):
+            return word
+        return re.split(r"[/\\]", word)[-1].lower().removesuffix(".exe").removesuffix(".cmd")
 
     def entry(self) -> dict[str, Any]:
         """The command as an entry."""

@@ -147,7 +147,8 @@ async def make_environment(
     (folder / LOCK_FILE).write_text(lock)
     await _make_venv(context, folder, options)
     venv = folder / "venv"
-    base, before = os.path.realpath(venv / "bin" / "python"), await asyncio.to_thread(snapshot, venv)
+    base = await asyncio.to_thread(os.path.realpath, venv / "bin" / "python")
+    before = await asyncio.to_thread(snapshot, venv)
     total = len(pinned(lock)) + (wheel is not None)
     what = f"{total} package{'' if total == 1 else 's'}"
     context.progress(InstallProgress("fetch", what, 0, total))

@@ -11,30 +11,21 @@ from pathlib import Path, PurePosixPath
 HOOK_SUFFIXES = (".pth", ".egg-link", ".start")
 _CUSTOMIZED = ("sitecustomize", "usercustomize")
 _SITES = ("purelib", "platlib", "site-packages")
-SYSTEM_PROGRAMS = frozenset(
-    [
-        "bash",
-        "bun",
-        "bunx",
-        "cat",
-        "corepack",
-        "docker",
-        "env",
-        "git",
-        "ls",
-        "node",
-        "npm",
-        "npx",
-        "pip",
-        "pip3",
-        "python",
-        "python3",
-        "sh",
-        "uv",
-        "uvx",
-        "yarn",
-    ]
-)
+_RUNTIMES = {
+    "bun",
+    "bunx",
+    "corepack",
+    "docker",
+    "node",
+    "npm",
+    "npx",
+    "python",
+    "python3",
+    "uv",
+    "uvx",
+    "yarn",
+}
+SYSTEM_PROGRAMS = frozenset({"bash", "cat", "env", "git", "ls", "pip", "pip3", "sh", *_RUNTIMES})
 
 
 def start_hooks(names: Iterable[str]) -> tuple[str, ...]:
