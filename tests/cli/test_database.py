@@ -138,3 +138,30 @@ def test_the_setting_hides_the_password_and_reuses_it_for_the_same_server(
     assert "database-password" in toolcrib("secret", "--json").out
     toolcrib("settings", "unset", "database")
     assert "database-password" not in toolcrib("secret", "--json").out
+
+
+@pytest.mark.parametrize("password", ["Hash#Pw9", "What?Pw9", "sslpassword=Pw9"])
+def test_no_password_is_written_or_shown_in_any_form_of_the_url(
+    toolcrib: CommandLine, postgres_url: str, password: str
+) -> None:
+    as_query = password.startswith("sslpassword")
+    given = f"{postgres_url}&{password}" if as_query else postgres_url.replace("@", f":{password}@")
+
+    saved = toolcrib("settings", "set", "database", given, "--json")
+    told = [
+        toolcrib(*words, "--json").out
+        for words in (("settings", "list"), ("database", "show"), ("doctor",), ("servers",))
+    ]
+
+    assert saved.json["value"] == postgres_url
+    assert "Pw9" not in saved.out + "".join(told) + everything(toolcrib.home)
+    key = "sslpassword" if as_query else "password"
+    assert f"database-{key}" in toolcrib("secret", "--json").out
+
+
+def test_a_url_that_libpq_reads_otherwise_is_refused_without_repeating_it(toolcrib: CommandLine) -> None:
+    refused = toolcrib("settings", "set", "database", "postgresql://crib:Sla/shPw9@127.0.0.1/crib", "--json")
+
+    assert "cannot be used" in refused.error["message"]
+    assert "%2F" in refused.error["hint"]
+    assert "shPw9" not in refused.out + refused.err

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.clock import Clock, SystemClock
-from toolcrib.config.database_url import connection_url, split_password, without_password
+from toolcrib.config.database_url import connection_url, split_secrets, without_secrets
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings_file import OWN, take_profiles
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import UsageError
-from toolcrib.host.database_setting import keep_password
+from toolcrib.host.database_setting import ensure_driver, keep_secrets
 from toolcrib.host.lock import sole_host
 from toolcrib.store.copying import Copied, copy_all, count_rows, last_copied
 from toolcrib.store.database import Database, open_database
@@ -81,8 +81,8 @@ class Move:
         own = await asyncio.to_thread(_profiles_of, store)
         if target.shared:
             await target.run(lambda connection: add_profiles({**own, **shared}, clock, connection))
-        plain, password = split_password(self._url)
-        await asyncio.to_thread(keep_password, secrets, password)
+        plain, given = split_secrets(self._url) if self._url else ("", {})
+        await asyncio.to_thread(keep_secrets, secrets, given)
         await asyncio.to_thread(_write, store, plain, {} if target.shared else {**own, **shared})
         return len({**own, **shared})
 
@@ -102,8 +102,11 @@ async def open_move(paths: Paths, target: str) -> AsyncIterator[Move]:
     secrets = SecretStore(paths)
     config = await asyncio.to_thread(ConfigStore(paths.config_file, paths.files).read)
     setting = config.settings.database
+    if target != SQLITE:
+        await ensure_driver()
     url = "" if target == SQLITE else _complete(target, setting, secrets)
-    if without_password(url) == setting:
+    plain = without_secrets(url)
+    if plain == setting:
         raise UsageError(f"The data is already in {setting or paths.database}.", hint="Nothing was changed.")
     with sole_host(paths.lock_file, paths.home or paths.config_file.parent):
         async with open_database(connection_url(setting, secrets) or paths.database) as source:
@@ -120,15 +123,14 @@ async def _plan(source: Database, url: str, file: str, label: str) -> MovePlan:
         async with open_database(url) as target:
             present = await target.run(count_rows)
             repeated = await target.run(lambda connection: last_copied(label, connection)) is not None
-    where = without_password(url) or file
+    where = without_secrets(url) or file
     return MovePlan(source=source.name, target=where, rows=rows, present=present, repeated=repeated)
 
 
 def _complete(target: str, setting: str, secrets: SecretStore) -> str:
     """The URL with its password: its own, or the stored one of the same URL."""
     if not target.startswith(("postgresql://", "postgres://")):
-        hint = "Use postgresql://user@host/name, or sqlite."
-        raise UsageError(f"{without_password(target)[:100]!r} is not a database.", hint=hint)
+        raise UsageError("That is not a database.", hint="Use postgresql://user@host/name, or sqlite.")
     return connection_url(target, secrets) if target == setting else target
 
 

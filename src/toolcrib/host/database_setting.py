@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from importlib.util import find_spec
-from urllib.parse import urlsplit
 
-from toolcrib.config.database_url import SECRET, split_password, with_password
+from toolcrib.config.database_url import (
+    SECRET_KEYS,
+    connection_url,
+    parameters_of,
+    secret_name,
+    split_secrets,
+    with_secrets,
+)
 from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import DatabaseError, NotFound, UsageError
 
@@ -22,44 +29,54 @@ async def prepare_database(secrets: SecretStore, value: object, before: str) -> 
         return None
     if not isinstance(value, str):
         raise UsageError("database must be text.", hint="Use a URL: postgresql://user@host/name")
-    plain, password = split_password(value)
-    if password is None and _login(plain) == _login(before):
-        password = await asyncio.to_thread(secrets.get, SECRET)
-    await try_database(with_password(plain, password))
-    await asyncio.to_thread(keep_password, secrets, password)
+    await ensure_driver()
+    plain, given = split_secrets(value)
+    if not given and before and _login(plain) == _login(before):
+        _, given = split_secrets(await asyncio.to_thread(connection_url, before, secrets))
+    await try_database(with_secrets(plain, given))
+    await asyncio.to_thread(keep_secrets, secrets, given)
     return plain
 
 
-async def try_database(url: str) -> None:
-    """Connect once; raises `UsageError` with the reason."""
+async def ensure_driver() -> None:
+    """Install the driver of PostgreSQL if it is missing: libpq, which reads URLs, is part of it."""
     if find_spec("psycopg") is None:
         from toolcrib.serverkit.extras import ensure
 
         await ensure("postgres")
+
+
+async def try_database(url: str) -> None:
+    """Connect once; raises `UsageError` with the reason."""
     from toolcrib.store.postgres.server import connect
 
     try:
         async with asyncio.timeout(SECONDS):
             (await asyncio.to_thread(connect, url)).raw.close()
     except (DatabaseError, TimeoutError) as error:
-        reason = error.message if isinstance(error, DatabaseError) else "The database did not answer in time."
-        raise UsageError(
-            reason, hint="Nothing was changed. Check the URL: postgresql://user@host/name"
-        ) from None
+        known = isinstance(error, DatabaseError)
+        reason = error.message if known else "The database did not answer in time."
+        hint = (
+            error.hint if known and "sslmode" in error.hint else "Check the URL: postgresql://user@host/name"
+        )
+        raise UsageError(reason, hint=f"Nothing was changed. {hint}") from None
 
 
-def _login(url: str) -> str:
-    return urlsplit(url).netloc
+def _login(url: str) -> dict[str, str | None]:
+    """Whose password it is, and who gets it."""
+    given = parameters_of(url)
+    return {key: given.get(key) for key in ("user", "host", "hostaddr", "port", "service", "sslkey")}
 
 
-def keep_password(secrets: SecretStore, password: str | None) -> None:
-    """Store the password; without one, an earlier one must not reach another server or user."""
-    if password:
-        secrets.set(SECRET, password)
-    else:
-        _forget(secrets)
+def keep_secrets(secrets: SecretStore, given: Mapping[str, str]) -> None:
+    """Store the secrets of a URL; earlier ones must not reach another server or user."""
+    for key in SECRET_KEYS:
+        if given.get(key):
+            secrets.set(secret_name(key), given[key])
+        else:
+            with contextlib.suppress(NotFound):
+                secrets.delete(secret_name(key))
 
 
 def _forget(secrets: SecretStore) -> None:
-    with contextlib.suppress(NotFound):
-        secrets.delete(SECRET)
+    keep_secrets(secrets, {})

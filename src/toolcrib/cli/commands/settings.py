@@ -11,7 +11,7 @@ import click
 from toolcrib.cli import completion
 from toolcrib.cli.declare import CliCommand, declare
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import note, say, show_table
+from toolcrib.cli.output import label, note, say, show_table
 from toolcrib.cli.surface import Surface
 
 
@@ -60,7 +60,16 @@ async def _save(surface: Surface, key: str, value: Any) -> None:
     if not surface.answer(saved):
         say(f"{saved['key']} is {_text(saved['value'])}; it was {_text(saved['before'])}.")
         if key == "database":
+            _warn_of_tls(str(saved["value"] or ""))
             note("Restart the host to use it. No data was moved; see: toolcrib database move --help")
+
+
+def _warn_of_tls(url: str) -> None:
+    from toolcrib.config.database_url import tls_warning
+    from toolcrib.serverkit.extras import is_installed
+
+    if url and is_installed("postgres") and (weak := tls_warning(url)):
+        label("warning:", "yellow", weak)
 
 
 def _read(text: str) -> Any:

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from pathlib import Path
 
+from toolcrib.config.database_url import tls_warning
 from toolcrib.errors import DatabaseError, DatabaseUnreachable
 from toolcrib.host import Host
 from toolcrib.operations.database import LOCAL
@@ -69,6 +70,8 @@ async def _shared(host: Host) -> list[Finding]:
     if host.settings.database != database.name:
         detail = f"The setting database changed, but this host still uses {database.name}."
         return [warning("database", detail, "Restart the host.")]
+    if weak := tls_warning(database.name):
+        return [warning("database", weak, "Use sslmode=verify-full in the setting database.")]
     return [ok("database", f"{database.name} (answers in {ms:.0f} ms). {LOCAL}")]
 
 

@@ -9,7 +9,6 @@ import re
 
 from psycopg.conninfo import conninfo_to_dict
 
-from toolcrib.config.database_url import without_password
 from toolcrib.errors import ConfigError
 from toolcrib.store.connection import transact
 from toolcrib.store.postgres.connection import PostgresConnection
@@ -23,7 +22,7 @@ Steps = tuple[tuple[str, ...], ...]
 
 
 def schema_of(url: str) -> str:
-    chosen = _CHOSEN.search(str(conninfo_to_dict(without_password(url)).get("options") or ""))
+    chosen = _CHOSEN.search(str(conninfo_to_dict(url).get("options") or ""))
     return chosen[1] if chosen else SCHEMA
 
 

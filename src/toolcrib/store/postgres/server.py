@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import socket
 import time
@@ -12,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
-from toolcrib.config.database_url import split_password, with_password, without_password
+from toolcrib.config.database_url import parameters_of, secured, split_secrets, without_secrets
 from toolcrib.errors import DatabaseError, DatabaseUnavailable, DatabaseUnreachable
 from toolcrib.store.connection import Connection
 from toolcrib.store.postgres.connection import PostgresConnection, as_failure
@@ -33,6 +34,11 @@ DEFAULTS = {
     "application_name": "toolcrib",
 }
 """Connection parameters, unless the URL sets them: a connection whose other end is gone is noticed soon."""
+TLS_HINT = (
+    "A database on another machine needs TLS with a certificate that can be verified. Name its authority "
+    "in the URL with sslrootcert=FILE, or allow less by naming it, such as sslmode=require."
+)
+_CERTIFICATES = re.compile(r"\bSSL\b|certificate", re.IGNORECASE)
 _LIMITS = (
     "SET lock_timeout = '1s'",
     "SET statement_timeout = '60s'",
@@ -48,7 +54,7 @@ class PostgresServer:
     incident: str | None = None
 
     def __init__(self, url: str) -> None:
-        self.name = without_password(url)
+        self.name = without_secrets(url)
         self._url = url
         self._failed: tuple[float, DatabaseUnavailable] | None = None
         try:
@@ -114,19 +120,22 @@ class PostgresServer:
 
 def connect(url: str) -> PostgresConnection:
     """A connection in autocommit mode; raises `DatabaseError`."""
-    name = without_password(url)
+    name, hidden = split_secrets(url)
     try:
         return PostgresConnection(psycopg.connect(with_defaults(url), autocommit=True), name)
     except psycopg.Error as error:
-        raise as_failure(error, name) from error
+        failure = as_failure(error, name)
+        if any(secret in str(error) for secret in hidden.values()):
+            failure = DatabaseUnavailable(f"The database {name} cannot be used.", hint=failure.hint)
+            raise failure from None
+        if _CERTIFICATES.search(failure.message):
+            raise DatabaseUnavailable(failure.message, hint=TLS_HINT) from error
+        raise failure from error
 
 
 def with_defaults(url: str) -> str:
-    """The connection string with our deadlines."""
-    # Quoted again, because libpq repeats what it cannot read.
-    readable = with_password(*split_password(url))
-    given = conninfo_to_dict(readable)
-    return make_conninfo(readable, **{key: value for key, value in DEFAULTS.items() if key not in given})
+    """The connection string with our deadlines, and with TLS to another machine."""
+    return make_conninfo(**{**DEFAULTS, **secured(parameters_of(url))})
 
 
 def _is_closed(raw: psycopg.Connection[Any]) -> bool:

@@ -24,6 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from toolcrib.config.database_url import parameters_of, secured, without_secrets
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.workflows.engine.connections import LIMITS, Attempt, Connections
 from toolcrib.workflows.engine.dbos_internals import SCHEMA_PLACEHOLDER
@@ -59,8 +60,9 @@ class Database:
     """Runs short transactions in threads, and again while the database is unavailable."""
 
     def __init__(self, url: str, *, synchronous: Synchronous = "NORMAL") -> None:
-        self.url = url
         self.is_sqlite = url.startswith("sqlite")
+        # DBOS gets the engine, and of the URL only what may be logged.
+        self.url = url if self.is_sqlite else without_secrets(url)
         self.engine = _sqlite(url, synchronous) if self.is_sqlite else _postgres(url)
         # The tables of DBOS are named with a placeholder for its schema.
         self.schema = schema_of(url)
@@ -209,12 +211,12 @@ def _wait_for_disk(context: ExceptionContext) -> None:
 
 
 def _postgres(url: str) -> sa.Engine:
-    address = sa.make_url(url).set(drivername="postgresql+psycopg")
-    limits = {name: value for name, value in LIMITS.items() if name not in address.query}
+    given = secured(parameters_of(url))
+    limits = {name: value for name, value in LIMITS.items() if name not in given}
     return sa.create_engine(
-        address,
+        "postgresql+psycopg://",
         pool_size=CONNECTIONS,
         max_overflow=0,
         pool_timeout=LONGEST_CHECKOUT,
-        connect_args={**limits, "application_name": "toolcrib-workflows"},
+        connect_args={**given, **limits, "application_name": "toolcrib-workflows"},
     )
