@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -52,17 +52,21 @@ class SecretStore:
         self._home = paths.home
         self._environ = environ
         self._keychain = Keychain(patience)
+        self.on_value: Callable[[Iterable[str]], object] = lambda values: None
+        """Called with every value that is read or stored, so that it can be masked."""
 
     def get(self, name: str) -> str | None:
         """The secret, or None when none is stored; raises `MissingSecret` when the keyring withholds it."""
         content = self._read()
         if name not in content.keyring:
+            self.on_value(content.secrets.values())
             return content.secrets.get(name)
         try:
             value = self._keychain.get(self._account(name)) if self._keyring_wanted else None
         except KeychainUnavailable:
             value = None
         if value is not None:
+            self.on_value([value])
             return value
         raise MissingSecret(
             f"The secret {name} is in the system keyring, which did not return it.",
@@ -72,6 +76,7 @@ class SecretStore:
     def set(self, name: str, value: str) -> SecretLocation:
         """Store a secret, replacing an earlier one; returns where it is stored."""
         _check(name, value)
+        self.on_value([value])
         place = self._to_keyring(name, value)
 
         def change(content: _Content) -> None:
@@ -101,6 +106,10 @@ class SecretStore:
         """The names of all secrets, sorted."""
         content = self._read()
         return tuple(sorted({*content.keyring, *content.secrets}))
+
+    def tell(self) -> None:
+        """Call `on_value` with the values in the file, and not with those in the keyring, which may ask."""
+        self.on_value(self._read().secrets.values())
 
     def place(self, name: str) -> SecretLocation | None:
         """Where a secret is stored; None if there is no such secret."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
@@ -17,6 +18,7 @@ from toolcrib.config.entries import parse_entry
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.store import ConfigStore, new_document
+from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
 from toolcrib.host.screening import Screening
 from toolcrib.host.server_events import ServerEvents
@@ -171,7 +173,10 @@ async def build_core(
     config: Config = await asyncio.to_thread(store.read)
     settings = config.settings
     telemetry = await stack.enter_async_context(open_telemetry(os.environ))
-    secrets = SecretStore(paths)
+    secrets, masker = SecretStore(paths), Masker()
+    secrets.on_value = masker.learn
+    with contextlib.suppress(ConfigError):  # reported by those who need a secret
+        await asyncio.to_thread(secrets.tell)
     url = await _database_url(settings.database, secrets) if settings.database else ""
     database = await stack.enter_async_context(open_database(url or paths.database))
     profiles, signing_key = await _shared(database) if database.shared else ({}, None)
@@ -184,7 +189,6 @@ async def build_core(
     guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, pins, prefix=settings.tool_prefix)
-    masker = Masker()
     client_requests = ClientRequests(
         partial(_server_of, registry), lambda: core.config.settings.agent, handlers
     )

@@ -54,11 +54,9 @@ async def try_database(url: str) -> None:
         async with asyncio.timeout(SECONDS):
             (await asyncio.to_thread(connect, url)).raw.close()
     except (DatabaseError, TimeoutError) as error:
-        known = isinstance(error, DatabaseError)
-        reason = error.message if known else "The database did not answer in time."
-        hint = (
-            error.hint if known and "sslmode" in error.hint else "Check the URL: postgresql://user@host/name"
-        )
+        reason, hint = "The database did not answer in time.", "Check the URL: postgresql://user@host/name"
+        if isinstance(error, DatabaseError):
+            reason, hint = error.message, error.hint if "sslmode" in error.hint else hint
         raise UsageError(reason, hint=f"Nothing was changed. {hint}") from None
 
 

@@ -36,6 +36,9 @@ _ID = re.compile(r"[0-9a-f]{16}\.[a-z]{3,4}\Z")
 class RunArtifacts:
     """All methods block."""
 
+    SOURCE = "(run)"
+    """In the decisions to replay: the run that they are of, whose secrets they have marks for."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
@@ -85,6 +88,13 @@ class RunArtifacts:
             raise NotFound(f"The replayed run has no recorded decision for {step!r}.", hint=hint)
         found: Mapping[str, Any] = decisions[step]
         return found
+
+    def replayed(self, run: str) -> str:
+        """The run whose decisions this one replays; itself if it is no replay."""
+        try:
+            return str(json.loads((self._of(run) / _REPLAY).read_bytes()).get(self.SOURCE, run))
+        except FileNotFoundError:
+            return run
 
     def remove(self, run: str) -> None:
         shutil.rmtree(self._of(run), ignore_errors=True)

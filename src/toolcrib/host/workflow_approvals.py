@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.facts import PastCall
@@ -12,7 +12,9 @@ from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsk
 from toolcrib.clock import Clock
 from toolcrib.host.workflow_ports import WorkflowHost
 from toolcrib.schema.tools import Principal
+from toolcrib.tools.definitions import digest
 from toolcrib.workflows.run_ids import belongs_to
+from toolcrib.workflows.secret_inputs import SecretInputs
 
 if TYPE_CHECKING:
     from toolcrib.workflows.ports import VisitScope
@@ -35,13 +37,22 @@ pending: ContextVar[PendingCall | None] = ContextVar("pending", default=None)
 class RunAsker:
     """Asks the user about the calls of one run."""
 
-    def __init__(self, questions: DurableAsker, clock: Clock, deadline: float | None) -> None:
+    def __init__(
+        self, questions: DurableAsker, clock: Clock, deadline: float | None, secrets: SecretInputs
+    ) -> None:
         self._questions = questions
         self._clock = clock
         self._deadline = deadline
+        self._secrets = secrets
 
     async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         """Wait for the answer. Meanwhile the call has not begun: an interruption leaves nothing unclear."""
+        shown = _without_secrets(question, self._secrets)
+        answer = await self._ask(shown)
+        # A lasting rule would have the secret in it.
+        return answer if shown is question else replace(answer, scope="once")
+
+    async def _ask(self, question: CallQuestion) -> ApprovalAnswer:
         call = pending.get()
         if call is None:
             return await self._wait(question)
@@ -67,6 +78,28 @@ class RunAsker:
         return self._deadline
 
 
+def _without_secrets(question: CallQuestion, secrets: SecretInputs) -> CallQuestion:
+    """The question as it is stored and shown: the names of inputs instead of secret values."""
+    told = {"arguments": dict(question.arguments), "preview": question.preview, "why": question.reasons}
+    if not secrets.used_in(told):
+        return question
+    from toolcrib.approvals.rule import Examples
+
+    shown = secrets.shown(told, lambda name: f"•••• (input {name})")
+    called = [question.principal, question.session, question.tool, shown["arguments"]]
+    return replace(
+        question,
+        arguments=shown["arguments"],
+        preview=shown["preview"],
+        reasons=tuple(shown["why"]),
+        rule=question.rule.model_copy(update={"arguments": {}, "why": "", "examples": Examples()}),
+        scopes=("once",),
+        tool_rule=None,
+        grant=None,
+        digest=digest(called),
+    )
+
+
 def _is_same(stored: dict[str, Any], question: CallQuestion) -> bool:
     asked = question.as_json()
     return all(stored.get(key) == asked[key] for key in ("principal", "session", "tool", "arguments"))
@@ -78,11 +111,15 @@ def run_principal(workflow: str, run: str) -> Principal:
 
 
 async def begin_approvals(
-    host: WorkflowHost, principal: Principal, deadline: float | None, called: Collection[str]
+    host: WorkflowHost,
+    principal: Principal,
+    deadline: float | None,
+    called: Collection[str],
+    secrets: SecretInputs,
 ) -> None:
     """Ask about this run's calls durably. It has the results of the tools in `called`."""
     policy = host.approvals.policy
-    policy.begin(principal, asker=RunAsker(host.approvals.questions, host.core.clock, deadline))
+    policy.begin(principal, asker=RunAsker(host.approvals.questions, host.core.clock, deadline, secrets))
     await policy.recall(principal, _past_calls(host, called))
 
 

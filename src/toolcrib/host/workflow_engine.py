@@ -6,11 +6,14 @@ A host that only looks at runs never becomes a worker: it reads the database and
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from toolcrib.config.paths import make_private
+from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import ConfigError, DatabaseUnavailable, ToolcribError
 from toolcrib.host.run_artifacts import RunArtifacts
 from toolcrib.host.run_retention import keep_trimmed
@@ -20,9 +23,12 @@ from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.workflows.engine.engine import Engine
+    from toolcrib.workflows.secret_inputs import RunKey
 
 EXTRA = "workflows"
 FILE = "runs.sqlite"
+KEY = "database-key"
+"""The secret from which the key of secret inputs is made."""
 OnProgress = Callable[[str], None]
 
 
@@ -126,6 +132,7 @@ class HostEngine:
                 options=EngineOptions(worker_concurrency=settings.at_once, own_runs_only=not take_over),
                 clock=self._host.core.clock,
                 on_change=self._source.changed,
+                key=run_key(self._host.core.secrets),
             )
         )
         cleaning = asyncio.create_task(keep_trimmed(self._host, engine, self._artifacts), name="old runs")
@@ -141,8 +148,29 @@ class HostEngine:
                 url=self.url,
                 clock=self._host.core.clock,
                 on_change=self._source.changed,
+                key=run_key(self._host.core.secrets),
             )
         )
+
+
+def run_key(secrets: SecretStore) -> RunKey:
+    """The key of secret inputs. Hosts that share a database need the same one to take over such runs."""
+    from toolcrib.workflows.secret_inputs import RunKey
+
+    known: list[bytes] = []
+
+    def find() -> bytes | None:
+        if not known and (found := secrets.get(KEY)):
+            known.append(hashlib.sha256(found.encode()).digest())
+        return known[0] if known else None
+
+    def create() -> bytes:
+        if (existing := find()) is not None:
+            return existing
+        secrets.set(KEY, token_hex(32))
+        return find() or create()
+
+    return RunKey(find=find, create=create)
 
 
 async def _install(on_progress: OnProgress) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
@@ -21,6 +21,7 @@ from toolcrib.store.audit import AuditLog
 if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.host.chat_services import ChatServices
+    from toolcrib.workflows.secret_inputs import SecretInputs
 
 
 class WorkflowHost(Protocol):
@@ -81,8 +82,8 @@ class WorkflowSource(Protocol):
     async def find(self, name: str) -> Workflow:
         """A stored workflow; raises `NotFound`, or `InvalidWorkflow` if its file cannot be read."""
 
-    async def secret_inputs(self, run: str) -> Mapping[str, Any]:
-        """The secret inputs of a run, by name."""
+    async def secrets(self, run: str) -> SecretInputs:
+        """The secret inputs of a run, and of the run that it belongs to."""
 
     def changed(self, run: str, step: str | None) -> None:
         """A run or one of its steps changed."""

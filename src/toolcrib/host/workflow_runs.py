@@ -21,7 +21,7 @@ from toolcrib.schema.workflows import RunState, Workflow
 from toolcrib.workflows.node_type import UserAnswer
 from toolcrib.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
 from toolcrib.workflows.run_ids import belongs_to
-from toolcrib.workflows.trace import MASK, masked
+from toolcrib.workflows.secret_inputs import HIDDEN, SecretInputs
 
 if TYPE_CHECKING:
     from toolcrib.events import Subscription
@@ -75,7 +75,8 @@ class WorkflowRuns:
         engine = await self.open()
         run = f"{workflow.name}-{secrets.token_hex(6)}"
         if replay is not None:
-            decisions = await self._decisions((await self.get(replay)).run)
+            earlier = (await self.get(replay)).run
+            decisions = {RunArtifacts.SOURCE: earlier, **await self._decisions(earlier)}
             await asyncio.to_thread(self.artifacts.replay, run, decisions)
         return await engine.start(workflow, inputs, run_id=run, breakpoints=breakpoints)
 
@@ -127,7 +128,8 @@ class WorkflowRuns:
     async def started_with(self, run: str) -> RunStart:
         """The workflow and the inputs of a run."""
         workflow, inputs = await (await self.engine.view()).inputs(run)
-        shown = {name: MASK if _is_secret(workflow, name) else value for name, value in inputs.items()}
+        plain = (await self.secrets(run)).shown(inputs)
+        shown = {name: HIDDEN if _is_secret(workflow, name) else value for name, value in plain.items()}
         return RunStart(workflow=workflow, inputs=shown)
 
     async def questions(self) -> builtins.list[tuple[RunRecord, OpenQuestion]]:
@@ -144,17 +146,16 @@ class WorkflowRuns:
         media_type, data = await asyncio.to_thread(self.artifacts.read, run, artifact)
         if media_type.startswith("image/"):
             return media_type, data
-        hidden = [str(value) for value in (await self.secret_inputs(run)).values()]
-        return media_type, str(masked(data.decode("utf-8", "replace"), hidden)).encode()
+        secrets = await self.secrets(run)
+        return media_type, str(secrets.shown(data.decode("utf-8", "replace"))).encode()
 
     async def find(self, name: str) -> Workflow:
         """A stored workflow, for a run that has it as a part."""
         return await self._workflows.find(name)
 
-    async def secret_inputs(self, run: str) -> Mapping[str, Any]:
-        """The secret inputs of a run, by name."""
-        workflow, inputs = await (await self.engine.view()).inputs(run)
-        return {name: value for name, value in inputs.items() if value and _is_secret(workflow, name)}
+    async def secrets(self, run: str) -> SecretInputs:
+        """The secret inputs of a run, and of the run that it belongs to."""
+        return await (await self.engine.view()).secrets(run)
 
     async def cancel(self, run: str) -> RunRecord:
         """Cancel a run and stop its current step; raises `UsageError` if it has ended."""

@@ -23,6 +23,7 @@ from toolcrib.schema.tools import Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session
 from toolcrib.workflows.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.workflows.secret_inputs import NOTHING, SecretInputs
 
 if TYPE_CHECKING:
     from toolcrib.workflows.ports import RunInfo, VisitScope
@@ -45,17 +46,19 @@ class HostRunServices:
         self._code = CodeRunner((host.paths.data, host.paths.state, host.paths.secrets_file))
         self._called: dict[str, set[str]] = {}
         """By run: the tools whose results it has."""
+        self._secrets: dict[str, SecretInputs] = {}
 
     async def begin_run(self, run: RunInfo) -> None:
-        secrets = await self._source.secret_inputs(run.id)
-        self._host.core.masker.learn([str(value) for value in secrets.values()])
+        secrets = self._secrets[run.id] = await self._source.secrets(run.id)
+        self._host.core.masker.learn(secrets.texts())
         deadline = run.workflow.options.question_deadline
         called = {*run.results_of, *await self.tools_once_called(run.id)}
         self._called[run.id] = called
-        await begin_approvals(self._host, _principal(run), deadline, called)
+        await begin_approvals(self._host, _principal(run), deadline, called, secrets)
 
     async def end_run(self, run: RunInfo) -> None:
         self._called.pop(run.id, None)
+        self._secrets.pop(run.id, None)
         await self._host.end_session(_principal(run))
         await self._desktops.close(run.id)
 
@@ -96,13 +99,15 @@ class HostRunServices:
         recorded = await to_thread(self._artifacts.recorded, visit.run.id, visit.step)
         if recorded is not None:
             visit.note("replayed", model=recorded.get("model"))
-            return await replay(recorded, call_tool)
+            source = await to_thread(self._artifacts.replayed, visit.run.id)
+            return await replay((await self._source.secrets(source)).reveal(recorded), call_tool)
         pictures = [
             (await to_thread(self._artifacts.read, visit.run.id, picture))[1] for picture in task.pictures
         ]
         model = visit.run.workflow.options.model
         answer, decision = await ask_model(self._host, task, model, pictures, call_tool)
-        stored = json.dumps(decision, ensure_ascii=False, default=str).encode()
+        hidden = self._secrets.get(visit.run.id, NOTHING).hide(decision)
+        stored = json.dumps(hidden, ensure_ascii=False, default=str).encode()
         kept = await to_thread(self._artifacts.keep, visit.run.id, stored, "application/json")
         calls = [call["tool"] for call in decision["calls"]]
         visit.note(DECISION, model=decision["model"], calls=calls, artifact=kept)
@@ -120,6 +125,9 @@ class HostRunServices:
         return await self._source.find(name)
 
     def keep(self, data: bytes, media_type: str, visit: VisitScope) -> str:
+        if media_type.startswith("text/") or media_type == "application/json":
+            hide = self._secrets.get(visit.run.id, NOTHING).hide
+            data = str(hide(data.decode("utf-8", "surrogateescape"))).encode("utf-8", "surrogateescape")
         return self._artifacts.keep(visit.run.id, data, media_type)
 
     async def _call(

@@ -44,7 +44,7 @@ class Parameter(WorkflowPart):
     default: Any = None
     choices: tuple[Any, ...] = ()
     secret: bool = False
-    """Masked in traces, logs and the page."""
+    """Stored encrypted; masked in traces, logs and the page."""
 
 
 class Retry(WorkflowPart):

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 from pydantic_core import to_json
@@ -24,6 +25,8 @@ _MAX_ITEMS = 50
 _MAX_DEPTH = 8
 _SHORTEST_SECRET = 6
 """Masking shorter values would hide ordinary words."""
+_SHORTEST_VALUE = 4
+"""From here to there, a secret is masked where it is the whole value."""
 
 _SUSPICIOUS = (
     *("pwd", "auth", "cookie", "basic", "jwt", "otp", "pin", "cvv"),
@@ -50,17 +53,27 @@ class Masker:
     """One for the whole host, so that it knows each secret in use."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
+        self._exact: frozenset[str] = frozenset()
         self._known: tuple[str, ...] = ()
         self._suspicious: tuple[str, ...] = _SUSPICIOUS
         self._margin = _MAX_VALUE
+        self._learning = Lock()
         self.learn(known)
 
     def learn(self, values: Iterable[str]) -> None:
-        """Mask these values from now on."""
-        fresh = {value for value in values if len(value) >= _SHORTEST_SECRET}
+        """Mask these values from now on; may be called in any thread."""
+        with self._learning:
+            self._learn(values)
+
+    def _learn(self, values: Iterable[str]) -> None:
+        fresh = {value for value in values if len(value) >= _SHORTEST_VALUE}
+        if fresh <= self._exact:
+            return
+        self._exact = self._exact.union(fresh)
+        long = [value for value in self._exact if len(value) >= _SHORTEST_SECRET]
         # Longest first: one secret may be a prefix of another.
-        self._known = tuple(sorted(fresh.union(self._known), key=lambda value: (-len(value), value)))
-        self._suspicious = (*_SUSPICIOUS, *(_encode(value)[1:-1].lower() for value in self._known))
+        self._known = tuple(sorted(long, key=lambda value: (-len(value), value)))
+        self._suspicious = (*_SUSPICIOUS, *sorted(_written(value) for value in self._exact))
         self._margin = max((_MAX_VALUE, *map(len, self._known)))
 
     def arguments(self, arguments: Mapping[str, Any]) -> str:
@@ -88,14 +101,16 @@ class Masker:
 
     def _masked(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
-            return self.text(value, _MAX_VALUE)
+            return MASK if value in self._exact else self.text(value, _MAX_VALUE)
         if isinstance(value, Mapping):
             return self._masked_mapping(value, depth)
         if isinstance(value, list | tuple):
             return self._masked_items(value, depth)
         if type(value) is int and not -_LARGEST_INTEGER < value < _LARGEST_INTEGER:
             return f"… an integer of {value.bit_length():,} bits"
-        return value if type(value) in _PLAIN else f"… a {type(value).__name__}"
+        if type(value) not in _PLAIN:
+            return f"… a {type(value).__name__}"
+        return MASK if self._exact and str(value) in self._exact else value
 
     def _masked_items(self, value: Sequence[Any], depth: int) -> Any:
         if depth >= _MAX_DEPTH:
@@ -128,6 +143,12 @@ def _holds_secret(lowered: str, suspicious: tuple[str, ...]) -> bool:
                 if piece in lowered:
                     return True
     return False
+
+
+def _written(value: str) -> str:
+    """Lower-case text that occurs in JSON with this secret: a short one as a whole value."""
+    encoded = _encode(value).lower()
+    return encoded if len(value) < _SHORTEST_SECRET and not value.isdigit() else encoded[1:-1]
 
 
 def _holds_something(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -17,9 +17,6 @@ LARGEST_VALUE = 1_000_000
 LARGEST_SHOWN = 20_000
 """Characters of the inputs and of each note in a trace; longer texts are cut."""
 MOST_NOTES = 200
-MASK = "•••"
-SHORTEST_SECRET = 4
-"""Shorter texts are not masked: they would match everywhere."""
 
 
 class Trace(TypedDict):
@@ -104,21 +101,3 @@ def _cut(value: Any, most: int) -> Any:
     if len(text) <= most:
         return json.loads(text)
     return f"{text[:most]}… ({len(text)} characters)"
-
-
-def masked(value: Any, secrets: Iterable[str]) -> Any:
-    """The value with every occurrence of a secret replaced."""
-    hidden = sorted({text for text in secrets if len(text) >= SHORTEST_SECRET}, key=len, reverse=True)
-    return _mask(value, hidden) if hidden else value
-
-
-def _mask(value: Any, secrets: list[str]) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, MASK)
-        return value
-    if isinstance(value, Mapping):
-        return {key: _mask(entry, secrets) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mask(entry, secrets) for entry in value]
-    return value

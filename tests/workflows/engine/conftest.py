@@ -17,9 +17,11 @@ from toolcrib.schema.workflows import Workflow
 from toolcrib.workflows.engine.engine import Engine
 from toolcrib.workflows.engine.opening import EngineOptions, open_engine
 from toolcrib.workflows.records import RunRecord
+from toolcrib.workflows.secret_inputs import RunKey
 
 OPTIONS = EngineOptions(polling=0.1, heartbeat=0.5, lease=5.0, grace=0.0)
 DEADLINE = 60.0
+KEY = RunKey(find=lambda: b"key", create=lambda: b"key")
 
 
 @dataclass
@@ -67,6 +69,6 @@ async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench
     services = SampleServices(folder / "calls")
     changed = asyncio.Event()
     async with open_engine(
-        folder / "home", services, options=OPTIONS, on_change=lambda run, step: changed.set()
+        folder / "home", services, options=OPTIONS, on_change=lambda run, step: changed.set(), key=KEY
     ) as engine:
         yield Bench(engine, services, changed)

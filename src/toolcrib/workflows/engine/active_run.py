@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from toolcrib.clock import Clock
 from toolcrib.schema.workflows import StepState
 from toolcrib.workflows.engine.database import Database
-from toolcrib.workflows.engine.documents import Plan
+from toolcrib.workflows.engine.documents import Documents, Plan
 from toolcrib.workflows.engine.guard import Guard
 from toolcrib.workflows.engine.waits import Waits
 from toolcrib.workflows.ports import RunInfo, RunServices
@@ -68,6 +68,9 @@ class ActiveRun(Protocol):
 
     @property
     def waits(self) -> Waits: ...
+
+    @property
+    def documents(self) -> Documents: ...
 
     @property
     def busy(self) -> bool: ...

@@ -21,6 +21,7 @@ from toolcrib.workflows.engine.run_rows import insert_run
 from toolcrib.workflows.engine.runtime import outside_of_runs
 from toolcrib.workflows.engine.serializer import CALLED, RunFailed
 from toolcrib.workflows.graph.compiled import compile_workflow
+from toolcrib.workflows.secret_inputs import without_marks
 from toolcrib.workflows.trace import checked_value
 from toolcrib.workflows.walk import MapItem, Visit
 
@@ -87,9 +88,12 @@ class Children:
                 result = result_of(outcome)
         except RunFailed as error:
             await self._add_results(error.error)
-            raise SubWorkflowFailed(f"{name}: {error}", hint=f"See the run {child}.") from None
+            raise SubWorkflowFailed(
+                f"{name}: {without_marks(str(error))}", hint=f"See the run {child}."
+            ) from None
         await self._add_results(result)
-        return dict(result["outputs"])
+        secrets = (await self._execution.documents.plan(child)).secrets
+        return dict(secrets.reveal(result["outputs"]))
 
     async def _add_results(self, outcome: Mapping[str, Any]) -> None:
         await self._execution.services.add_results(self._execution.info, outcome.get(CALLED, ()))
@@ -102,7 +106,7 @@ class Children:
         compile_workflow(workflow)
         now = execution.clock.now()
         await insert_run(execution.database, child, name, now.timestamp(), parent=execution.root)
-        return root_document(
+        document = root_document(
             workflow,
             complete_inputs(workflow, inputs),
             run=child,
@@ -111,6 +115,7 @@ class Children:
             depth=execution.plan.depth + 1,
             results_of=execution.services.tools_called(execution.info),
         )
+        return await execution.documents.seal(document, execution.plan.secrets)
 
     async def _item(
         self, context: ParentVisit, visit: Visit, index: int, item: Any, values: Mapping[str, Any]
@@ -122,12 +127,13 @@ class Children:
                 self._execution.database, _attempt_id(f"{self._execution.run}/{name}", attempt)
             )
             if earlier is not None and earlier.status == "SUCCESS":
-                return result_of(earlier)["outputs"]
+                return self._execution.plan.secrets.reveal(result_of(earlier)["outputs"])
         part = MapItem(map=visit.node, item=item, index=index, values=values)
         path = f"{self._execution.path}{_attempt_id(name, context.attempt)}/"
-        document = item_document(self._execution.root, path, part)
+        secrets = self._execution.plan.secrets
+        document = item_document(self._execution.root, path, part, secrets)
         child = _attempt_id(f"{self._execution.run}/{name}", context.attempt)
-        return (await self._run(child, document))["outputs"]
+        return secrets.reveal((await self._run(child, document))["outputs"])
 
     async def _run(self, child: str, document: Document) -> Any:
         """Start a child, or find it, and wait for its result; raises `RunFailed`."""

@@ -20,6 +20,7 @@ from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.workflows.graph.compiled import CompiledGraph, compile_valid
 from toolcrib.workflows.ports import RunInfo
+from toolcrib.workflows.secret_inputs import NOTHING, LostSecrets, RunKey, SecretInputs, seal, unseal
 from toolcrib.workflows.trace import Outcome
 from toolcrib.workflows.walk import MapItem, Walk
 
@@ -42,12 +43,7 @@ class Plan:
     """Traces taken over from an earlier run."""
     results_of: tuple[str, ...]
     """See `RunInfo`."""
-
-    @property
-    def secrets(self) -> list[str]:
-        """The values of secret inputs."""
-        names = [name for name, each in self.graph.workflow.inputs.items() if each.secret]
-        return [str(self.inputs[name]) for name in names if self.inputs.get(name)]
+    secrets: SecretInputs
 
     def walk(self, item: MapItem | None = None) -> tuple[Walk, list[str]]:
         """A walk at its beginning, or after the steps that were taken over; and those steps."""
@@ -79,31 +75,76 @@ def root_document(
     }
 
 
-def item_document(root: str, path: str, item: MapItem) -> Document:
+def item_document(root: str, path: str, item: MapItem, secrets: SecretInputs) -> Document:
     """`path` is the prefix of the item's steps, such as `each[3]/`."""
+    part = {"item": secrets.hide(item.item), "values": secrets.hide(item.values)}
     return {
         "format": 1,
         "root": root,
         "path": path,
-        "item": {"map": item.map, "item": item.item, "index": item.index, "values": dict(item.values)},
+        "item": {"map": item.map, "index": item.index, **part},
     }
+
+
+def map_item(document: Document, secrets: SecretInputs) -> MapItem | None:
+    """The item of a map that this is the document of."""
+    if (stored := document.get("item")) is None:
+        return None
+    part = {key: secrets.reveal(stored[key]) for key in ("item", "values")}
+    return MapItem(map=stored["map"], index=stored["index"], **part)
 
 
 class Documents:
     """Compiled root runs, kept while they are used."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, key: RunKey) -> None:
         self._database = database
+        self._key = key
         self._plans: OrderedDict[str, Plan] = OrderedDict()
         self._graphs: OrderedDict[str, CompiledGraph] = OrderedDict()
 
     async def plan(self, root: str, document: Document | None = None) -> Plan:
-        """The plan of a root run; its document is read if it is not given."""
+        """The plan of a root run; its document is read if it is not given. Raises `LostSecrets`."""
         if (plan := self._plans.get(root)) is None:
             document = document or await self.read(root)
             graph = self.graph(document["workflow"], compile_valid)
-            plan = _kept(self._plans, root, _plan(graph, document))
+            secrets = await self.secrets(document)
+            plan = _kept(self._plans, root, _plan(graph, document, secrets))
         return plan
+
+    async def shown_plan(self, root: str) -> Plan:
+        """The plan to look at; where the secrets cannot be read, with marks instead of them."""
+        try:
+            return await self.plan(root)
+        except LostSecrets:
+            document = await self.read(root)
+            return _plan(self.graph(document["workflow"], compile_valid), document, NOTHING)
+
+    async def secrets(self, document: Document) -> SecretInputs:
+        """The secret values of a root run; raises `LostSecrets`."""
+        if "sealed" in document:
+            return await unseal(document, document["run"]["id"], self._key)
+        declared = document["workflow"].get("inputs", {})
+        own = {name: value for name, value in document["inputs"].items() if declared[name].get("secret")}
+        return SecretInputs({name: value for name, value in own.items() if value}) if own else NOTHING
+
+    async def seal(self, document: Document, others: SecretInputs = NOTHING) -> Document:
+        """A new document as it is stored: its secrets encrypted, and elsewhere replaced.
+
+        `others` are the secrets of the run that it comes from.
+        """
+        workflow, inputs = Workflow.model_validate(document["workflow"]), document["inputs"]
+        run, recorded = document["run"]["id"], document["recorded"]
+        secrets = await seal(workflow, inputs, run, self._key, others, recorded)
+        if not secrets.values:
+            return document
+        own = {name: secrets.whole(name) for name in secrets.values if name in inputs}
+        return {
+            **document,
+            "inputs": {**secrets.hide(inputs), **own},
+            "recorded": secrets.hide(recorded),
+            "sealed": secrets.sealed(),
+        }
 
     def graph(
         self, workflow: Mapping[str, Any], compile_with: Callable[[Workflow], CompiledGraph]
@@ -131,15 +172,16 @@ def _kept(cache: OrderedDict[str, T], key: str, value: T) -> T:
     return value
 
 
-def _plan(graph: CompiledGraph, document: Document) -> Plan:
+def _plan(graph: CompiledGraph, document: Document, secrets: SecretInputs) -> Plan:
     return Plan(
         graph=graph,
-        inputs=document["inputs"],
+        inputs=secrets.reveal(document["inputs"]),
         facts=document["run"],
         parent=document["parent"],
         depth=document["depth"],
-        recorded=tuple(document["recorded"]),
+        recorded=tuple(secrets.reveal(document["recorded"])),
         results_of=tuple(document.get("results_of", ())),
+        secrets=secrets,
     )
 
 

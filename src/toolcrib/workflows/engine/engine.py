@@ -30,6 +30,7 @@ from toolcrib.workflows.engine.tables import events
 from toolcrib.workflows.graph.compiled import compile_workflow
 from toolcrib.workflows.node_type import UserAnswer
 from toolcrib.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
+from toolcrib.workflows.secret_inputs import NOTHING, SecretInputs
 
 FIRST_LOOK = 0.01
 LAST_LOOK = 0.5
@@ -67,12 +68,14 @@ class Engine:
         from_run: str | None = None,
         from_step: str | None = None,
         results_of: Collection[str] = (),
+        others: SecretInputs = NOTHING,
     ) -> str:
         """Start a run; its id. With the id of an existing run nothing happens.
 
         `from_run` and `from_step` take over the recorded steps of a run before that step. `results_of` names
         tools, or other sources, of untrusted data in the inputs. Raises
-        `InvalidWorkflow`, `UsageError` for wrong inputs, `DatabaseUnavailable`.
+        `InvalidWorkflow`, `UsageError` for wrong inputs, `DatabaseUnavailable`. `others` are the secrets of
+        `from_run`.
         """
         complete = complete_inputs(workflow, inputs or {})
         run = run_id or f"{workflow.name}-{uuid.uuid4().hex[:12]}"
@@ -87,6 +90,7 @@ class Engine:
             recorded=tuple(recorded),
             results_of={*results_of, *known},
         )
+        document = await self._runtime.documents.seal(document, others)
         self._runtime.documents.graph(document["workflow"], compile_workflow)
         await insert_run(
             self._runtime.database,
@@ -115,8 +119,9 @@ class Engine:
     ) -> str:
         """A new run like this one, from the beginning or a step, with other inputs or a newer workflow."""
         document = await self._runtime.documents.read(run)
+        secrets = await self._runtime.documents.secrets(document)
         chosen = workflow or Workflow.model_validate(document["workflow"])
-        given = {**document["inputs"], **(inputs or {})}
+        given = {**secrets.reveal(document["inputs"]), **(inputs or {})}
         known = {name: value for name, value in given.items() if name in chosen.inputs}
         return await self.start(
             chosen,
@@ -125,6 +130,7 @@ class Engine:
             from_run=run,
             from_step=from_step,
             results_of=document.get("results_of", ()),
+            others=secrets,
         )
 
     @answered_in_time
@@ -225,9 +231,14 @@ class Engine:
 
     @answered_in_time
     async def inputs(self, run: str) -> tuple[Workflow, Mapping[str, Any]]:
-        """The workflow and the inputs that a run was started with."""
-        document = await self._runtime.documents.read(run)
-        return Workflow.model_validate(document["workflow"]), document["inputs"]
+        """The workflow and the inputs that a run was started with; marks for secrets of another host."""
+        plan = await self._runtime.documents.shown_plan(run)
+        return plan.graph.workflow, plan.inputs
+
+    @answered_in_time
+    async def secrets(self, run: str) -> SecretInputs:
+        """The secret inputs of a run, and of the run that it belongs to; empty on another host."""
+        return (await self._runtime.documents.shown_plan(run)).secrets
 
     async def wait(self, run: str, timeout: float | None = None) -> RunRecord:
         """Wait until the run is over; after `timeout` seconds its current state."""

@@ -17,7 +17,7 @@ from toolcrib.workflows.engine.attempts import Attempts
 from toolcrib.workflows.engine.checks import check_all
 from toolcrib.workflows.engine.children import Children
 from toolcrib.workflows.engine.database import Database
-from toolcrib.workflows.engine.documents import Plan, info_of
+from toolcrib.workflows.engine.documents import Documents, Plan, info_of
 from toolcrib.workflows.engine.guard import Guard
 from toolcrib.workflows.engine.ownership import stop_lost
 from toolcrib.workflows.engine.runtime import Runtime
@@ -72,6 +72,10 @@ class Execution:
         return self.runtime.database
 
     @property
+    def documents(self) -> Documents:
+        return self.runtime.documents
+
+    @property
     def given_up(self) -> bool:
         """Whether what it started is no longer wanted; else it goes on later, here or in another worker."""
         return self.stopped is None and not self.runtime.closing
@@ -82,14 +86,15 @@ class Execution:
         return bool(self._visit) and "running" in self.states.values()
 
     async def perform(self, visit: Visit) -> Trace:
-        """Run a visit that is not recorded yet."""
+        """Run a visit that is not recorded yet; its trace as it is stored."""
         if self.stopped is not None:
             raise self.stopped
         if self.runtime.closing:
             await asyncio.Future()
         await self.confirm()
         await self._begin()
-        return await self._stoppable(self._perform(visit))
+        trace: Trace = self.plan.secrets.hide(await self._stoppable(self._perform(visit)))
+        return trace
 
     async def check_run(self) -> dict[str, Any]:
         """Whether the checks of the whole workflow hold; part of the last step's record."""
@@ -98,8 +103,8 @@ class Execution:
         try:
             await check_all(self.info.workflow.checks, context, self.walk.values)
         except ToolcribError as error:
-            return {"error": error_of(error), "notes": context.notes}
-        return {"error": None, "notes": context.notes}
+            return dict(self.plan.secrets.hide({"error": error_of(error), "notes": context.notes}))
+        return dict(self.plan.secrets.hide({"error": None, "notes": context.notes}))
 
     async def confirm(self) -> None:
         """After a delay in which another worker may have taken the run, ask before anything happens."""

@@ -10,12 +10,12 @@ from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
 from toolcrib.errors import ToolcribError
 from toolcrib.workflows.engine.dbos_internals import DBOSWorkflowConflictIDError, owner_token
-from toolcrib.workflows.engine.documents import Document
+from toolcrib.workflows.engine.documents import Document, map_item
 from toolcrib.workflows.engine.execution import Execution
 from toolcrib.workflows.engine.runtime import Runtime
 from toolcrib.workflows.engine.serializer import CALLED, RunFailed
 from toolcrib.workflows.trace import Outcome, error_of
-from toolcrib.workflows.walk import MapItem, Visit, WalkEnd
+from toolcrib.workflows.walk import Visit, WalkEnd
 
 NAME = "toolcrib_run"
 MOST_RESTARTS = 1000
@@ -53,9 +53,10 @@ async def run_graph(document: Document) -> dict[str, Any]:
         called = _called(execution)
     finally:
         await asyncio.shield(_close(execution))
+    hide = execution.plan.secrets.hide
     if end.error is not None:
-        raise RunFailed({**end.error, **called})
-    return {"outputs": end.outputs, **called}
+        raise RunFailed({**hide(end.error), **called})
+    return {"outputs": hide(end.outputs), **called}
 
 
 async def start(run: str, document: Document, queue: str | None = None, partition: str | None = None) -> Any:
@@ -70,8 +71,7 @@ async def start(run: str, document: Document, queue: str | None = None, partitio
 async def _open(runtime: Runtime, run: str, document: Document) -> Execution:
     root = document.get("root", run)
     plan = await runtime.documents.plan(root, None if "item" in document else document)
-    item = MapItem(**document["item"]) if "item" in document else None
-    walk, _ = plan.walk(item)
+    walk, _ = plan.walk(map_item(document, plan.secrets))
     execution = Execution(
         runtime,
         run=run,
@@ -100,7 +100,8 @@ async def _walk(execution: Execution) -> WalkEnd:
 async def _record(execution: Execution, visit: Visit) -> dict[str, Any]:
     """The trace of a visit: what was recorded, or else what happens now."""
     try:
-        return dict(await DBOS.run_step_async({"name": visit.step}, execution.perform, visit))
+        recorded = await DBOS.run_step_async({"name": visit.step}, execution.perform, visit)
+        return dict(execution.plan.secrets.reveal(recorded))
     except Exception as error:
         # A visit never fails like this: its failures are part of its trace.
         raise RunFailed({**error_of(error), "node": visit.node}) from error

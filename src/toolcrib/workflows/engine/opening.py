@@ -29,6 +29,7 @@ from toolcrib.workflows.engine.watcher import Watcher
 from toolcrib.workflows.engine.worker_slots import Slot, take_slot
 from toolcrib.workflows.engine.workers import Workers
 from toolcrib.workflows.ports import RunServices
+from toolcrib.workflows.secret_inputs import NO_KEY, RunKey
 
 logger = logging.getLogger(__name__)
 ENGINE_VERSION = "1"
@@ -66,11 +67,15 @@ async def open_engine(
     options: EngineOptions | None = None,
     clock: Clock | None = None,
     on_change: OnChange = lambda run, step: None,
+    key: RunKey = NO_KEY,
 ) -> AsyncIterator[Engine]:
-    """The engine of a home folder; `url` is a PostgreSQL database instead of SQLite in the folder."""
+    """The engine of a home folder; `url` is a PostgreSQL database instead of SQLite in the folder.
+
+    `key` is that of the secret inputs; workers need the same one to take over each other's runs.
+    """
     options, clock = options or EngineOptions(), clock or SystemClock()
     database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}", synchronous=options.synchronous)
-    runtime = Runtime.over(database, clock, services, on_change)
+    runtime = Runtime.over(database, clock, services, on_change, key)
     runtime.stale_after = options.lease / 3
     async with _closing(database, folder) as slot:
         await database.prepare()

@@ -13,15 +13,16 @@ import sqlalchemy as sa
 from toolcrib.errors import NotFound
 from toolcrib.schema.workflows import RunState, StepState
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
-from toolcrib.workflows.engine.documents import Plan
+from toolcrib.workflows.engine.documents import Plan, map_item
 from toolcrib.workflows.engine.outcomes import FinalOutcome, error_in, of_family, output, status
 from toolcrib.workflows.engine.runtime import Runtime
 from toolcrib.workflows.engine.tables import runs
 from toolcrib.workflows.engine.waits import Wait, WaitKey, moment, questions_of
 from toolcrib.workflows.records import OpenQuestion, RunRecord, StepRecord
 from toolcrib.workflows.run_ids import path_in
-from toolcrib.workflows.trace import Outcome, masked
-from toolcrib.workflows.walk import MapItem, Visit
+from toolcrib.workflows.secret_inputs import without_marks
+from toolcrib.workflows.trace import Outcome
+from toolcrib.workflows.walk import Visit
 
 steps = SystemSchema.operation_outputs
 MOST_RUNS = 500
@@ -48,7 +49,8 @@ class _Recorded:
 
     run: str
     path: str
-    item: MapItem | None
+    item: Mapping[str, Any] | None
+    """As it is stored."""
     traces: Mapping[str, Mapping[str, Any]]
     over: RunState | None
 
@@ -91,7 +93,7 @@ class RunReader:
         """The traces of the steps of a run before this one, in their order."""
         plan = await self._runtime.documents.plan(run)
         own = await self._runtime.database.run(lambda connection: _traces(connection, run))
-        recorded = [*plan.recorded, *own.values()]
+        recorded = [*plan.recorded, *plan.secrets.reveal(list(own.values()))]
         names = [trace["step"] for trace in recorded]
         first = step.partition("/")[0].partition("[")[0]
         walk, _ = plan.walk()
@@ -105,7 +107,7 @@ class RunReader:
 
     async def steps(self, run: str) -> list[StepRecord]:
         record = await self.run(run)
-        plan = await self._runtime.documents.plan(run)
+        plan = await self._runtime.documents.shown_plan(run)
         parts = await self._runtime.database.run(lambda connection: _parts(connection, run))
         found = [step for part in parts for step in self._steps_of(part, plan, record)]
         return sorted(found, key=_order)
@@ -115,8 +117,9 @@ class RunReader:
         reused = {trace["step"]: trace for trace in plan.recorded} if part.item is None else {}
         found = [_step(trace, part.path, plan, reused=True) for trace in reused.values()]
         found += [_step(trace, part.path, plan) for trace in part.traces.values()]
-        walk, _ = plan.walk(part.item)
-        walk.take_over({step: Outcome.of(trace) for step, trace in part.traces.items()})
+        walk, _ = plan.walk(map_item({"item": part.item}, plan.secrets))
+        recorded = plan.secrets.reveal(part.traces)
+        walk.take_over({step: Outcome.of(trace) for step, trace in recorded.items()})
         visit = walk.next()
         if isinstance(visit, Visit) and record.state != "queued" and part.over != "finished":
             kind = plan.graph.nodes[visit.node].node.type
@@ -167,8 +170,8 @@ def _record(row: Any, waits: list[Wait]) -> RunRecord:
         state=state,
         created=datetime.fromtimestamp(row.created, UTC),
         ended=datetime.fromtimestamp(row.completed_at / 1000, UTC) if row.completed_at else None,
-        outputs=json.loads(row.output)["outputs"] if state == "finished" else None,
-        error=error_in(outcome) if state == "failed" else None,
+        outputs=without_marks(json.loads(row.output)["outputs"]) if state == "finished" else None,
+        error=without_marks(error_in(outcome)) if state == "failed" else None,
         parent=row.parent,
         from_run=row.from_run,
         worker=row.executor_id,
@@ -188,7 +191,7 @@ def _state_of(row: Any, waits: list[Wait]) -> RunState:
 
 
 def _question(wait: Wait, root: str) -> OpenQuestion:
-    content = wait.content
+    content = without_marks(wait.content)
     return OpenQuestion(
         run=root,
         step=path_in(wait.key.run, root) + wait.key.step,
@@ -228,15 +231,14 @@ def _parts(connection: sa.Connection, run: str) -> list[_Recorded]:
     for row in connection.execute(query):
         document = json.loads(row.inputs)["args"][0]
         if row.workflow_uuid == run or document.get("root") == run:
-            item = MapItem(**document["item"]) if "item" in document else None
             traces = _traces(connection, row.workflow_uuid)
-            path = document.get("path", "")
+            path, item = document.get("path", ""), document.get("item")
             parts.append(_Recorded(row.workflow_uuid, path, item, traces, _FINAL.get(row.status)))
     return parts
 
 
 def _step(trace: Mapping[str, Any], path: str, plan: Plan, *, reused: bool = False) -> StepRecord:
-    shown: Mapping[str, Any] = masked({**trace, "step": path + trace["step"]}, plan.secrets)
+    shown: Mapping[str, Any] = plan.secrets.shown({**trace, "step": path + trace["step"]})
     return StepRecord(
         step=shown["step"],
         node=shown["node"],

@@ -15,6 +15,7 @@ from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.documents import Documents
 from toolcrib.workflows.engine.waits import Waits
 from toolcrib.workflows.ports import RunServices
+from toolcrib.workflows.secret_inputs import NO_KEY, RunKey
 
 T = TypeVar("T")
 OnChange = Callable[[str, str | None], None]
@@ -37,7 +38,14 @@ class Runtime:
     """Seconds after which a worker makes sure that a run is still its own before it begins a step."""
 
     @classmethod
-    def over(cls, database: Database, clock: Clock, services: RunServices, on_change: OnChange) -> Runtime:
+    def over(
+        cls,
+        database: Database,
+        clock: Clock,
+        services: RunServices,
+        on_change: OnChange,
+        key: RunKey = NO_KEY,
+    ) -> Runtime:
         return cls(
             database=database,
             clock=clock,
@@ -45,7 +53,7 @@ class Runtime:
             on_change=on_change,
             waits=Waits(database, clock),
             controls=Controls(database),
-            documents=Documents(database),
+            documents=Documents(database, key),
         )
 
 

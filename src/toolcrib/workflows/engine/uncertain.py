@@ -25,7 +25,8 @@ async def ask_again(execution: ActiveRun, visit: Visit, tools: list[str], reason
     }
     seconds = execution.info.workflow.options.question_deadline
     key = WaitKey(execution.run, visit.step, NUMBER)
-    wait = await execution.waits.open(key, execution.root, "uncertain", content, seconds)
+    stored = execution.plan.secrets.hide(content)
+    wait = await execution.waits.open(key, execution.root, "uncertain", stored, seconds)
     try:
         answer = await execution.waits.answer_of(wait)
     except TimeoutError:

@@ -18,6 +18,7 @@ from toolcrib.workflows.engine.runtime import OnChange, Runtime
 from toolcrib.workflows.engine.serializer import JsonSerializer
 from toolcrib.workflows.ports import RunServices
 from toolcrib.workflows.records import FINAL
+from toolcrib.workflows.secret_inputs import NO_KEY, RunKey
 
 
 class Viewer(Engine):
@@ -43,12 +44,13 @@ async def open_viewer(
     url: str | None = None,
     clock: Clock | None = None,
     on_change: OnChange = lambda run, step: None,
+    key: RunKey = NO_KEY,
 ) -> AsyncIterator[Engine]:
     """The runs of a home folder, or of a PostgreSQL database."""
     database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}")
     # Services are for workers.
     runtime = Runtime.over(
-        database, clock or SystemClock(), cast("RunServices", cast("Any", None)), on_change
+        database, clock or SystemClock(), cast("RunServices", cast("Any", None)), on_change, key
     )
     try:
         await database.prepare()

@@ -161,7 +161,8 @@ class VisitContext:
         """A durable wait; the state of the visit is `waiting` inside the block."""
         self._waits += 1
         key = WaitKey(self._execution.run, self._short_step, self._waits)
-        wait = await self._execution.waits.open(key, self.run, kind, content, seconds)
+        stored = self._execution.plan.secrets.hide(content)
+        wait = await self._execution.waits.open(key, self.run, kind, stored, seconds)
         with self.waiting(), self._execution.state(self._short_step, "waiting"):
             yield wait
 
