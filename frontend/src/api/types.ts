@@ -1537,7 +1537,7 @@ export interface Parameter {
   required?: boolean;
   default?: unknown;
   choices?: unknown[];
-  /** Masked in traces, logs and the page. */
+  /** Stored encrypted; masked in traces, logs and the page. */
   secret?: boolean;
 }
 
