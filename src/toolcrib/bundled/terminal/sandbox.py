@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from toolcrib.bundled.terminal.kernel_rules import landlock_version
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap, mounted, namespaces
+from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap, is_weaker_for_root, mounted, namespaces
 from toolcrib.serverkit.sandbox.guarding import guard, resolved
 from toolcrib.serverkit.sandbox.layout import HIDDEN, Layout, State, grants
 from toolcrib.serverkit.sandbox.socket_filter import socket_filter
@@ -101,7 +101,9 @@ class Sandbox:
             why = "; ".join(f"{kind}: {missing(kind)}" for kind in self._tried())
             return f"none{f' ({why})' if why else ''}: commands can access everything that this user can"
         network = "network access" if self.network else "no network"
-        return f"{self.kind}: only the working folder and a few others can be written to; {network}"
+        weaker = os.getuid() == 0 and (self.kind == "landlock" or is_weaker_for_root())
+        root = "; as root, commands can change the modes of system files" if weaker else ""
+        return f"{self.kind}: only the working folder and a few others can be written to; {network}{root}"
 
     def temporary(self, folder: str) -> str | None:
         """What commands of this working folder get as `TMPDIR`; None where there is no sandbox."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from toolcrib.errors import SpawnFailed
 from toolcrib.schema.servers import SandboxPolicy
+from toolcrib.serverkit.sandbox.bubblewrap import is_weaker_for_root
 from toolcrib.servers.installed import server_folder
 from toolcrib.servers.processes.spawning import StartCommand, environment_of, find_program, spawn
 from toolcrib.servers.sandbox.confine import confine
@@ -68,6 +69,8 @@ async def watch(started: Started, report: Callable[[str], None]) -> AsyncIterato
     """Provide the proxy and the limit of processor use while the block runs."""
     if started.policy.processes and needs_group() and started.group is None:
         report("[sandbox] sandbox.processes has no effect: root needs a control group, which cannot be made.")
+    if is_weaker_for_root():
+        report("[sandbox] Toolcrib runs as root here, and the server could change the modes of devices.")
     async with AsyncExitStack() as stack:
         if started.channel is not None:
             hosts = HostList(started.policy.hosts)
