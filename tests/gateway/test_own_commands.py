@@ -89,6 +89,23 @@ async def test_a_command_is_refused_and_others_are_served(
     assert (before, meanwhile) == (200, 200)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
+@pytest.mark.parametrize("arguments", ["0", "0 'hidden in a message'"])
+async def test_a_command_of_another_host_is_refused_too(
+    crib: Crib, tmp_path: Path, kind: Kind, arguments: str
+) -> None:
+    project, second = tmp_path / "project", Crib(tmp_path / "second")
+    project.mkdir()
+    (project / "visit.py").write_text(VISIT)
+    crib.setting(terminal={"enabled": True, "folder": str(project), "sandbox": available(kind)})
+    async with crib.open() as host, second.open() as other, serve_http(other) as (url, _):
+        command = f"{sys.executable} visit.py {url} {arguments}"
+        await host.call("terminal__run_command", {"command": command})
+        assert await asyncio.to_thread(visit, url) == 200
+
+    assert (project / "said").read_text() in REFUSALS
+
+
 async def test_a_terminal_in_a_process_of_its_own_is_refused_too(crib: Crib, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -138,7 +138,7 @@ def describe(proposal: Proposal) -> list[str]:
 def sandbox_shown(sandbox: Any) -> str:
     """The sandbox of an entry: its settings, or what the default one is."""
     if sandbox is True:
-        return "on: only its own files, what its arguments name, and the network"
+        return "on: only its own files, what its arguments name, and other machines"
     return revealed(json.dumps(sandbox, ensure_ascii=False))
 
 

@@ -73,13 +73,18 @@ class _Memory(Section):
     limit: float = number(ServerEntry.memory_limit)
 
 
+OPEN_NETWORK = "open"
+
+
 class _Sandbox(Section):
     """`sandbox` of an entry; see docs/sandbox.md."""
 
     readable: tuple[str, ...] = texts()
     writable: tuple[str, ...] = texts()
     arguments: bool = flag(True)
-    network: bool | tuple[str, ...] | None = either(bool, flag(True), texts())
+    network: bool | str | tuple[str, ...] | None = either(
+        bool, flag(True), either(str, choice(OPEN_NETWORK), texts())
+    )
     unix_sockets: bool = flag(False)
     memory: float = number(SandboxPolicy.memory)
     processes: float = number(SandboxPolicy.processes, least=1)
@@ -93,6 +98,7 @@ class _Sandbox(Section):
             arguments=self.arguments,
             network=self.network is not False and self.network != (),
             hosts=_once(hosts),
+            shares_network=self.network == OPEN_NETWORK,
             unix_sockets=self.unix_sockets,
             memory=int(self.memory),
             processes=int(self.processes),

@@ -318,13 +318,10 @@ class Host:
         return changed
 
     def is_own_program(self, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
-        """Whether a connection between these addresses comes from a command or a sandboxed server."""
-        above = self.toolset.workspace.keepers | self.servers.sandboxed()
-        if not above:
-            return False
-        from toolcrib.servers.processes.origin import comes_from
+        """Whether a connection comes from a command or a sandboxed server, of this host or another."""
+        from toolcrib.servers.processes.origin import comes_from_sandbox
 
-        return comes_from(above, ours, theirs)
+        return comes_from_sandbox(self.toolset.workspace.keepers | self.servers.sandboxed(), ours, theirs)
 
     def log_lines(self, server: str, count: int = 100) -> list[str]:
         """The last lines a server wrote to stderr, oldest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.schema.servers import SandboxPolicy
+from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 
 
 def sandbox_text(policy: SandboxPolicy | None) -> list[str]:
@@ -25,6 +25,11 @@ def sandbox_text(policy: SandboxPolicy | None) -> list[str]:
 
 
 def _network(policy: SandboxPolicy) -> str:
-    if policy.hosts:
+    if policy.shares_network:
+        return "uses the network of this machine, with every service on it (databases, other programs)"
+    if not policy.network:
+        return "has no network"
+    if not policy.reaches_others:
         return f"reaches only {', '.join(policy.hosts)}"
-    return "uses the network" if policy.network else "has no network"
+    named = [host for host in policy.hosts if host != OTHER_MACHINES]
+    return "reaches other machines, and of this one " + (", ".join(named) or "nothing")

@@ -47,6 +47,9 @@ class RestartPolicy:
     enabled: bool = True
 
 
+OTHER_MACHINES = "*:*"
+
+
 @dataclass(frozen=True, kw_only=True)
 class SandboxPolicy:
     """What a server in a sandbox may reach, besides the system's programs and its own folders."""
@@ -58,8 +61,17 @@ class SandboxPolicy:
     arguments: bool = True
     """It may change the files and folders that its arguments name."""
     network: bool = True
+    """By default it reaches other machines, but no service of this one."""
     hosts: tuple[str, ...] = ()
-    """If any, it reaches only these, through a proxy: `api.example.com`, `*.example.com`, `HOST:PORT`."""
+    """If any, it reaches only these: `api.example.com`, `*.example.com`, `HOST:PORT`, `*:*` (any other)."""
+    shares_network: bool = False
+    """It uses the network of this machine, with its local services, and can be reached."""
+
+    @property
+    def reaches_others(self) -> bool:
+        """Whether it reaches every other machine."""
+        return self.network and (not self.hosts or OTHER_MACHINES in self.hosts)
+
     unix_sockets: bool = False
     """It may open Unix sockets, such as the one of Docker; those in its folders are then reachable."""
     memory: int = 0

@@ -29,7 +29,7 @@ def wanted(kind: str = "bubblewrap") -> str:
     return LOADED.format(probe=str(PROBE), wanted=tried + walked)
 
 
-@pytest.mark.parametrize("network", [True, False, ["127.0.0.1:1"]])
+@pytest.mark.parametrize("network", [True, False, "open", ["127.0.0.1:1"]])
 async def test_a_sandboxed_server_changes_nothing_of_the_machine(tmp_path: Path, network: object) -> None:
     name = socket.gethostname()
     sandbox = {"readable": [str(PROBE)], "network": network}

@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
         if len(self._opened) > self._load.max_connections:
             self._refuse(503, "Too many connections are open; try again later.")
         elif place and self._refuses(place, transport.get_extra_info("peername")):
-            self._refuse(403, "Commands run by this host's own terminal cannot use the gateway.")
+            self._refuse(403, "Commands of a terminal and sandboxed servers cannot use the gateway.")
         else:
             self._deadline.set(self._load.limits.request_timeout, self._time_out)
 

@@ -57,10 +57,30 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 """The middle of an address with an IPv4 address as its last 32 bits (RFC 5214)."""
 
 
+def is_closed(address: str | IPAddress) -> bool:
+    """Whether an address leads to this machine or what only this machine should reach, whatever its own
+    addresses are: loopback, link-local with the metadata services of clouds, multicast."""
+    found = ipaddress.ip_address(address)
+    found = getattr(found, "ipv4_mapped", None) or found
+    return any(found in network for network in _CLOSED)
+
+
 def _networks(*texts: str) -> tuple[IPNetwork, ...]:
     return tuple(ipaddress.ip_network(text) for text in texts)
 
 
+_CLOSED = _networks(
+    *(
+        *_LOOPBACK,
+        *_METADATA,
+        "0.0.0.0/8",
+        "169.254.0.0/16",
+        "192.0.0.0/24",
+        "224.0.0.0/4",
+        "255.255.255.255/32",
+    ),
+    *("::/96", "fe80::/10", "fec0::/10", "ff00::/8", "64:ff9b:1::/48"),
+)
 _KINDS: tuple[tuple[AddressKind, tuple[IPNetwork, ...]], ...] = (
     ("loopback", _networks(*_LOOPBACK)),
     ("reserved", _networks(*_METADATA, *_RESERVED)),

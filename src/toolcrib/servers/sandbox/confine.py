@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -13,10 +15,15 @@ from pathlib import Path
 
 from toolcrib.errors import SpawnFailed
 from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap, mounted, namespaces, readable
+from toolcrib.serverkit.sandbox.guarding import resolved
 from toolcrib.serverkit.sandbox.layout import Layout
-from toolcrib.serverkit.sandbox.socket_filter import socket_filter
+from toolcrib.serverkit.sandbox.socket_filter import connect_filter, socket_filter
 from toolcrib.servers.sandbox.launch import Launch
 
+NAMES_FILE = "/etc/resolv.conf"
+LONGEST_NAMES_FILE = 4096
+_SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
+"""The number of the call by which a program sets a filter."""
 ENTRANCE = Path(__file__).with_name("entrance.py")
 MEGABYTE = 1024 * 1024
 
@@ -30,7 +37,7 @@ class Confined:
     descriptors: tuple[int, ...]
     """Inherited by the process; closed when the block is left."""
     channel: socket.socket | None
-    """Receives the listening socket of the proxy, if the server reaches only some hosts."""
+    """Receives the listening socket of the proxy, if the server has a network of its own."""
 
 
 @contextmanager
@@ -38,15 +45,19 @@ def confine(launch: Launch, layout: Layout) -> Iterator[Confined]:
     """The command and descriptors to start with; raises `SpawnFailed` if no sandbox is possible here."""
     _require()
     policy = launch.policy
-    limited = bool(policy.hosts)
+    separate = policy.network and not policy.shares_network
     inherited: list[int] = []
-    ours, theirs = socket.socketpair() if limited else (None, None)
+    ours, theirs = socket.socketpair() if separate else (None, None)
     try:
-        words = [*namespaces(network=policy.network and not limited), *mounted(layout)]
+        relayed = separate and policy.reaches_others and can_relay()
+        words = [*namespaces(network=policy.shares_network), *mounted(layout)]
         refused = socket_filter(unix_sockets=policy.unix_sockets, network=True)
         if refused:
             inherited.append(readable(refused))
             words += ["--seccomp", str(inherited[-1])]
+        if relayed and resolved(NAMES_FILE).is_file():
+            inherited.append(readable(_nameserver_inside()))
+            words += ["--ro-bind-data", str(inherited[-1]), str(resolved(NAMES_FILE))]
         if theirs is not None:
             inherited.append(theirs.fileno())
         words += ["--chdir", str(launch.folder), "--", sys.executable, "-I", "-S", str(ENTRANCE)]
@@ -76,10 +87,25 @@ def _orders(launch: Launch, channel: socket.socket | None) -> str:
         {
             "channel": None if channel is None else channel.fileno(),
             "local": any(map(_is_local, policy.hosts)),
+            "filter": connect_filter().hex() if policy.reaches_others and can_relay() else "",
+            "seccomp": _SECCOMP.get(platform.machine(), 0),
             "data": policy.memory * MEGABYTE,
             "processes": policy.processes,
         }
     )
+
+
+def can_relay() -> bool:
+    """Whether this is a machine that we know, with Linux 5.6; musl wants answers from port 53 itself."""
+    version = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+    return version >= (5, 6) and platform.machine() in _SECCOMP and platform.libc_ver()[0] == "glibc"
+
+
+def _nameserver_inside() -> bytes:
+    """The file that names the machine's nameservers, with the one of the sandbox instead."""
+    lines = resolved(NAMES_FILE).read_text("utf-8", "replace").splitlines()
+    kept = [line for line in lines if line.startswith(("search", "domain", "options"))]
+    return "\n".join(["nameserver 127.0.0.1", *kept, ""]).encode()[:LONGEST_NAMES_FILE]
 
 
 def _is_local(host: str) -> bool:

@@ -22,10 +22,10 @@ def claimed(port: int) -> Iterator[None]:
 
 def is_own(address: str, port: int) -> bool:
     """Whether this leads to our gateway."""
-    return _open[port] > 0 and _is_here(address)
+    return _open[port] > 0 and is_here(address)
 
 
-def _is_here(address: str) -> bool:
+def is_here(address: str) -> bool:
     """Whether an address is one of this machine: only to such a one can a socket be bound."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.errors import SpawnFailed
-from toolcrib.schema.servers import SandboxPolicy
+from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 from toolcrib.serverkit.sandbox.bubblewrap import is_weaker_for_root
 from toolcrib.servers.installed import server_folder
 from toolcrib.servers.processes.spawning import StartCommand, environment_of, find_program, spawn
@@ -73,7 +73,7 @@ async def watch(started: Started, report: Callable[[str], None]) -> AsyncIterato
         report("[sandbox] Toolcrib runs as root here, and the server could change the modes of devices.")
     async with AsyncExitStack() as stack:
         if started.channel is not None:
-            hosts = HostList(started.policy.hosts)
+            hosts = HostList(started.policy.hosts or (OTHER_MACHINES,))
             await stack.enter_async_context(
                 serve(started.channel, hosts, lambda line: report(f"[sandbox] {line}"))
             )
