@@ -89,6 +89,7 @@ class _Sandbox(Section):
     memory: float = number(SandboxPolicy.memory)
     processes: float = number(SandboxPolicy.processes, least=1)
     cpu: float = number(SandboxPolicy.cpu, most=6400)
+    disk: float = number(SandboxPolicy.disk)
 
     def policy(self) -> SandboxPolicy:
         hosts = self.network if isinstance(self.network, tuple) else ()
@@ -103,6 +104,7 @@ class _Sandbox(Section):
             memory=int(self.memory),
             processes=int(self.processes),
             cpu=int(self.cpu),
+            disk=int(self.disk),
         )
 
 

@@ -23,6 +23,7 @@ TERMINAL = "toolcrib.bundled.terminal"
 LARGEST_RESULT = 8 * 1024 * 1024
 MOST_CODE = 100_000
 MOST_MEMORY = 1024 * 1024 * 1024
+MOST_DISK = 1024 * 1024 * 1024
 DEFAULT_TIMEOUT = 60.0
 _PROGRAM = """
 import ast, json, sys
@@ -73,7 +74,13 @@ class CodeRunner:
                 "Code cannot run: this system has no sandbox.",
                 hint="Install bubblewrap, or use a kernel with Landlock.",
             )
-        workplace = terminal.Workplace(folder=lambda: folder, sandbox=sandbox, max_memory=MOST_MEMORY)
+        workplace = terminal.Workplace(
+            folder=lambda: folder,
+            sandbox=sandbox,
+            max_memory=MOST_MEMORY,
+            max_disk=MOST_DISK,
+            max_file=MOST_DISK,
+        )
         running = workplace.start([sys.executable, "-I", "-c", _PROGRAM], str(folder))
         try:
             if not await finished(running, timeout):

@@ -14,6 +14,7 @@ def sandbox_text(policy: SandboxPolicy | None) -> list[str]:
         *([f"{policy.memory} MB a process"] if policy.memory else []),
         f"{policy.processes} processes",
         *([f"{policy.cpu} % of a processor"] if policy.cpu else []),
+        *([f"{policy.disk} MB on disk"] if policy.disk else []),
     ]
     return [
         f"changes {', '.join(folders)}",

@@ -79,6 +79,8 @@ class SandboxPolicy:
     processes: int = 256
     cpu: int = 0
     """Percent of one processor for all its processes; 0 for no limit."""
+    disk: int = 2048
+    """Megabytes for its private home and temporary files, and for each file it writes; 0 for no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from tests.bundled.terminal.test_running import ESCAPES, mark, text
 from toolcrib.bundled.terminal.kernel_rules import landlock_version
 from toolcrib.bundled.terminal.sandbox import Kind, Sandbox, missing
 from toolcrib.bundled.terminal.tools import TerminalTools
-from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.bundled.terminal.workplace import Workplace, finished
 from toolcrib.serverkit.context import ToolFailure
 
 
@@ -185,3 +185,17 @@ async def test_files_are_searched_only_where_commands_work(
     for directory in ("..", "/", "/etc", str(outside), "~", "sub/../..", "away", "keys"):
         with pytest.raises(ToolFailure, match="may not be searched"):
             await terminal.find_files("*", directory)
+
+
+async def test_a_command_is_ended_above_its_limit(held: Callable[..., Workplace]) -> None:
+    place = held()
+    place.max_disk = 20 * 1024 * 1024
+    script = "for n in $(seq 75); do head -c 4000000 /dev/zero > $TMPDIR/$n; done; sleep 60"
+
+    running = place.shell(script, None)
+    assert await finished(running, 60)
+    assert "more than 20 MiB on disk" in running.why
+
+    tidying = place.shell("sleep 1; rm $TMPDIR/*; echo tidied", None)
+    assert await finished(tidying, 60)
+    assert "tidied" in tidying.text()

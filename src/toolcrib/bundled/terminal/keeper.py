@@ -139,6 +139,10 @@ def _become(spec: Spec) -> None:
     if _LINUX:
         _libc().prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     os.chdir(spec["cwd"])
+    if spec.get("max_file"):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (spec["max_file"], spec["max_file"]))
     filtered = bytes.fromhex(spec.get("filter", ""))
     if spec.get("within"):
         if spec.get("abstract"):
@@ -162,8 +166,13 @@ def _enter(spec: Spec, filtered: bytes) -> None:
 
 def _kernel_rules() -> Any:
     """The module beside this one, which most commands do not need."""
-    sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-    return __import__("kernel_rules")
+    return _module("kernel_rules", os.curdir)
+
+
+def _module(name: str, folder: str) -> Any:
+    """A module of Toolcrib that imports no other of it; the folder is relative to ours."""
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), folder))  # noqa: PTH100, PTH118, PTH120
+    return __import__(name)
 
 
 def _before(spec: Spec, filtered: bytes) -> list[str]:
@@ -207,7 +216,19 @@ def _broken_limit(spec: Spec) -> str:
         page = os.sysconf("SC_PAGE_SIZE")
         if sum(_resident(pid) for pid in family) * page > spec["max_memory"]:
             return f"it took more than {spec['max_memory'] // 2**20} MiB of memory"
+    if spec.get("max_disk") and _meter(spec).exceeded():
+        return f"its temporary files took more than {spec['max_disk'] // 2**20} MiB on disk"
     return ""
+
+
+_meters: list[Any] = []
+
+
+def _meter(spec: Spec) -> Any:
+    if not _meters:
+        disk = _module("disk", os.path.join(os.pardir, os.pardir, "serverkit", "sandbox"))  # noqa: PTH118
+        _meters.append(disk.DiskMeter(spec["measured"], spec["max_disk"], _descendants, from_now=True))
+    return _meters[0]
 
 
 def _last_process() -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from toolcrib.bundled.terminal.environment import SHELL, environment
 from toolcrib.bundled.terminal.guards import guard
@@ -36,6 +37,10 @@ class Workplace:
     """Names of further environment variables that commands may see."""
     max_processes: int = 500
     max_memory: int = 8 * GIB
+    max_disk: int = 16 * GIB
+    """For the temporary files of its commands."""
+    max_file: int = 0
+    """For each file that a command writes; 0 for no limit. With one, the working folder is temporary too."""
 
     def place(self, cwd: str | None) -> str:
         """The folder to run in; relative ones start at the working folder. Raises `ToolFailure`."""
@@ -91,9 +96,16 @@ class Workplace:
             "cwd": folder,
             "max_processes": self.max_processes,
             "max_memory": self.max_memory,
+            **self._disk_limits(own),
         }
         seen = environment(own, more=self.variables, pty=pty, temporary=self.sandbox.temporary(own))
         return RunningCommand.start(order, seen, pty=pty, feed=feed, errors=errors)
+
+    def _disk_limits(self, folder: str) -> dict[str, Any]:
+        if self.sandbox.kind == "none":
+            return {}
+        measured = [str(self.sandbox.scratch.of(folder)), *([folder] if self.max_file else [])]
+        return {"max_disk": self.max_disk, "max_file": self.max_file, "measured": measured}
 
 
 async def finished(running: RunningCommand, seconds: float) -> bool:

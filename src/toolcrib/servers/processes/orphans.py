@@ -55,6 +55,21 @@ def stat_of(pid: int | str) -> list[bytes] | None:
         return None
 
 
+def descendants(pid: int) -> "set[int]":
+    """The process and all that come from it."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        fields = stat_of(name) if name.isdigit() else None
+        if fields is not None:
+            children.setdefault(int(fields[1]), []).append(int(name))
+    found: set[int] = set()
+    left = [pid]
+    while left:
+        found.add(each := left.pop())
+        left += children.get(each, ())
+    return found
+
+
 def signal_group(group: int, number: int) -> None:
     """Signal the group; a missing group is ignored."""
     try:

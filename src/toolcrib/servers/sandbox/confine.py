@@ -91,6 +91,7 @@ def _orders(launch: Launch, channel: socket.socket | None) -> str:
             "seccomp": _SECCOMP.get(platform.machine(), 0),
             "data": policy.memory * MEGABYTE,
             "processes": policy.processes,
+            "file": policy.disk * MEGABYTE,
         }
     )
 

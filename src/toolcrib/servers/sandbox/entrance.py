@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_LIMITS = {"data": resource.RLIMIT_DATA, "file": resource.RLIMIT_FSIZE, "processes": resource.RLIMIT_NPROC}
 _SET_FILTER, _LISTENER, _WAIT_UNTIL_KILLED = 1, 8, 32
 
 
@@ -23,9 +24,9 @@ def main() -> None:
     environment = dict(os.environ)
     if wanted["channel"] is not None:
         environment |= _connected(wanted)
-    for name, value in (("RLIMIT_DATA", wanted["data"]), ("RLIMIT_NPROC", wanted["processes"])):
-        if value:
-            resource.setrlimit(getattr(resource, name), (value, value))
+    for name in ("data", "file", "processes"):
+        if wanted[name]:
+            resource.setrlimit(_LIMITS[name], (wanted[name], wanted[name]))
     argv = sys.argv[2:]
     try:
         os.execve(argv[0], argv, environment)  # noqa: S606 - the server is the command

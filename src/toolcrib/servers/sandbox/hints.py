@@ -14,19 +14,22 @@ LONGEST_LINE = 16 * 1024
 _SIGNS = re.compile(
     rb"EACCES|EROFS|ENOENT|EPERM|ermission denied|ead-only file system|o such file|ot permitted|ot found"
     rb"|emoryError|ut of memory|annot allocate memory|bad_alloc|esource temporarily unavailable|EAGAIN"
+    rb"|EFBIG|ile too large"
 )
 _PATH = re.compile(r"(?<![\w./~-])/(?:[^\s'\"`:;,()<>\\\[\]{}]+)")
 _NO_MEMORY = re.compile(r"MemoryError|[Oo]ut of memory|annot allocate memory|bad_alloc")
+_TOO_LARGE = re.compile(r"EFBIG|[Ff]ile too large")
 _NO_PROCESS = re.compile(r"(fork|spawn|clone|thread)\S* .{0,80}(EAGAIN|esource temporarily unavailable)")
 
 
 class SandboxHints:
     """Finds each cause once."""
 
-    def __init__(self, layout: Layout, *, memory: int, processes: int) -> None:
+    def __init__(self, layout: Layout, *, memory: int, processes: int, disk: int = 0) -> None:
         self._layout = layout
         self._memory = memory
         self._processes = processes
+        self._disk = disk
         self._given: set[str] = set()
 
     def of(self, output: bytes) -> list[str]:
@@ -44,6 +47,8 @@ class SandboxHints:
                 yield hint
         if self._memory and _NO_MEMORY.search(text):
             yield _hint(f"A process may use {self._memory} MB", "To allow more, raise sandbox.memory")
+        if self._disk and _TOO_LARGE.search(text):
+            yield _hint(f"A file may have {self._disk} MB", "To allow more, raise sandbox.disk")
         if _NO_PROCESS.search(text):
             limit = f"It may have {self._processes} processes"
             yield _hint(limit, "To allow more, raise sandbox.processes")

@@ -13,9 +13,11 @@ from pathlib import Path
 from toolcrib.errors import SpawnFailed
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 from toolcrib.serverkit.sandbox.bubblewrap import is_weaker_for_root
+from toolcrib.serverkit.sandbox.disk import DiskMeter
 from toolcrib.servers.installed import server_folder
+from toolcrib.servers.processes.orphans import descendants
 from toolcrib.servers.processes.spawning import StartCommand, environment_of, find_program, spawn
-from toolcrib.servers.sandbox.confine import confine
+from toolcrib.servers.sandbox.confine import MEGABYTE, confine
 from toolcrib.servers.sandbox.hints import SandboxHints
 from toolcrib.servers.sandbox.launch import Launch
 from toolcrib.servers.sandbox.places import layout_of
@@ -26,6 +28,7 @@ from toolcrib.servers.transport import LinkContext
 
 FOLDER = "sandboxes"
 """Beside the folder of installed servers."""
+DISK_PERIOD = 0.5
 CLEAN_UP_TRIES, CLEAN_UP_PAUSE = 150, 0.04
 
 
@@ -37,6 +40,8 @@ class Started:
     channel: socket.socket | None
     group: Path | None
     """The control group of its processes, if it needs one."""
+    own: Path
+    """Holds its private home and temporary files."""
 
     async def clean_up(self) -> None:
         """Remove its control group; the last processes may take a moment to end."""
@@ -60,13 +65,15 @@ def start_sandboxed(spec: StartCommand, context: LinkContext) -> Started:
         if group is not None:
             remove_group(group)
         raise
-    hints = SandboxHints(layout, memory=policy.memory, processes=policy.processes)
-    return Started(process=process, policy=policy, hints=hints, channel=confined.channel, group=group)
+    hints = SandboxHints(layout, memory=policy.memory, processes=policy.processes, disk=policy.disk)
+    return Started(
+        process=process, policy=policy, hints=hints, channel=confined.channel, group=group, own=launch.own
+    )
 
 
 @asynccontextmanager
 async def watch(started: Started, report: Callable[[str], None]) -> AsyncIterator[None]:
-    """Provide the proxy and the limit of processor use while the block runs."""
+    """Provide the proxy and the limits of processor use and disk space while the block runs."""
     if started.policy.processes and needs_group() and started.group is None:
         report("[sandbox] sandbox.processes has no effect: root needs a control group, which cannot be made.")
     if is_weaker_for_root():
@@ -77,8 +84,33 @@ async def watch(started: Started, report: Callable[[str], None]) -> AsyncIterato
             await stack.enter_async_context(
                 serve(started.channel, hosts, lambda line: report(f"[sandbox] {line}"))
             )
+        if started.policy.disk:
+            await stack.enter_async_context(limited_on_disk(started, report))
         await stack.enter_async_context(throttled(started.process.pid, started.policy.cpu, report))
         yield
+
+
+@asynccontextmanager
+async def limited_on_disk(started: Started, report: Callable[[str], None]) -> AsyncIterator[None]:
+    """Stop the server if its own files take too much space while the block runs."""
+    group, most = started.process.pid, started.policy.disk
+    meter = DiskMeter([str(started.own)], most * MEGABYTE, lambda: descendants(group))
+
+    async def watch_disk() -> None:
+        while not await asyncio.to_thread(meter.exceeded):  # noqa: ASYNC110 - a file system says nothing by itself
+            await asyncio.sleep(DISK_PERIOD)
+        report(
+            f"[sandbox] It was stopped: its private home and /tmp take more than {most} MB. Remove files in "
+            f"{started.own}, or raise sandbox.disk of the server's entry."
+        )
+        started.process.kill()
+
+    task = asyncio.create_task(watch_disk(), name=f"limit of disk space {group}")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _launch(spec: StartCommand, context: LinkContext) -> Launch:
