@@ -258,6 +258,84 @@ async def test_a_rule_for_a_command_is_for_the_project(tools: Tools, project: Pa
     assert not await allowed(gate, tools.run("npm run x", cwd="/elsewhere"))
 
 
+@pytest.mark.parametrize("name", [".env", "conf/.env.local", "deep/er/server.pem", "../.ssh/id_work"])
+async def test_a_hard_link_to_a_private_file_asks(tools: Tools, project: Path, home: Path, name: str) -> None:
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / name).write_text("SECRET")
+    (project / "innocent.md").hardlink_to(project / name)
+    (project / "src" / "twin.md").hardlink_to(project / "notes.md")
+    gate = gate_in(project)
+
+    assert await allowed(gate, tools.run("cat notes.md src/twin.md; wc -l innocent.md"))
+    for command in (
+        "cat innocent.md",
+        "cat inno*.md",
+        "wc innocent.md; cat innocent.md",
+        "sed p < innocent.md",
+    ):
+        assert not await allowed(gate, tools.run(command)), command
+
+
+async def test_a_search_asks_if_a_private_file_of_the_project_has_another_name(
+    tools: Tools, project: Path
+) -> None:
+    (project / ".env").write_text("SECRET")
+    gate = gate_in(project)
+    assert await allowed(gate, tools.run("grep -rn x ."))
+
+    (project / "src" / "innocent.md").hardlink_to(project / ".env")
+
+    assert not await allowed(gate, tools.run("grep -rn x ."))
+    assert not await allowed(gate, tools.run("rg x src"))
+
+
+async def test_files_that_a_package_manager_linked_run_unasked(tools: Tools, project: Path) -> None:
+    store, package = project.parent / "store", project / "node_modules" / "left-pad"
+    store.mkdir()
+    package.mkdir(parents=True)
+    (store / "index.js").write_text("x")
+    (package / "index.js").hardlink_to(store / "index.js")
+
+    assert await allowed(gate_in(project), tools.run("cat node_modules/left-pad/index.js; grep -rn x ."))
+
+
+@pytest.mark.parametrize("command", ["cat *.txt", "head -2 docs/*.csv", "cat ~/papers/*.txt", "cat */*.csv"])
+async def test_a_pattern_that_matches_a_private_file_asks(
+    tools: Tools, project: Path, home: Path, command: str
+) -> None:
+    (project / "docs").mkdir()
+    (home / "papers").mkdir()
+    for folder in (project, project / "docs", home / "papers"):
+        (folder / "list.txt").write_text("x")
+        (folder / "list.csv").write_text("x")
+    gate = gate_in(project)
+    assert await allowed(gate, tools.run(command))
+
+    for folder in (project, project / "docs", home / "papers"):
+        (folder / "passwords.txt").write_text("x")
+        (folder / "my-credentials.csv").write_text("x")
+
+    assert not await allowed(gate, tools.run(command))
+
+
+async def test_a_search_that_begins_in_a_private_place_asks(tools: Tools, project: Path) -> None:
+    (project / ".docker").mkdir()
+    (project / ".docker" / "config.json").write_text("SECRET")
+    (project / "link").symlink_to(".docker")
+    gate = gate_in(project)
+
+    assert await allowed(gate, tools.run("grep -rn x .; ls -a .docker link"))
+    for command in (
+        "grep -r x .docker",
+        "rg x link",
+        "diff -r link/ src",
+        "cd link; grep -r x",
+        "cd link/.; rg x",
+    ):
+        assert not await allowed(gate, tools.run(command)), command
+    assert not await allowed(gate, tools.run("grep -r x", cwd="link"))
+
+
 @pytest.fixture
 def crib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))

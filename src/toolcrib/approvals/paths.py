@@ -34,6 +34,12 @@ class Disk(Protocol):
     def any_linked(self, paths: Sequence[str], folders: Sequence[Path]) -> bool:
         """Whether one of the paths is a hard link to a file of Toolcrib in these folders."""
 
+    def any_private_link(self, paths: Sequence[str], project: str) -> bool:
+        """Whether one of the paths is a hard link to a private file."""
+
+    def has_linked_private(self, folder: str) -> bool:
+        """Whether a private file in this folder has further names."""
+
 
 class LocalDisk:
     def real(self, path: str) -> str | None:
@@ -73,6 +79,16 @@ class LocalDisk:
         linked = {identity for path in paths if (identity := _linked(path))}
         return bool(linked) and not linked.isdisjoint(own_identities(folders))
 
+    def any_private_link(self, paths: Sequence[str], project: str) -> bool:
+        from toolcrib.serverkit.private_links import any_private_link
+
+        return any_private_link(paths, project)
+
+    def has_linked_private(self, folder: str) -> bool:
+        from toolcrib.serverkit.private_links import has_linked_private
+
+        return has_linked_private(folder)
+
 
 def _linked(path: str) -> tuple[int, int] | None:
     try:
@@ -95,6 +111,12 @@ class NoDisk:
         return []
 
     def any_linked(self, paths: Sequence[str], folders: Sequence[Path]) -> bool:
+        return False
+
+    def any_private_link(self, paths: Sequence[str], project: str) -> bool:
+        return False
+
+    def has_linked_private(self, folder: str) -> bool:
         return False
 
 

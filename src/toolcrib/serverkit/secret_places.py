@@ -35,22 +35,61 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 NAMES = _listed("""
-    .env* *.env .dev.vars .netrc _netrc .pgpass .my.cnf .mylogin.cnf .npmrc .pypirc .git-credentials .htpasswd
-    .vault-token .dockercfg .boto .s3cfg .lesshst .credentials .credentials.json .databrickscfg .kaggle .fly
-    .ssh .gnupg .aws .azure .gcloud .kube .oci .snowflake .terraform.d .password-store .secrets .toolcrib
-    .codex .claude* .gemini .mozilla .thunderbird .railway .supabase .subversion .mcp-auth .aider* .continue
-    .qwen .copilot .pulumi .modal.toml .sentryclirc .rclone.conf rclone.conf .ngrok2 .minikube .pki .vnc
-    .yarnrc.yml .bunfig.toml .condarc .curlrc .wgetrc .msmtprc .mbsyncrc .authinfo* .xauthority .iceauthority
-    .rhosts .smbcredentials .viminfo .zhistory .histfile .terraformrc .vault_pass* .mycli.cnf
-    *_history keyrings kwalletd authorized_keys
-    *.pem *.key *.p12 *.pfx *.pkcs12 *.jks *.keystore *.ppk *.kdb *.kdbx *.ovpn *.keychain *.keychain-db
-    secret.json secrets.json secrets.yaml secrets.yml secrets.toml secrets.env
-    .mcp.json mcp.json claude_desktop_config.json credentials.json credentials.toml credentials.db
-    service-account.json application_default_credentials.json auth.json oauth_creds.json token.json
-    *.tfstate *.tfstate.backup *.tfvars *.tfvars.json kubeconfig *.kubeconfig local.settings.json
-    wp-config.php logins.json key3.db key4.db wallet.dat *.p8 *.agekey ssh_host_*_key pgpass.conf
+    .env* *.env .flaskenv .dev.vars* .netrc* _netrc .pgpass* .pg_service.conf .my.cnf .mylogin.cnf
+    .mycli.cnf .npmrc .yarnrc.yml .bunfig.toml .condarc .pypirc* .renviron .pause .meteorsession .clasprc*
+    .sentryclirc .git-credentials* .htpasswd* .htdigest .cvspass .p4tickets .curlrc .wgetrc .cookies .rhosts
+    .smbcredentials .vault-token .vault_pass* .vault-pass* .token .*_token .*-token .*api_key* .*apikey*
+    .password* .passwd* .secret .secrets .credentials .credentials.json .ftpconfig .ftppass .sftp.json
+    .remote-sync.json .dockercfg .dockerconfigjson .boto .s3cfg .passwd-s3fs .gsutil .databrickscfg .dogrc
+    .modal.toml .wakatime.cfg .comet.config .cdsapirc .terraformrc .rclone.conf .ovh.conf .civo.json
+    .vultr-cli.yaml .ssh .gnupg .aws .azure .gcloud .kube .oci .snowflake .snowsql .terraform.d
+    .password-store .toolcrib .aliyun .ibmcloud .bluemix .scw .linode-cli .rancher .tsh .cloudflared .jfrog
+    .pulumi .fly .railway .supabase .kaggle .minikube .ngrok2 .dbt .sfdx .sf .twilio-cli .acme.sh .lego
+    .minisign .signify .ethereum .bitcoin .electrum .monero .lastpass .pki .vnc .putty .openvpn .mozilla
+    .thunderbird .subversion .codex .claude* .gemini .mcp-auth .aider* .continue .qwen .copilot .codeium
+    .muttrc .mutt .fetchmailrc .offlineimaprc .getmail .mailrc .msmtprc .mbsyncrc .isyncrc .authinfo*
+    .xauthority .iceauthority .lesshst .viminfo .zhistory .histfile .bash_sessions .zsh_sessions *_history
+    keyrings kwalletd authorized_keys *.pem *.key *.p12 *.pfx *.pkcs12 *.jks *.jceks *.bks *.keystore *.ppk
+    *.kdb *.kdbx *.psafe3 *.1pux *.opvault *.agilekeychain *.enpassdb *.ovpn *.nmconnection *.keychain
+    *.keychain-db *.p8 *.pk8 *.pvk *.agekey *.asc *.gpg *.pgp *.kbx *.keytab *.jwk *.mobileprovision
+    *.provisionprofile *.publishsettings *.pubxml.user *.secret *.secrets *.token *.wallet *.rdp *.rdg
+    *.remmina *_rsa *_dsa *_ecdsa *_ed25519 ssh_host_*_key secret.json secrets.json secrets.yaml secrets.yml
+    secrets.toml secrets.env .mcp.json mcp.json claude_desktop_config.json credentials.json credentials.toml
+    credentials.db kaggle.json service-account.json application_default_credentials.json auth.json
+    oauth_creds.json token.json acme.json *.tfstate *.tfstate.backup *.tfvars *.tfvars.json *.pkrvars.hcl
+    kubeconfig *.kubeconfig talosconfig local.settings.json wp-config.php logins.json key3.db key4.db
+    wallet.dat rclone.conf pgpass.conf
     """)
 """Names of files and folders that are private wherever they are; a folder includes all that is in it."""
+FILES = tuple(
+    f"*{name}*.{ending}"
+    for name in ("secret", "credential", "password", "passwd", "api_key", "api-key", "apikey")
+    for ending in _listed("json yaml yml toml ini cfg conf properties xml txt csv enc docx xlsx odt ods rtf")
+) + _listed("""
+    *serviceaccount*.json *service-account*.json *service_account*.json *adminsdk*.json *gcp*key*.json
+    *-sa-key.json sa-key*.json *private*key*.json *private*key*.txt *private*key*.der *_key.txt *-key.txt
+    *_token.txt *-token.txt token.txt tokens.txt *access_token*.json *refresh_token*.json *auth_token*.json
+    *mnemonic*.txt *seed-phrase*.txt *seed_phrase*.txt *recovery-codes*.txt *recovery_codes*.txt
+    *backup-codes*.txt *backup_codes*.txt logins.txt logins.csv cookies.txt cookiejar*.txt utc--*
+    passw*rter.* kennw*rter.* contrase*.txt senhas.txt mots?de?passe.* bitwarden*.json bitwarden*.csv
+    lastpass*.csv 1password*.csv vault.yml vault.yaml *_vault.yml *-vault.yml *vault_pass* *vault-pass*
+    *.tfstate.* *.tfvars.* kubeconfig.yaml kubeconfig.yml kubeconfig.json kubeconfig-* k3s.yaml rke2.yaml
+    clouds.yaml secure.yaml *openrc.sh dockerconfig.json sftp.json sftp-config.json ftp-sync.json
+    ftp-simple.json datasources.xml datasources.local.xml webservers.xml sshconfigs.xml winscp.ini
+    sitemanager.xml recentservers.xml ws_ftp.ini wg?.conf wpa_supplicant.conf chap-secrets pap-secrets
+    unattend.xml autounattend.xml http-client.private.env.json http-client.env.json
+    *.postman_environment.json insomnia*.json pip.conf pip.ini settings-security.xml key.properties
+    keystore.properties signing.properties local.properties sentry.properties newrelic.ini newrelic.yml
+    *.env.local *.env.bak *.env.dev *.env.prod *.env.production *.env.staging *.env.old *.env.sw?
+    *.secret.exs local_settings.py config.worktree wp-config.php.* consolehost_history.txt shadow
+    master.passwd profiles.yml
+    """)
+"""Names of files that are private, but that a wildcard is not taken for: `*.txt` matches `passwords.txt`, and
+is an everyday pattern. What it matches on the disk is compared with these."""
+_KEYWORDS = ("secr", "cred", "pass", "api_", "api-", "apik")
+"""A pattern with one of these may stand for such a file."""
+BACKUPS = (".bak", ".old", ".orig", ".save", ".backup", ".copy", ".swp", ".1", "~")
+"""Endings of copies, which are as private as the file."""
 BEGINNINGS = (
     *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "client_secret", "vault_pass", "krb5cc_"),
     *("cookies.sqlite", "login data", "toolcrib.db"),
@@ -70,7 +109,10 @@ PLACES = _listed("""
     .docker/config.json .cargo/credentials .cargo/credentials.toml .gem/credentials
     .bundle/config .gradle/gradle.properties
     .m2/settings*.xml .composer/auth.json .nuget/nuget.config .huggingface/token .cache/huggingface/token
-    .git/config .git/credentials
+    .git/config .git/credentials .git/modules .hg/hgrc .dvc/config.local .wrangler/config
+    .config/solana .config/pypoetry .config/hcloud .config/tea .config/borg .config/keepassxc
+    .config/bitwarden* .config/mutt .config/neomutt .config/aerc .config/scw .config/linode-cli
+    .config/argocd .config/jfrog .config/helm/registry
     library/keychains library/cookies library/application?support library/messages library/mail
     etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d etc/ssh etc/ssl/private
     run/secrets run/credentials
@@ -78,6 +120,10 @@ PLACES = _listed("""
     proc/*/fdinfo proc/*/map_files proc/*/smaps proc/self proc/thread-self proc/kcore
     """)
 """Several parts in this order, private wherever they are."""
+PROJECT_PLACES = _listed(
+    "*.git/config sites/*/settings.php app/etc/env.php config/secrets secrets/*.txt secrets/*.env"
+)
+"""The same in projects, where a wildcard is not taken for them."""
 TOP = {
     "dev": ("null",),
     "proc": _listed("cpuinfo meminfo version loadavg uptime stat filesystems devices partitions vmstat sys"),
@@ -91,9 +137,14 @@ LONGEST_NAME = 255
 """No file system has longer ones."""
 
 _NAMES = tuple(map(part, NAMES))
-_PLAIN_NAME = re.compile("|".join(map(translate, (*NAMES, *(f"{beginning}*" for beginning in BEGINNINGS)))))
+_PLAIN_NAME = re.compile(
+    "|".join(map(translate, (*NAMES, *FILES, *(f"{beginning}*" for beginning in BEGINNINGS))))
+)
+_FILES = tuple(map(part, FILES))
 _BEGINNINGS = tuple(map(part, BEGINNINGS))
 _PLACES = tuple(tuple(map(part, place.split("/"))) for place in PLACES)
+_PROJECT_PLACES = tuple(tuple(map(part, place.split("/"))) for place in PROJECT_PLACES)
+_HIDDEN_PLACES = tuple(place for place in _PLACES if place[0][0] == ".")
 _TOP = tuple((part(name), tuple(map(part, harmless))) for name, harmless in TOP.items())
 _SAMPLES = tuple(map(part, SAMPLES))
 
@@ -125,6 +176,24 @@ def is_secret(
 def is_secret_path(path: str, below: int = 0) -> bool:
     """The same for the absolute path of a file."""
     return is_secret([tuple(name) for name in path.split("/") if name], root="first", below=below)
+
+
+def holds_secret(parts: Sequence[Part]) -> bool:
+    """Whether a folder is the upper part of a private place, as `.git` is of `.git/config`.
+
+    A search through a folder above leaves such a folder out by its name; a search that begins in it does not.
+    """
+    folder = [_folded(segment) for segment in parts]
+    return any(
+        could_match(folder[-size], place[0]) and _leads_to(folder[-size:], place[:size], hidden=False)
+        for place in (*_HIDDEN_PLACES, *_PROJECT_PLACES)
+        for size in range(1, min(len(place), len(folder) + 1))
+    )
+
+
+def holds_secret_path(path: str) -> bool:
+    """The same for the absolute path of a folder."""
+    return holds_secret([tuple(name) for name in path.split("/") if name])
 
 
 def _folded(segment: Part) -> Part:
@@ -170,12 +239,24 @@ def _is_secret_name(segment: Part, hidden: bool) -> bool:
     if segment in _SAMPLES:
         return False
     if _is_plain(segment):
-        return _PLAIN_NAME.match("".join(map(str, segment))) is not None
+        return _is_plain_secret("".join(map(str, segment)))
     return (
         len(segment) > LONGEST_NAME
         or any(could_match(segment, name, hidden=hidden) for name in _NAMES)
         or any(_begins(segment, beginning) for beginning in _BEGINNINGS)
+        or (_has_keyword(segment) and any(could_match(segment, name, hidden=hidden) for name in _FILES))
     )
+
+
+def _is_plain_secret(name: str) -> bool:
+    """Whether a name, or that of which it is a copy, is on the list."""
+    copied = next((name[: -len(ending)] for ending in BACKUPS if name.endswith(ending)), name)
+    return any(_PLAIN_NAME.match(each) for each in {name, copied})
+
+
+def _has_keyword(segment: Part) -> bool:
+    text = "".join(sign if isinstance(sign, str) else "*" for sign in segment)
+    return any(word in text for word in _KEYWORDS)
 
 
 _SOLID = 3
@@ -202,10 +283,11 @@ def _begins(segment: Part, beginning: Part) -> bool:
 
 @lru_cache(maxsize=1024)
 def _places_at(segment: Part) -> Sequence[Sequence[Part]]:
-    """The places that may begin with this part; none of them begins with a wildcard."""
+    """The places that may begin with this part; none of the first list begins with a wildcard."""
     if not _is_plain(segment):
         return _PLACES
-    return [place for place in _PLACES if place[0] == segment]
+    in_project = [place for place in _PROJECT_PLACES if could_match(segment, place[0])]
+    return [*(place for place in _PLACES if place[0] == segment), *in_project]
 
 
 def _is_plain(segment: Part) -> bool:

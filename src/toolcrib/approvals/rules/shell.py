@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from glob import escape, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.approvals.facts import Facts, shell_argument
 from toolcrib.approvals.own_files import own_file_in
-from toolcrib.approvals.paths import at_home, lies_in
+from toolcrib.approvals.paths import Disk, at_home, lies_in
 from toolcrib.approvals.patterns import MOST_ENTRIES
 from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
@@ -74,20 +74,27 @@ def _doubt(verdict: Verdict, facts: Facts) -> str:
 def _private(routes: Iterable[str], verdict: Verdict, facts: Facts) -> Iterator[str]:
     if facts.disk is None:
         return
-    left, names, trees = MOST_ENTRIES, frozenset(verdict.names), frozenset(verdict.trees)
+    left, contents, trees = MOST_ENTRIES, frozenset(verdict.paths), frozenset(verdict.trees)
     for route in routes:
         pattern = _absolute(route, facts.project)
         if not pattern.startswith("/"):
             continue
-        found, shown, tree = facts.disk.matching(pattern), route not in names, route in trees
+        tree = route in trees
+        found, shown = facts.disk.matching(pattern), tree or route in contents
         left -= len(found or ())
         if (
             found is None
             or left < 0
-            or (shown and facts.disk.any_linked(found, facts.protected))
+            or (shown and _is_linked(found, facts, facts.disk))
+            or (tree and any(map(facts.disk.has_linked_private, (*found, facts.project))))
             or any(_is_private(path, facts, shown=shown, tree=tree) for path in found)
         ):
             yield route
+
+
+def _is_linked(paths: Sequence[str], facts: Facts, disk: Disk) -> bool:
+    """Whether one of these is a hard link to a private file or to one of Toolcrib's own."""
+    return disk.any_linked(paths, facts.protected) or disk.any_private_link(paths, facts.project)
 
 
 def _absolute(route: str, project: str) -> str:
@@ -97,7 +104,7 @@ def _absolute(route: str, project: str) -> str:
 
 
 def _is_private(path: str, facts: Facts, *, shown: bool, tree: bool) -> bool:
-    from toolcrib.serverkit.secret_places import is_secret_path
+    from toolcrib.serverkit.secret_places import holds_secret_path, is_secret_path
 
     place = os.path.normpath(path)
     if facts.disk is None or (place.startswith(_NO_FILES) and ".." not in path.split("/")):
@@ -107,6 +114,10 @@ def _is_private(path: str, facts: Facts, *, shown: bool, tree: bool) -> bool:
         return True
     if shown and _is_closed(real, project or facts.project, tree=tree):
         return True
+    inside = bool(facts.project) and lies_in(place, facts.project)
+    depth = len(Path(facts.project).parts) - 1 if inside else 0
+    if (shown and is_secret_path(place, below=depth)) or (tree and holds_secret_path(real)):
+        return True  # what a pattern matches, and where a link leads
     return real != place and is_secret_path(real)
 
 

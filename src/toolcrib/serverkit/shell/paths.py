@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Literal
 
 from toolcrib.serverkit.open_places import is_home, is_open_at_home, is_open_in_root
-from toolcrib.serverkit.secret_places import Part, Wild, could_match, is_secret, part
+from toolcrib.serverkit.secret_places import Part, Wild, could_match, holds_secret, is_secret, part
 from toolcrib.serverkit.shell.words import NotUnderstood, Sign, StartFolder, Word, plain
 
 Anchor = Literal["/", "~", ".", "?"]
@@ -54,7 +54,9 @@ class ShellPath:
 
     @property
     def tree_secret(self) -> bool:
-        """Private data could lie in it or below, other than in the project itself."""
+        """Private data could lie in it or below, where a search from above would not leave it out."""
+        if holds_secret((*self.project, *self.parts) if self.anchor == "." else self.parts):
+            return True
         if self.anchor == "/":
             return self.secret or not self.parts or self.parts[0] not in _OPEN_TREES
         if self.anchor == "." and is_home(self.project) and not self.parts:
