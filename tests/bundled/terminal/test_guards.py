@@ -82,6 +82,65 @@ async def test_a_search_does_not_follow_links_out_of_the_project(
     assert SECRET not in shown
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["find . -name '*.py' -print0 | xargs -0 cat", "find -P . \\( -iname '*.py' \\) -print0 | xargs -0 cat"],
+)
+async def test_find_gives_no_private_file_to_another_program(
+    command: str, private: Path, workplace: Callable[..., Workplace]
+) -> None:
+    for name in (".env.py", ".ssh/keys.py", "deep/.Aws/x.py", "Id_Rsa.py", ".git/hooks/x.py"):
+        (private / name).parent.mkdir(parents=True, exist_ok=True)
+        (private / name).write_text(f"open {SECRET}\n")
+    assert judge(command, "", str(private)).kind == "harmless"
+
+    shown = text(await TerminalTools(workplace()).run_command(command))
+
+    assert "open" in shown
+    assert SECRET not in shown
+
+
+async def test_a_search_leaves_private_files_out_in_any_case(
+    private: Path, workplace: Callable[..., Workplace]
+) -> None:
+    for name in ("SERVER.PEM", "Secrets.JSON", "Deep/.SSH/id", "k8s/db-Secret.yaml", "Passwords.txt"):
+        (private / name).parent.mkdir(parents=True, exist_ok=True)
+        (private / name).write_text(f"open {SECRET}\n")
+
+    shown = text(
+        await TerminalTools(workplace()).run_command("grep -r open .; diff -rN src Deep; diff -rN src k8s")
+    )
+
+    assert "open" in shown
+    assert SECRET not in shown
+
+
+def test_sed_runs_in_its_sandbox(folder: Path) -> None:
+    """Should a script ever be misjudged, sed itself refuses it."""
+    (folder / "a").write_text("x\n")
+    command = guard("sed p a", "", str(folder)).replace("sed p a", "sed '1e touch caught' a")
+
+    told = subprocess.run([SHELL, "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+
+    assert "sandbox" in told.stderr
+    assert not (folder / "caught").exists()
+
+
+async def test_processes_are_listed_without_their_arguments(
+    folder: Path, workplace: Callable[..., Workplace]
+) -> None:
+    command = "ps aux --sort=pid"
+    assert judge(command).kind == "harmless"
+    with subprocess.Popen(["sleep", "987"]) as process:
+        try:
+            shown = text(await TerminalTools(workplace(sandbox={"wanted": "none"})).run_command(command))
+        finally:
+            process.kill()
+
+    assert "sleep" in shown
+    assert "987" not in [word for line in shown.splitlines() for word in line.split()[10:]]
+
+
 async def test_a_search_beside_a_command_with_a_rule_is_guarded_too(
     private: Path, workplace: Callable[..., Workplace]
 ) -> None:
@@ -202,7 +261,9 @@ def test_commands_that_run_unasked_write_nothing_and_run_nothing_of_the_project(
             for one in commands[group : group + 40]
             if "sleep" not in one
         )
-        subprocess.run([SHELL, "-c", script], cwd=traps, env=surroundings, timeout=500, check=False)
+        (tmp_path / "script").write_text(script)  # too long for an argument
+        program = [SHELL, str(tmp_path / "script")]
+        subprocess.run(program, cwd=traps, env=surroundings, timeout=500, check=False)
 
     assert not (tmp_path / "marks").exists(), (tmp_path / "marks").read_text()
     assert snapshot(traps) == before

@@ -1,19 +1,19 @@
 """Guards for commands that run without approval, so that they do nothing but read.
 
 Each guard is a shell function in place of a program: git runs no program that a repository names, searches
-leave out private files and links to others, and programs that are asked for their version run outside of the
-project, whose files may choose another version. Patterns match no file whose name looks like an option.
+leave out private files and links to others, sed runs in its sandbox, `ps` shows no arguments, and programs
+that are asked for their version run outside of the project, whose files may choose another version. Patterns
+match no file whose name looks like an option.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
 from functools import cache
 
 from toolcrib.bundled.terminal import safe_git
-from toolcrib.serverkit.secret_places import BEGINNINGS, NAMES, PLACES
+from toolcrib.serverkit.secret_places import BEGINNINGS, FILES, NAMES, PLACES
 from toolcrib.serverkit.shell import guards_for
 
 _PATTERNS = "GLOBIGNORE='-*'; shopt -u dotglob"
@@ -24,50 +24,70 @@ def guard(command: str, cwd: str = "", project: str = "") -> str:
     """The same command, with the guards that it needs."""
     needed = guards_for(command, cwd, project)
     parts = [_PATTERNS] if needed.patterns and any(sign in command for sign in "*?[") else []
-    replaced = needed.versions | (needed.programs & {"git", *_OPTIONS})
-    if {"find", "xargs"} <= needed.programs:
-        replaced |= {"find"}
+    replaced = needed.versions | (needed.programs & _FUNCTIONS.keys())
+    if "xargs" not in needed.programs:
+        replaced -= {"find"}
+    if not replaced.isdisjoint(("find", *_SEARCHES)):
+        parts.append(_names())
     parts += [_function(name) for name in sorted(replaced)]
     return "; ".join([*parts, command])
 
 
 def _function(name: str) -> str:
-    if name == "git":
-        program = shlex.join([sys.executable, "-I", "-S", safe_git.__file__])
-        return f'git() {{ {program} "$@"; }}'
-    if name == "find":
-        return f"find() {{ {_FIND_NO_LINKS} }}"
-    if name in _OPTIONS:
-        more = f"{_excluding(name)} {_NO_LINKS.get(name, '')}".strip()
-        return f'{name}() {{ command {name} "$@" {more}; }}'
-    return f'{name}() {{ ( cd / && command {name} "$@" ); }}'
+    body = _FUNCTIONS.get(name, '( cd / && command {} "$@" )').replace("{}", name)
+    return f"{name}() {{ {body}; }}"
 
 
-_FIND_NO_LINKS = (
-    'case " $* " in *" -print0 "*) command find "$@" | while IFS= read -r -d "" found; '
-    'do [ -L "$found" ] || printf "%s\\0" "$found"; done;; *) command find "$@";; esac;'
-)
-"""Without links in what xargs reads: a link with the name of a source file can lead to any file."""
-_OPTIONS = {
-    "diff": "--exclude={}",
-    "egrep": "--exclude={0} --exclude-dir={0}",
-    "fgrep": "--exclude={0} --exclude-dir={0}",
-    "grep": "--exclude={0} --exclude-dir={0}",
-    "rg": "--iglob=!{}",
+_GREP = 'command {} "$@" "${private[@]/#/--exclude=}" "${private[@]/#/--exclude-dir=}"'
+_SEARCHES = {
+    "diff": 'command {} "$@" --no-dereference "${private[@]/#/--exclude=}"',
+    "egrep": _GREP,
+    "fgrep": _GREP,
+    "grep": _GREP,
+    "rg": 'command {} "$@" "${private[@]/#/--iglob=!}"',
 }
-"""The option that leaves something out of a search."""
-_NO_LINKS = {"diff": "--no-dereference"}
-"""The option that keeps a program from following links in folders."""
+"""With the options that leave private names out; they come last, because the last one that matches counts."""
+_FIND = (
+    'case " $* " in *" -print0 "*) ;; *) command find "$@"; return;; esac; '
+    "local links=() roots=() globals=() tests=() names=(-false) name; "
+    'while [[ $1 == -[HLP] ]]; do links+=("$1"); shift; done; '
+    'while (($#)); do case "$1" in -*|"("|"!") break;; esac; roots+=("$1"); shift; done; '
+    'while (($#)); do case "$1" in -maxdepth|-mindepth) globals+=("$1" "$2"); shift;; '
+    '-depth|-xdev|-mount|-daystart) globals+=("$1");; *) tests+=("$1");; esac; shift; done; '
+    'for name in "${private[@]}"; do names+=(-o -name "$name" -o -path "*/$name/*"); done; '
+    'command find "${links[@]}" "${roots[@]:-.}" "${globals[@]}" ! -type l ! "(" "${names[@]}" ")" '
+    '"(" "${tests[@]}" ")"'
+)
+"""Without private files and links in what xargs reads: a link named as a source file can lead anywhere.
+
+The words are told apart into folders, options for the whole search, and tests; no value looks like an option.
+"""
+_FUNCTIONS = {
+    **_SEARCHES,
+    "find": _FIND,
+    "git": f'{shlex.join([sys.executable, "-I", "-S", safe_git.__file__])} "$@"',
+    "ps": 'case "$1" in aux) shift; '
+    'command {} axo user,pid,%cpu,%mem,vsz,rss,tty,stat,start,time,comm "$@";; '
+    '*) command {} "$@";; esac',
+    "sed": 'if command {} --sandbox --version >/dev/null 2>&1; then command {} --sandbox "$@"; '
+    'else command {} "$@"; fi',
+}
+"""What runs in place of a program. Not all versions of sed have a sandbox."""
 
 
 @cache
-def _excluding(name: str) -> str:
-    return " ".join(_OPTIONS[name].format(shlex.quote(pattern)) for pattern in _private_names())
+def _names() -> str:
+    """The names that a search leaves out, in any case, as an array of the shell."""
+    return f"private=({' '.join(shlex.quote(_any_case(name)) for name in _private_names())})"
 
 
-def _private_names() -> Iterator[str]:
+def _any_case(pattern: str) -> str:
+    return "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in pattern)
+
+
+@cache
+def _private_names() -> tuple[str, ...]:
     """Names that a search leaves out; of several in a row the first, if it is a hidden folder."""
-    yield from NAMES
-    yield from (f"{beginning}*" for beginning in BEGINNINGS)
-    folders = dict.fromkeys(place.partition("/")[0] for place in PLACES)
-    yield from (folder for folder in folders if folder.startswith("."))
+    folders = (place.partition("/")[0] for place in PLACES)
+    hidden = (folder for folder in folders if folder.startswith("."))
+    return tuple(dict.fromkeys((*NAMES, *FILES, *(f"{beginning}*" for beginning in BEGINNINGS), *hidden)))

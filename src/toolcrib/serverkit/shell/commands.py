@@ -23,7 +23,14 @@ _SHOWN_VARIABLES = listed("HOME LANG LC_ALL LOGNAME PATH PWD SHELL TERM TZ USER"
 
 
 def _ps_columns(parsed: Parsed) -> bool:
-    """No column with arguments or the environment of processes: keys are given in both."""
+    """No column with arguments or the environment of processes: keys are given in both.
+
+    `ps aux` runs with a guard that shows the names of programs in their place.
+    """
+    if parsed.operands:
+        first = len(parsed.late) == len(parsed.options)
+        sorted_only = all(word.text.startswith("--sort=") for word in parsed.late)
+        return first and sorted_only and parsed.operands[0].text == "aux"
     columns = ",".join(value for name, value in parsed.options if name in ("o", "format"))
     return all(column in _PS_COLUMNS for column in re.split(r"[, ]+", columns) if columns)
 
@@ -162,7 +169,7 @@ COMMANDS: dict[str, Syntax] = {
     "paste": Syntax(flags="sz", values="d", long="serial delimiters=", operands="content"),
     "printenv": Syntax(check=_shown_variables),
     "ps": Syntax(
-        flags="Ae", values="opu", long="format= pid= user= sort= no-headers", most=0, check=_ps_columns
+        flags="Ae", values="opu", long="format= pid= user= sort= no-headers", most=1, check=_ps_columns
     ),
     "pwd": Syntax(flags="LP", most=0),
     "readlink": Syntax(

@@ -60,6 +60,9 @@ class Parsed:
     operands: tuple[Word, ...]
     ended: bool
     """There was a `--`."""
+    late: tuple[Word, ...] = ()
+    """Options, and their values, after an operand. To a program that ends its options there (awk, most of
+    BSD's, all with POSIXLY_CORRECT) these are operands too."""
 
     def has(self, *names: str) -> bool:
         """Whether one of these options is given."""
@@ -74,12 +77,13 @@ def understand(command: Simple, syntax: Syntax) -> Uses | None:
     if syntax.most < 10_000 and any(word.glob for word in parsed.operands):
         return None  # it may become any number of words
     kinds = [syntax.first or syntax.operands, *[syntax.operands] * len(parsed.operands)]
-    return [Use(word, kind) for word, kind in zip(parsed.operands, kinds, strict=False)]
+    uses = [Use(word, kind) for word, kind in zip(parsed.operands, kinds, strict=False)]
+    return uses + [Use(word, syntax.operands) for word in parsed.late if not word.option_possible]
 
 
 def parse(words: Sequence[Word], syntax: Syntax) -> Parsed | None:
     """Options and operands when every option is known, else None."""
-    options, operands, left = list[tuple[str, str]](), list[Word](), list(words)
+    options, operands, left, late = list[tuple[str, str]](), list[Word](), list(words), list[Word]()
     while left:
         word = left.pop(0)
         if not word.option_possible or word == _STDIN or (syntax.globs and word.signs[0] != "-"):
@@ -88,12 +92,14 @@ def parse(words: Sequence[Word], syntax: Syntax) -> Parsed | None:
         if not word.literal and not _names_its_option(word):
             return None
         if word.text == "--":
-            return Parsed(tuple(options), (*operands, *left), ended=True)
+            return Parsed(tuple(options), (*operands, *left), ended=True, late=tuple(late))
+        before = list(left)
         found = _option(word.text, left, syntax)
         if found is None:
             return None
         options += found
-    return Parsed(tuple(options), tuple(operands), ended=False)
+        late += [word, *before[: len(before) - len(left)]] if operands else []
+    return Parsed(tuple(options), tuple(operands), ended=False, late=tuple(late))
 
 
 def _names_its_option(word: Word) -> bool:

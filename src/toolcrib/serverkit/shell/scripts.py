@@ -7,10 +7,12 @@ variables or read the environment.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from toolcrib.serverkit.shell.options import Parsed, Syntax, Use, Uses, parse
+from toolcrib.serverkit.shell.options import Syntax, Use, Uses, parse
 from toolcrib.serverkit.shell.script import Simple
-from toolcrib.serverkit.shell.words import Word, listed, plain
+from toolcrib.serverkit.shell.sed import only_prints
+from toolcrib.serverkit.shell.words import Word, listed
 
 _LONGEST = 500
 """Characters of a script."""
@@ -61,37 +63,38 @@ def where(command: Simple) -> Uses | None:
     return [] if known and not any(word.startswith("-") for word in words[1:]) else None
 
 
-_SED = Syntax(flags="nErsuz", values="e", long="quiet silent regexp-extended expression=")
-_SED_PATTERN = r"(?:[^/\n\\;\[\]]|\[[^/\n\\;\[\]]+\])*"
-"""No slash in brackets: not all versions of sed agree on where such a pattern ends."""
-_SED_ADDRESS = rf"(?:\d+|\$|/{_SED_PATTERN}/)"
-_SED_PART = (
-    rf"(?:{_SED_ADDRESS}(?:,(?:{_SED_ADDRESS}|\+\d+))?!?)?"
-    rf"(?:[pdq=]|s/{_SED_PATTERN}/(?:[^/\n\\;]|\\[tn])*/[gpI0-9]*)"
+_SED = Syntax(
+    flags="nErsuz",
+    values="e",
+    long="quiet silent regexp-extended separate unbuffered null-data zero-terminated expression=",
 )
-_SED_SCRIPT = re.compile(rf"{_SED_PART}(?:\s*;\s*{_SED_PART})*\s*;?")
 
 
 def sed(command: Simple) -> Uses | None:
-    """Printing and deleting lines, and replacing without a special flag."""
+    """A script that only prints. Several are joined by line ends, as sed does."""
     parsed = parse(command.words, _SED)
-    if parsed is None:
+    if parsed is None or parsed.late:
         return None
-    given = [plain(value) for name, value in parsed.options if name in ("e", "expression")]
-    scripts, files = (given, parsed.operands) if given else (parsed.operands[:1], parsed.operands[1:])
-    return _files(files) if scripts and all(_accepts(_SED_SCRIPT, script) for script in scripts) else None
+    given = [value for name, value in parsed.options if name in ("e", "expression")]
+    if not given and not (parsed.operands and parsed.operands[0].literal):
+        return None
+    script = "\n".join(given) if given else parsed.operands[0].text
+    if len(script) > _LONGEST or not only_prints(script):
+        return None
+    return _files(parsed.operands if given else parsed.operands[1:])
 
 
 _AWK = Syntax(values="F")
-_AWK_VALUE = r'(?:\$\d+|\$NF|\$0|NR|NF|FNR|"[^"\\|]*")'
+_AWK_VALUE = r'(?:\$\d+|\$NF|\$\(NF-\d+\)|\$0|NR|NF|FNR|"[^"\\|]*")'
 _AWK_CONDITION = (
-    r"(?:/[\w .:=^$*-]+/|(?:F?NR|NF|length)\s*[<>=!]=?\s*\d+"
+    r"(?:/[\w .:=^$*-]+/|(?:F?NR|NF|length)\s*[<>=!]=?\s*\d+|NR\s*%\s*\d+\s*==\s*\d+|NF"
     r"|\$\d+\s*(?:==|!=|~|>=?|<=?)\s*(?:\"[\w .-]*\"|\d+|/[\w .:=^$*-]+/))"
 )
 _AWK_NAME = r"(?:sum|total|count|n|s|t|c)"
 _AWK_PRINT = rf"\{{\s*print(?:\s*{_AWK_VALUE}(?:[\s,]+{_AWK_VALUE})*)?\s*;?\s*\}}"
 _AWK_SCRIPT = re.compile(
     rf"(?:END|{_AWK_CONDITION}(?:\s*(?:&&|\|\|)\s*{_AWK_CONDITION})*)?\s*(?:{_AWK_PRINT})?"
+    r"|!seen\[\$\d+\]\+\+"
     rf"|\{{\s*{_AWK_NAME}\s*\+=\s*(?:\$\d+|\d+)\s*\}}\s*END\s*\{{\s*print\s+{_AWK_NAME}\s*\}}"
 )
 
@@ -99,7 +102,9 @@ _AWK_SCRIPT = re.compile(
 def awk(command: Simple) -> Uses | None:
     """Only `{print …}` of fields and fixed text, for all lines or for those that match something simple."""
     parsed = parse(command.words, _AWK)
-    if parsed is None or not parsed.operands or not _accepts(_AWK_SCRIPT, parsed.operands[0]):
+    if parsed is None or parsed.late or not parsed.operands:
+        return None
+    if not _accepts(_AWK_SCRIPT, parsed.operands[0]):
         return None
     files = parsed.operands[1:]
     return None if any("=" in word.text for word in files) else _files(files)  # an assignment
@@ -108,39 +113,74 @@ def awk(command: Simple) -> Uses | None:
 _JQ = Syntax(
     flags="rcnSesMCajR",
     long="raw-output compact-output null-input sort-keys exit-status slurp monochrome-output color-output "
-    "ascii-output join-output raw-input tab indent=",
+    "ascii-output join-output raw-input tab",
 )
 _JQ_WORDS = listed("""
-    add all and any arrays as ascii_downcase ascii_upcase base64 booleans capture ceil contains csv del elif
-    else empty end endswith error false first flatten floor from_entries fromjson group_by has html if
-    implode in index indices inside iterables join json keys keys_unsorted last length limit ltrimstr map
-    map_values match max max_by min min_by not null nulls numbers objects or path paths range reduce reverse
-    round rtrimstr scalars scan select sort sort_by split sqrt startswith strings sub sum test text then
-    to_entries tojson tonumber tostring transpose true tsv type unique unique_by uri values with_entries
+    add all and any arrays as ascii_downcase ascii_upcase booleans capture ceil contains del elif else empty
+    end endswith error false first flatten floor foreach from_entries fromdate fromjson getpath group_by gsub
+    has if implode in index indices inside iterables join keys keys_unsorted last length limit ltrimstr map
+    map_values match max max_by min min_by not nth null nulls numbers objects or path paths range reduce
+    reverse rindex round rtrimstr scalars scan select sort sort_by split sqrt startswith strings sub test then
+    to_entries todate tojson tonumber tostring transpose true type unique unique_by values walk with_entries
     """)
-_JQ_STRING = re.compile(r'"(?:[^"\\]|\\[^(])*"')
-_JQ_FREE = re.compile(
-    r"\.\s*[A-Za-z_]\w*"
-    r"|\$(?!ENV\b|__)[A-Za-z_]\w*"
-    r"|\{\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\}"
-    r"|[{,]\s*[A-Za-z_]\w*\s*:"
+_JQ_CONTROL = listed("if foreach reduce")
+"""In their parts a comma does not begin the next key of an object."""
+_JQ_FORMATS = listed("@base64 @base64d @csv @html @json @sh @text @tsv @uri")
+_JQ_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\n]+)
+    | (?P<string>"(?:[^"\\]|\\["\\/bfnrtu])*")
+    | (?P<field>\.[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<variable>\$[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<format>@[A-Za-z0-9_]+)
+    | (?P<word>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<sign>\?//|[|+*/%-]?=|==|!=|<=|>=|//=?|\.\.|[][(){}.,:;|?<>+*/%-])""",
+    re.VERBOSE,
 )
-"""Names of fields, of keys, and of variables other than those that hold the environment."""
+"""The tokens of jq. No `\\(` in a string, which would be a filter of its own; no comment."""
 
 
 def jq(command: Simple) -> Uses | None:
     """Filters with functions that only compute: none that reads the environment or another file."""
     parsed = parse(command.words, _JQ)
-    if parsed is None or not parsed.operands or not _is_jq_filter(parsed):
+    if parsed is None or parsed.ended or not parsed.operands or not parsed.operands[0].literal:
+        return None
+    script = parsed.operands[0].text
+    if len(script) > _LONGEST or not _is_jq_filter(script):
         return None
     return _files(parsed.operands[1:])
 
 
-def _is_jq_filter(parsed: Parsed) -> bool:
-    script = parsed.operands[0]
-    if not script.literal or len(script.text) > _LONGEST or "\\(" in script.text:
-        return False
-    bare = _JQ_FREE.sub(" ", _JQ_STRING.sub(' "" ', script.text))
-    if "$" in bare or "#" in bare or '"' in bare.replace('""', ""):
-        return False
-    return _JQ_WORDS.issuperset(re.findall(r"[A-Za-z_]\w*", bare))
+def _is_jq_filter(script: str) -> bool:
+    """Whether every token is known and every name is a key, a variable of the filter, or on the list."""
+    tokens, at = list[tuple[str, str]](), 0
+    while at < len(script):
+        found = _JQ_TOKEN.match(script, at)
+        if found is None:
+            return False
+        at = found.end()
+        if found.lastgroup != "blank":
+            tokens.append((found.lastgroup or "", found[0]))
+    open_ones, keys = list[str](), _JQ_CONTROL.isdisjoint(text for _, text in tokens)
+    for place, (_, text) in enumerate(tokens):
+        if text in ("(", "[", "{"):
+            open_ones.append(text)
+        elif text in (")", "]", "}") and open_ones:
+            open_ones.pop()
+        elif not _is_jq_name(tokens, place, keys=keys and open_ones[-1:] == ["{"]):
+            return False
+    return True
+
+
+def _is_jq_name(tokens: Sequence[tuple[str, str]], place: int, *, keys: bool) -> bool:
+    """Whether a name reads nothing from outside; the keys of `{name, id: 1}` may be any."""
+    kind, text = tokens[place]
+    if kind == "variable":
+        return text != "$ENV" and not text.startswith("$__")
+    if kind == "format":
+        return text in _JQ_FORMATS
+    if kind != "word" or text in _JQ_WORDS:
+        return True
+    before = tokens[place - 1][1] if place else ""
+    after = tokens[place + 1][1] if place + 1 < len(tokens) else ""
+    return keys and before in ("{", ",") and after in (":", ",", "}")

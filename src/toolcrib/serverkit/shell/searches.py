@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from toolcrib.serverkit.shell.commands import COMMANDS
 from toolcrib.serverkit.shell.options import Parsed, Syntax, Use, Uses, parse, understand
@@ -97,29 +98,123 @@ _FIND_VALUES = listed("""
     -newer -maxdepth -mindepth -perm -user -group -links -printf -fstype -regextype -newermt -xtype -lname
     """)
 _FIND_ALONE = listed("""
-    -not -and -or -a -o -print -print0 -ls -prune -empty -true -false -readable -writable -executable -xdev
-    -mount -depth -follow -L -P -H -daystart -nouser -nogroup -quit
+    -print -print0 -ls -prune -empty -true -false -readable -writable -executable -xdev -mount -depth
+    -follow -daystart -nouser -nogroup -quit
     """)
+_FIND_OPERATORS = listed("-not -and -or -a -o ( ) ! ,")
+_FIND_PRINTING = listed("-print -print0 -printf -ls")
+_FIND_LINKS = ("-H", "-L", "-P")
+_FIND_DEEPEST = 20
 
 
-_FIND_SIGNS = ("(", ")", "!")
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A primary of find with its value, or a group of them: `and`, `or`, `not`."""
+
+    name: str
+    value: str = ""
+    parts: tuple[_Test, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Find:
+    links: frozenset[str]
+    roots: tuple[Word, ...]
+    tests: _Test
 
 
 def find(command: Simple) -> Uses | None:
     """Names and properties of files, and no action besides printing them."""
-    roots, left = list[Word](), list(command.words)
-    while left:
-        word = left.pop(0)
-        if word.glob and word.option_possible:
+    parsed = _parse_find(command.words)
+    return None if parsed is None else [Use(word, "name") for word in parsed.roots]
+
+
+def _parse_find(words: Sequence[Word]) -> _Find | None:
+    """Options, then folders, then one expression; None for anything else, such as the operator `,`."""
+    left = list(words)
+    links = frozenset(left.pop(0).text for _ in range(_leading(left, _FIND_LINKS)))
+    roots = list[Word]()
+    while left and not left[0].option_possible and left[0].text not in _FIND_OPERATORS:
+        roots.append(left.pop(0))
+    if not all(word.literal for word in left):
+        return None
+    texts = [word.text for word in left]
+    tests = _alternatives(texts, 0) if texts else _Test("and")
+    return None if tests is None or texts else _Find(links, tuple(roots) or (_HERE,), tests)
+
+
+def _leading(words: Sequence[Word], known: Sequence[str]) -> int:
+    return next((at for at, word in enumerate(words) if word.text not in known), len(words))
+
+
+def _alternatives(left: list[str], depth: int) -> _Test | None:
+    """What `-o` separates; takes the words that belong to it. None if they are no expression."""
+    parts = list[_Test]()
+    while depth <= _FIND_DEEPEST:
+        together = _conjunction(left, depth)
+        if together is None:
             return None
-        if word.text in _FIND_VALUES:
-            if not left or not left.pop(0).literal:
-                return None
-        elif word.option_possible and word.text not in _FIND_ALONE:
+        parts.append(together)
+        if left[:1] not in (["-o"], ["-or"]):
+            return _Test("or", parts=tuple(parts))
+        left.pop(0)
+    return None
+
+
+def _conjunction(left: list[str], depth: int) -> _Test | None:
+    parts = list[_Test]()
+    while True:
+        one = _primary(left, depth)
+        if one is None:
             return None
-        elif not word.option_possible and word.text not in _FIND_SIGNS:
-            roots.append(word)
-    return [Use(word, "name") for word in roots or (_HERE,)]
+        parts.append(one)
+        if left[:1] in (["-a"], ["-and"]):
+            left.pop(0)
+        elif not left or left[0] in (")", "-o", "-or"):
+            return _Test("and", parts=tuple(parts))
+
+
+def _primary(left: list[str], depth: int) -> _Test | None:
+    word = left.pop(0) if left else ""
+    if word in ("!", "-not"):
+        negated = _primary(left, depth + 1) if depth <= _FIND_DEEPEST else None
+        return None if negated is None else _Test("not", parts=(negated,))
+    if word == "(":
+        group = _alternatives(left, depth + 1)
+        closed = left.pop(0) if left else ""
+        return group if closed == ")" else None
+    if word in _FIND_ALONE:
+        return _Test(word)
+    if word not in _FIND_VALUES or not left or left[0] in _FIND_WORDS:
+        return None
+    return _Test(word, left.pop(0))
+
+
+_FIND_WORDS = _FIND_VALUES | _FIND_ALONE | _FIND_OPERATORS
+
+
+def _words_of(test: _Test) -> set[str]:
+    return {test.name}.union(*map(_words_of, test.parts))
+
+
+def _names_source(test: _Test) -> bool:
+    """Whether only files that hold no keys pass this."""
+    if test.name == "and":
+        return any(map(_names_source, test.parts))
+    if test.name == "or":
+        return all(map(_names_source, test.parts))
+    return test.name in ("-name", "-iname") and _SOURCE_FILES.fullmatch(test.value) is not None
+
+
+def _prints_source(test: _Test, *, known: bool = False) -> bool:
+    """Whether every action that prints is reached only by files that hold no keys."""
+    if test.name in _FIND_PRINTING:
+        return known
+    for part in test.parts:
+        if not _prints_source(part, known=known):
+            return False
+        known = known or (test.name == "and" and _names_source(part))
+    return True
 
 
 _XARGS = Syntax(flags="0rt", values="nLP", long="null no-run-if-empty max-args= max-procs=")
@@ -165,9 +260,10 @@ def _found_by(source: Simple | None) -> list[Word] | None:
     """The folders that `find` looks in, where it prints paths that end with a null character."""
     if source is None or source.name != "find":
         return None
-    uses = find(source)
-    printed = [word.text for word in source.words if word.text in ("-print", "-print0", "-printf", "-ls")]
-    return [use.word for use in uses] if uses is not None and printed == ["-print0"] else None
+    parsed = _parse_find(source.words)
+    if parsed is None or _words_of(parsed.tests) & _FIND_PRINTING != {"-print0"}:
+        return None
+    return list(parsed.roots)
 
 
 def _applied(program: Simple, roots: Sequence[Word], source: Simple | None) -> Uses | None:
@@ -185,7 +281,7 @@ def _applied(program: Simple, roots: Sequence[Word], source: Simple | None) -> U
 
 
 def _only_source_files(source: Simple | None) -> bool:
-    words = [word.text for word in source.words] if source else []
-    if words.count("-name") != 1 or {"-o", "-or", "-not", "!", "-L", "-follow"} & set(words):
+    parsed = None if source is None else _parse_find(source.words)
+    if parsed is None or parsed.links - {"-P"} or "-follow" in _words_of(parsed.tests):
         return False
-    return _SOURCE_FILES.fullmatch(words[words.index("-name") + 1]) is not None
+    return _prints_source(parsed.tests)
