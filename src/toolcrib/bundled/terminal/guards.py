@@ -13,7 +13,7 @@ import sys
 from functools import cache
 
 from toolcrib.bundled.terminal import safe_git
-from toolcrib.serverkit.secret_places import BEGINNINGS, FILES, NAMES, PLACES
+from toolcrib.serverkit.secret_places import BEGINNINGS, FILES, NAMES, PLACES, PROJECT_PLACES
 from toolcrib.serverkit.shell import guards_for
 
 _PATTERNS = "GLOBIGNORE='-*'; shopt -u dotglob"
@@ -36,6 +36,14 @@ def guard(command: str, cwd: str = "", project: str = "") -> str:
 def _function(name: str) -> str:
     body = _FUNCTIONS.get(name, '( cd / && command {} "$@" )').replace("{}", name)
     return f"{name}() {{ {body}; }}"
+
+
+def names_for_git() -> str:
+    """The variable that tells the program in place of git which names are private."""
+    beginnings = (f"{beginning}*" for beginning in BEGINNINGS)
+    hidden = (place for place in PLACES if place.startswith("."))
+    names = ":".join((*NAMES, *FILES, *beginnings, *hidden, *PROJECT_PLACES))
+    return f"{safe_git.NAMES_VARIABLE}={shlex.quote(names)}"
 
 
 _GREP = 'command {} "$@" "${private[@]/#/--exclude=}" "${private[@]/#/--exclude-dir=}"'
@@ -65,7 +73,7 @@ The words are told apart into folders, options for the whole search, and tests; 
 _FUNCTIONS = {
     **_SEARCHES,
     "find": _FIND,
-    "git": f'{shlex.join([sys.executable, "-I", "-S", safe_git.__file__])} "$@"',
+    "git": f'{names_for_git()} {shlex.join([sys.executable, "-I", "-S", safe_git.__file__])} "$@"',
     "ps": 'case "$1" in aux) shift; '
     'command {} axo user,pid,%cpu,%mem,vsz,rss,tty,stat,start,time,comm "$@";; '
     '*) command {} "$@";; esac',

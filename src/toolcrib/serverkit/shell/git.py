@@ -13,7 +13,7 @@ from collections.abc import Callable
 from toolcrib.serverkit.shell.options import Kind, Parsed, Syntax, Use, Uses, parse
 from toolcrib.serverkit.shell.script import Simple
 from toolcrib.serverkit.shell.searches import SOURCE_ENDING
-from toolcrib.serverkit.shell.words import Word, plain
+from toolcrib.serverkit.shell.words import Word, listed, plain
 
 _DIFF_LONG = """
     abbrev[=] binary cached cc check color[=] color-moved[=] color-words[=] compact-summary diff-algorithm=
@@ -131,7 +131,7 @@ def _texts(words: tuple[Word, ...]) -> list[str]:
 
 def _reading(name: str, words: tuple[Word, ...], syntax: Syntax) -> Uses | None:
     parsed = parse(words, syntax)
-    if parsed is None or len(parsed.operands) > syntax.most:
+    if parsed is None or len(parsed.operands) > syntax.most or not _plain_formats(name, parsed):
         return None
     operands = _without_pattern(parsed) if name == "grep" else parsed.operands
     kind: Kind = "search" if name in ("diff", "grep") else "content"
@@ -142,6 +142,49 @@ def _reading(name: str, words: tuple[Word, ...], syntax: Syntax) -> Uses | None:
     if name == "blame":
         found = [_path(word) for word in operands]  # its -L names no file
     return None if None in found else [Use(path, kind) for path in found if path is not None]
+
+
+_PRETTY_NAMES = listed("oneline short medium full fuller reference email mboxrd raw")
+_PRETTY = re.compile(
+    r"""(?:t?format:)?(?:[^%]|%(?:[%nHhTtPpdDSesfbBNm]|[ac][nNeElLdDrtiIsh]|g[DdnNeEs]|x[0-9A-Fa-f]{2}|w\([\d,]*\)
+    |C(?:red|green|blue|reset|\([\w ,#-]+\))|[<>]{1,2}\|?\(\s*-?\d+(?:,\w+)?\s*\)|><\|?\(\s*\d+(?:,\w+)?\s*\)
+    |[-+ ][HhTtPpdDSesfbBN]|\(trailers(?::[\w=,;:%-]*)?\)|\(decorate(?::[^()%]*)?\)))*""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Formats of commits. None that checks a signature (`%G?`) or runs another git (`%(describe)`)."""
+_REF_FIELD = (
+    r"[*]?(?:refname|objecttype|objectsize|objectname|deltabase|upstream|push|HEAD|color|align|if|then|else|end"
+    r"|contents|subject|body|trailers|symref|worktreepath|numparent|parent|tree|tag|type|object|taggername"
+    r"|tagger|creator|creatordate|author|authorname|authoremail|authordate|committer|committername"
+    r"|committeremail|committerdate|taggerdate|taggeremail|version|ahead-behind|objectmode|path|stage|eolattr"
+    r"|eolinfo)(?::[^()%]*)?"
+)
+_REF_FORMAT = re.compile(rf"(?:[^%]|%(?:%|[0-9A-Fa-f]{{2}}|x[0-9A-Fa-f]{{2}}|\({_REF_FIELD}\)))*", re.DOTALL)
+_REF_ORDER = re.compile(rf"-?(?:version:|v:)?{_REF_FIELD}")
+
+
+def _plain_formats(name: str, parsed: Parsed) -> bool:
+    """Whether the formats and orders of a command are made of known parts."""
+    of_commits = _READING[name] in (_LOG, _SHORTLOG)
+    for option, value in parsed.options:
+        if option == "sort" and not _REF_ORDER.fullmatch(value):
+            return False
+        if option in ("format", "pretty") and not (_is_pretty if of_commits else _is_ref_format)(value):
+            return False
+    return True
+
+
+def _is_pretty(value: str) -> bool:
+    """A format, or the name of one that git has; another name would be a setting of the repository."""
+    if value in ("", *_PRETTY_NAMES):
+        return True
+    return ("%" in value or value.startswith(("format:", "tformat:"))) and _PRETTY.fullmatch(
+        value
+    ) is not None
+
+
+def _is_ref_format(value: str) -> bool:
+    return _REF_FORMAT.fullmatch(value) is not None
 
 
 def _without_pattern(parsed: Parsed) -> tuple[Word, ...]:
@@ -185,12 +228,12 @@ def _listing(options: str, with_operands: str = "") -> re.Pattern[str]:
 
 
 _BRANCH = _listing(
-    "-a|-r|-v|-vv|-av|-avv|-rv|--all|--remotes|--verbose|--show-current|--sort|--format|--color|--no-color"
+    "-a|-r|-v|-vv|-av|-avv|-rv|--all|--remotes|--verbose|--show-current|--color|--no-color"
     "|--ignore-case|--column|--no-column",
     "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at",
 )
 _TAG = _listing(
-    r"-n\d*|--sort|--format|--color|--column|--no-column|-i|--ignore-case",
+    r"-n\d*|--color|--column|--no-column|-i|--ignore-case",
     "-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at",
 )
 _PLAIN_KEY = re.compile(
@@ -203,6 +246,15 @@ _PLAIN_KEY = re.compile(
 
 
 def _lists(pattern: re.Pattern[str], words: list[str]) -> bool:
+    """Formats may have blanks, and are looked at apart."""
+    left = list[str]()
+    for word in words:
+        option, sign, value = word.partition("=")
+        if option not in ("--format", "--sort"):
+            left.append(word)
+        elif not sign or not (_REF_FORMAT if option == "--format" else _REF_ORDER).fullmatch(value):
+            return False
+    words = left
     spaced = any(re.search(r"\s", word) for word in words)
     return not spaced and pattern.fullmatch("".join(f" {word}" for word in words)) is not None
 
@@ -230,7 +282,7 @@ def _stash(words: list[str]) -> bool:
 
 def _names_entry(words: list[str]) -> bool:
     parsed = parse([plain(word) for word in words], _LOG)
-    if parsed is None or parsed.ended or parsed.has("L"):
+    if parsed is None or parsed.ended or parsed.has("L") or not _plain_formats("log", parsed):
         return False
     return len(parsed.operands) <= 1 and all(_ENTRY.fullmatch(word.text) for word in parsed.operands)
 
