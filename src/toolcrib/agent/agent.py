@@ -14,6 +14,7 @@ from toolcrib.agent.events import AgentEvent, TurnBegan, TurnEnded
 from toolcrib.agent.ports import ChatStore, ToolCaller, ToolFinder, User
 from toolcrib.agent.tool_offer import ToolForms
 from toolcrib.agent.turn_context import TurnContext, Watch, agent_principal, past_calls
+from toolcrib.approvals.known_addresses import values_in
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import ToolcribError, UsageError
@@ -107,6 +108,8 @@ class Agent:
         with self._claiming(chat):
             turn = TurnContext(self, chat, await self.model.traits())
             await self._recall(turn)
+            if self.gate is not None:
+                self.gate.given(turn.principal, values_in(arguments))
         async with aclosing(self._follow(turn, turn.by_hand(tool, arguments))) as events:
             async for event in events:
                 yield event
@@ -187,6 +190,7 @@ class Agent:
         if self.gate is not None:
             asker = None if self.user is None else ChatAsker(self.user, turn.emit)
             self.gate.begin(turn.principal, asker=asker, project=self.project, mode=self.mode)
+            self.gate.given(turn.principal, turn.chat.from_user())
 
     def halt(self, chat: str) -> bool:
         """Stop the turn of a chat; its reader still gets the last events. False if nothing runs."""

@@ -25,6 +25,9 @@ class TurnGate(Protocol):
     async def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
         """Add the session's calls from before this process."""
 
+    def given(self, principal: Principal, texts: Iterable[str]) -> None:
+        """The session's user wrote these texts."""
+
     def end_turn(self, principal: Principal) -> None:
         """End everything granted for one turn."""
 

@@ -175,9 +175,9 @@ class Chat:
         ]
         return list(dict.fromkeys(calls))
 
-    def ran(self) -> list[ToolUse]:
-        """The calls that reached a tool, oldest first, without duplicates."""
-        found: dict[str, ToolUse] = {}
+    def ran(self) -> list[tuple[ToolUse, ToolAnswer]]:
+        """The calls that reached a tool with their latest answers, oldest first, without duplicates."""
+        found: dict[str, tuple[ToolUse, ToolAnswer]] = {}
         asked: dict[str, ToolUse] = {}
         for entry in self.entries:
             message = entry.message if isinstance(entry, Said) else None
@@ -188,8 +188,14 @@ class Chat:
                 pairs = [(asked[answer.id], answer) for answer in message.answers if answer.id in asked]
             for call, answer in pairs:
                 if answer.ran and answer.outcome not in NEVER_RAN:
-                    found[f"{call.name} {sorted(map(str, call.arguments.items()))}"] = call
+                    found[f"{call.name} {sorted(map(str, call.arguments.items()))}"] = (call, answer)
         return list(found.values())
+
+    def from_user(self) -> list[str]:
+        """The user's messages."""
+        messages = (entry.message for entry in self.entries if isinstance(entry, Said))
+        said = (message.parts for message in messages if isinstance(message, FromUser))
+        return [part.text for parts in said for part in parts if isinstance(part, Text)]
 
     @property
     def unfinished(self) -> bool:

@@ -186,9 +186,10 @@ def agent_principal(chat: str) -> Principal:
 def past_calls(chat: Chat, finder: ToolFinder) -> Iterator[PastCall]:
     """The chat's calls so far, for the gate."""
     known = {tool.name: tool for tool in finder.tools()}
-    for use in chat.ran():
+    for use, answer in chat.ran():
         if use.name not in NAMES:
-            yield PastCall(name=use.name, tool=known.get(use.name), arguments=use.arguments)
+            text = None if answer.failed else answer.text
+            yield PastCall(name=use.name, tool=known.get(use.name), arguments=use.arguments, answer=text)
 
 
 PAUSE = 0.25

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolcrib.approvals.known_addresses import KnownAddresses
 from toolcrib.approvals.paths import Disk
 from toolcrib.schema.tools import Tool
 
@@ -24,6 +25,10 @@ class Facts:
     """Tools called in this session whose results may be private."""
     private_from: frozenset[str] = frozenset()
     """The sources of those results, see `reach.source_of`."""
+    read: tuple[str, ...] = ()
+    """What was read of it last, such as `notes.md (read_file)`."""
+    addresses: KnownAddresses | None = None
+    """The addresses that the session knows."""
     lifted: bool = False
     """The user allows untrusted content to cause this call."""
     vouched: bool = False
@@ -44,6 +49,8 @@ class PastCall:
     tool: Tool | None
     """The tool as it is now; None if it is gone."""
     arguments: Mapping[str, Any]
+    answer: str | None = None
+    """The text of its result; None if it failed or is not known."""
 
 
 def shell_argument(tool: Tool, *, ours: bool) -> str | None:

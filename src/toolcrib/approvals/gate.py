@@ -10,7 +10,8 @@ import itertools
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +21,16 @@ from toolcrib.approvals.facts import Facts, PastCall
 from toolcrib.approvals.judging import Case, RuleModule, judge, judge_beside_loop, remember_commands
 from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
 from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion
-from toolcrib.approvals.reach import brings_outside, brings_private, source_of
+from toolcrib.approvals.reach import (
+    brings_outside,
+    brings_private,
+    found_texts,
+    reach_of,
+    reads_file,
+    sent_addresses,
+    source_of,
+    what_is_read,
+)
 from toolcrib.approvals.rule_results import in_scope
 from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
@@ -36,7 +46,7 @@ from toolcrib.schema.approvals import (
     Mode,
     Scope,
 )
-from toolcrib.schema.tools import Principal, Tool, ToolCall
+from toolcrib.schema.tools import Principal, Tool, ToolCall, ToolResult
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
 
@@ -138,17 +148,25 @@ class ApprovalGate:
         await self.add_results(principal, calls)
         session.recalled = True
 
+    def given(self, principal: Principal, texts: Iterable[str]) -> None:
+        """The user of a session wrote these texts: the addresses in them may be read."""
+        addresses = self.sessions.of(principal).addresses
+        for text in texts:
+            addresses.give(text)
+
     async def add_results(self, principal: Principal, calls: Iterable[PastCall]) -> None:
         """The results of calls that were made elsewhere are part of the session from now on."""
-        session, known = self.sessions.of(principal), list[ToolCall]()
+        session, known = self.sessions.of(principal), list[tuple[ToolCall, str | None]]()
         for past in calls:
             if past.tool is None:
                 session.saw(past.name, untrusted=True, private_from=past.name)
             else:
-                known.append(ToolCall("", past.tool, past.arguments, principal))
-        await remember_commands((call, self._ours(call.tool)) for call in known)
-        for call in known:
+                known.append((ToolCall("", past.tool, past.arguments, principal), past.answer))
+        await remember_commands((call, self._ours(call.tool)) for call, _ in known)
+        for call, answer in known:
             self._saw(session, call)
+            if answer is not None:
+                self._found(session, call, {"content": [{"type": "text", "text": answer}]})
 
     def end_turn(self, principal: Principal) -> None:
         """A turn has ended, and with it everything granted for it."""
@@ -160,6 +178,10 @@ class ApprovalGate:
     def project_of(self, session: str | None) -> str:
         """The session's working folder; empty if unknown."""
         return self.sessions.project(session)
+
+    def results_in(self, session: str | None) -> tuple[str, ...]:
+        """The tools whose results the session has that are untrusted or private."""
+        return self.sessions.results(session)
 
     def mode_of(self, principal: Principal) -> Mode:
         return self._mode_in(self.sessions.of(principal), principal)
@@ -190,8 +212,26 @@ class ApprovalGate:
         judgement = await self._judge(call)
         noted = {**self._noted(call, judgement), "judged_ms": _milliseconds(began)}
         if judgement.decision == "ask":
-            return await self._ask(call, noted)
-        return self._decided(call, judgement, noted)
+            decision = await self._ask(call, noted)
+        else:
+            decision = self._decided(call, judgement, noted)
+        return self._learning(call, decision) if decision.allowed else decision
+
+    def _learning(self, call: ToolCall, decision: Decision) -> Decision:
+        """The session learns which addresses are read now, and later those in the result."""
+        ours = self._ours(call.tool)
+        reach = reach_of(call, ours=ours)
+        session = self.sessions.of(call.principal)
+        if reach == "anybody" and call.tool.definition.read_only and (sent := sent_addresses(call)):
+            session.addresses.send(sent, private=bool(session.private))
+        if reach in ("service", "anybody") or reads_file(call, ours=ours):
+            return replace(decision, on_result=partial(self._found, session, call))
+        return decision
+
+    def _found(self, session: SessionState, call: ToolCall, result: ToolResult) -> None:
+        ours = self._ours(call.tool)
+        if not (session.wrote and reads_file(call, ours=ours)):
+            session.addresses.find(found_texts(call, result, ours=ours))
 
     def _is_harmless(self, call: ToolCall) -> bool:
         """Whether no built-in rule applies; those for commands and code are for our own tools."""
@@ -207,6 +247,8 @@ class ApprovalGate:
             untrusted=session.untrusted,
             private=session.private,
             private_from=session.private_from,
+            read=session.read,
+            addresses=session.addresses,
             lifted=session.is_lifted(call.tool),
             protected=self._protected,
             project=session.project or self._default_project,
@@ -295,11 +337,11 @@ class ApprovalGate:
     def _decided(self, call: ToolCall, judgement: Judgement, noted: Mapping[str, Any]) -> Decision:
         allowed = judgement.decision == "allow"
         if allowed:
-            self._note(call)
+            self._note(call, reads=judgement.rule == "shell")
         return Decision(allowed=allowed, reason=" ".join(judgement.reasons), rule=judgement.rule, noted=noted)
 
-    def _note(self, call: ToolCall) -> None:
-        """Update the session after a call was allowed."""
+    def _note(self, call: ToolCall, *, reads: bool = False) -> None:
+        """Update the session after a call was allowed; `reads` if it is a command that changes nothing."""
         tool, session = call.tool, self.sessions.of(call.principal)
         ours = self._ours(tool)
         if ours and tool.server == session_mode.SERVER:
@@ -307,12 +349,18 @@ class ApprovalGate:
                 session.granted = str(call.arguments.get("reason", ""))
             elif tool.definition.name == session_mode.END:
                 session.granted = None
-        self._saw(session, call)
+        self._saw(session, call, reads=reads)
 
-    def _saw(self, session: SessionState, call: ToolCall) -> None:
+    def _saw(self, session: SessionState, call: ToolCall, *, reads: bool = False) -> None:
         ours = self._ours(call.tool)
-        private_from = source_of(call.tool, ours=ours) if brings_private(call, ours=ours) else ""
-        session.saw(call.tool.name, untrusted=brings_outside(call, ours=ours), private_from=private_from)
+        private = brings_private(call, ours=ours)
+        session.saw(
+            call.tool.name,
+            untrusted=brings_outside(call, ours=ours),
+            private_from=source_of(call.tool, ours=ours) if private else "",
+            read=what_is_read(call) if private else "",
+        )
+        session.wrote = session.wrote or not (reads or (ours and call.tool.definition.read_only))
 
     def _question(
         self,

@@ -8,14 +8,22 @@ the user allows the tool by a rule.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from toolcrib.approvals.facts import code_argument, shell_argument
-from toolcrib.schema.tools import Tool, ToolCall
+from toolcrib.approvals.known_addresses import host_of, is_web_address, values_in
+from toolcrib.schema.tools import Tool, ToolCall, ToolResult
 from toolcrib.serverkit.data_flow import data_flow
 
-Reach = Literal["here", "server", "anybody"]
-"""Whom a read-only call could send data to: no one, its own server, or anyone."""
+Reach = Literal["here", "server", "service", "anybody"]
+"""Whom a read-only call could send data to: no one, its own server, a service that the user has chosen (a
+search engine), or anyone."""
+_FILE_READERS = frozenset({(None, "read_file"), ("filesystem", "read_file")})
+_MOST_NUMBER = 100_000
+_NAMING = ("path", "file", "command", "url", "query")
+_LONGEST_TARGET = 60
+_LONGEST_HOST = 100
 
 
 def brings_outside(call: ToolCall, *, ours: bool) -> bool:
@@ -59,22 +67,102 @@ def reach_of(call: ToolCall, *, ours: bool) -> Reach:
     open_world = _open_world(call.tool)
     flow = data_flow(call.tool.definition.raw) if ours else None
     if flow is not None and flow.reach is not None:
-        return "anybody" if flow.reach == "anybody" else "here"
+        return flow.reach if flow.reach in ("service", "anybody") else "here"
     if ours:
         return "anybody" if open_world else "here"
     if open_world is False and call.tool.origin != "mcp":
         return "here"
-    if open_world or _names_address(call):
+    if open_world or names_address(call):
         return "anybody"
     return "here" if open_world is False else "server"
 
 
+def what_is_read(call: ToolCall) -> str:
+    """What a call reads, for a question: `notes.md (read_file)`."""
+    named = (call.arguments.get(name) for name in _NAMING)
+    target = next((value for value in named if isinstance(value, str) and value), "")
+    return f"{' '.join(target.split())[:_LONGEST_TARGET]} ({call.tool.name})" if target else call.tool.name
+
+
+def receiver(call: ToolCall, *, ours: bool) -> str:
+    """Who would receive what a call sends, for a question."""
+    if reach_of(call, ours=ours) == "service":
+        return "the search engine would receive this query"
+    addresses = sent_addresses(call) or []
+    host = next((host_of(each) for each in addresses if ours or is_web_address(each)), "")
+    return f"{host[:_LONGEST_HOST]} would receive this address" if host else "anybody could receive it"
+
+
+def sent_addresses(call: ToolCall) -> list[str] | None:
+    """The texts that a call sends, if they can be addresses only; None if it could carry anything else.
+
+    Numbers, and values that the tool's schema lists, say little.
+    """
+    properties = call.tool.definition.input_schema.get("properties")
+    declared = properties if isinstance(properties, Mapping) else {}
+    found: list[str] = []
+    for name, value in call.arguments.items():
+        schema = declared.get(name)
+        if not isinstance(schema, Mapping):
+            return None
+        if not _says_little(value, schema):
+            found += value if isinstance(value, list) else [value]
+    if not found or not all(isinstance(value, str) for value in found):
+        return None
+    return found
+
+
+def _says_little(value: object, schema: Mapping[str, Any]) -> bool:
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, int):
+        return abs(value) < _MOST_NUMBER
+    listed = schema.get("enum")
+    return isinstance(listed, list) and value in listed
+
+
+def found_texts(call: ToolCall, result: ToolResult, *, ours: bool) -> list[str]:
+    """The texts of a result whose addresses were written by others, and not by this session's calls.
+
+    They are in pages, in the hits of a search, and in files. The output of a command or of another server's
+    tool may repeat or join what it was given, and so may an error. Links in mail and messages are not counted
+    either: they often confirm something or identify the user.
+    """
+    tool = call.tool
+    if result.get("isError") or not tool.definition.read_only or shell_argument(tool, ours=ours):
+        return []
+    structured = result.get("structuredContent")
+    reach = reach_of(call, ours=ours)
+    if reach == "service":
+        hits = structured.get("results") if isinstance(structured, Mapping) else None
+        return [str(hit.get("url")) for hit in hits or () if isinstance(hit, Mapping)]
+    if not reads_file(call, ours=ours) and not (reach == "anybody" and _is_page(call, ours=ours)):
+        return []
+    return [*_texts(result.get("content")), *values_in(structured)]
+
+
+def _is_page(call: ToolCall, *, ours: bool) -> bool:
+    """Whether the call was given nothing but addresses, and so cannot have been told what to return."""
+    addresses = sent_addresses(call)
+    return addresses is not None and (ours or all(map(is_web_address, addresses)))
+
+
+def reads_file(call: ToolCall, *, ours: bool) -> bool:
+    return ours and (call.tool.server, call.tool.definition.name) in _FILE_READERS
+
+
+def _texts(content: object) -> Iterator[str]:
+    parts = content if isinstance(content, list) else []
+    return (str(part["text"]) for part in parts if isinstance(part, Mapping) and "text" in part)
+
+
 def _command(call: ToolCall, *, ours: bool) -> str | None:
+    """The command of a call; None if it runs none, or if it is not known any more."""
     argument = shell_argument(call.tool, ours=ours)
-    return None if argument is None else str(call.arguments.get(argument, ""))
+    return None if argument is None or argument not in call.arguments else str(call.arguments[argument])
 
 
-def _names_address(call: ToolCall) -> bool:
+def names_address(call: ToolCall) -> bool:
     from toolcrib.approvals.addresses import names_address  # most sessions do not need it
 
     return names_address(call.tool, call.arguments)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from toolcrib.approvals.grants import Grants
+from toolcrib.approvals.known_addresses import KnownAddresses
 from toolcrib.approvals.question import Asker
 from toolcrib.schema.approvals import Lift, Mode
 from toolcrib.schema.tools import Principal, Tool
@@ -15,6 +16,7 @@ MOST_SESSIONS = 10_000
 """A gateway has many sessions; the least recently used one is dropped."""
 
 _MOST_NAMED = 8
+_MOST_SHOWN = 3
 
 
 @dataclass(eq=False)
@@ -32,6 +34,11 @@ class SessionState:
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     private_from: frozenset[str] = frozenset()
+    read: tuple[str, ...] = ()
+    """What was read of the private data last, for questions."""
+    addresses: KnownAddresses = field(default_factory=KnownAddresses)
+    wrote: bool = False
+    """A call may have changed files, so that an address in a file may be the model's."""
     grants: Grants = field(default_factory=Grants)
     """Scopes that were allowed until the session ends."""
     recalled: bool = False
@@ -56,16 +63,18 @@ class SessionState:
         if self.lifted == "turn":
             self.lifted = None
 
-    def saw(self, tool: str, *, untrusted: bool, private_from: str = "") -> None:
+    def saw(self, tool: str, *, untrusted: bool, private_from: str = "", read: str = "") -> None:
         """Note that the result of an allowed call is part of the session.
 
-        `private_from` names its source if it may be private.
+        `private_from` names its source if it may be private, and `read` what was read.
         """
         if untrusted:
             self.untrusted = _with(self.untrusted, tool)
         if private_from:
             self.private = _with(self.private, tool)
             self.private_from |= {private_from}
+            label = read or tool
+            self.read = (*(other for other in self.read if other != label), label)[-_MOST_SHOWN:]
 
 
 class SessionStates:
@@ -90,6 +99,13 @@ class SessionStates:
             return ""
         found = (session.project for (_, known), session in self._sessions.items() if known == session_id)
         return next(found, "")
+
+    def results(self, session_id: str | None) -> tuple[str, ...]:
+        """The tools whose untrusted or private results the session with this id has."""
+        if session_id is None:
+            return ()
+        found = (session for (_, known), session in self._sessions.items() if known == session_id)
+        return tuple({name for session in found for name in (*session.untrusted, *session.private)})
 
     def end(self, principal: Principal) -> None:
         self._sessions.pop((principal.name, principal.session), None)

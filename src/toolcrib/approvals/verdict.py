@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
 
-FLOW = "untrusted_flow"
+FLOW, PRIVATE = "untrusted_flow", "private_flow"
 NO_RULE = "No rule allows it."
 _WORDS = {
     "always": "The mode is to always ask.",
@@ -47,7 +47,9 @@ def conclude(
     """
     if mode == "on_rule":
         # The client's own user sees each call; only what is dangerous in itself counts.
-        own = [finding for finding in own if finding.rule != FLOW]
+        own = [finding for finding in own if finding.rule != FLOW and finding.on_rule]
+    elif any(finding.rule == FLOW for finding in own):
+        own = [finding for finding in own if finding.rule != PRIVATE]  # one question for both
     case = _Case(own, theirs, [*own, *theirs], mode, declared_reading)
     for step in STEPS[mode]:
         judgement = step(case)
@@ -131,5 +133,5 @@ def _because(finding: RuleResult | None, case: _Case) -> Judgement | None:
         decision=finding.effect,
         rule=finding.rule,
         reasons=(finding.reason, *others),
-        flow=finding.rule == FLOW and not finding.vouchable,
+        flow=finding.rule in (FLOW, PRIVATE) and not finding.vouchable,
     )

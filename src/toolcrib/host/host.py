@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -221,13 +221,16 @@ class Host:
         mode: Mode | None = None,
         asker: Asker | None = None,
         project: str = "",
+        given: Sequence[str] = (),
     ) -> AsyncIterator[Principal]:
         """An agent session: calls made as this principal reach its own instances of isolated servers.
 
         The program decides what it calls, so approval is only needed if `mode` says so; `asker` is then
-        asked. `project` is the working folder of the session.
+        asked. `project` is the working folder of the session. `given` are texts that its user wrote: the
+        addresses in them may be read without approval.
         """
         principal = Principal(name=name, session=secrets.token_hex(8))
+        self.approvals.policy.given(principal, given)
         by_hand = self.approvals.policy.mode_of(Principal())
         self.approvals.policy.begin(principal, mode=mode or by_hand, asker=asker, project=project)
         try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
@@ -66,6 +67,14 @@ class WorkflowHost(Protocol):
         """Stop the processes of a session and forget its approvals."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunStart:
+    """What a run was started with; secret inputs are masked."""
+
+    workflow: Workflow
+    inputs: Mapping[str, Any]
+
+
 class CheckedWorkflows(Protocol):
     """The stored workflows of a host."""
 
@@ -81,6 +90,9 @@ class WorkflowSource(Protocol):
 
     async def find(self, name: str) -> Workflow:
         """A stored workflow; raises `NotFound`, or `InvalidWorkflow` if its file cannot be read."""
+
+    async def started_with(self, run: str) -> RunStart:
+        """The workflow and the inputs of a run; secret ones are masked."""
 
     async def secrets(self, run: str) -> SecretInputs:
         """The secret inputs of a run, and of the run that it belongs to."""

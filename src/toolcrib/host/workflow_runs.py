@@ -6,8 +6,8 @@ import asyncio
 import builtins
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import NotFound, UsageError
@@ -15,7 +15,7 @@ from toolcrib.host.run_artifacts import RunArtifacts
 from toolcrib.host.workflow_approvals import withdraw_questions
 from toolcrib.host.workflow_engine import HostEngine, OnProgress
 from toolcrib.host.workflow_inputs import read_inputs
-from toolcrib.host.workflow_ports import CheckedWorkflows, WorkflowHost
+from toolcrib.host.workflow_ports import CheckedWorkflows, RunStart, WorkflowHost
 from toolcrib.schema.events import RunChanged
 from toolcrib.schema.workflows import RunState, Workflow
 from toolcrib.workflows.node_type import UserAnswer
@@ -33,14 +33,6 @@ SETTLE = 0.05
 """Seconds in which changes of a run are combined."""
 SEARCHED = 500
 """The latest runs, among which the beginning of an id is looked up."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunStart:
-    """What a run was started with; secret inputs are masked."""
-
-    workflow: Workflow
-    inputs: Mapping[str, Any]
 
 
 class WorkflowRuns:
@@ -69,8 +61,12 @@ class WorkflowRuns:
         *,
         breakpoints: Iterable[str] = (),
         replay: str | None = None,
+        results_of: Collection[str] = (),
     ) -> str:
-        """Start a run; returns its id. Raises `UsageError` if the workflow or its inputs are not valid."""
+        """Start a run; returns its id. Raises `UsageError` if the workflow or its inputs are not valid.
+
+        `results_of` names the tools whose results may be in the inputs.
+        """
         self._workflows.check(workflow)
         engine = await self.open()
         run = f"{workflow.name}-{secrets.token_hex(6)}"
@@ -78,7 +74,13 @@ class WorkflowRuns:
             earlier = (await self.get(replay)).run
             decisions = {RunArtifacts.SOURCE: earlier, **await self._decisions(earlier)}
             await asyncio.to_thread(self.artifacts.replay, run, decisions)
-        return await engine.start(workflow, inputs, run_id=run, breakpoints=breakpoints)
+        return await engine.start(
+            workflow, inputs, run_id=run, breakpoints=breakpoints, results_of=results_of
+        )
+
+    def results_in(self, session: str | None) -> Collection[str]:
+        """The tools whose results a session has that calls a workflow."""
+        return self._host.approvals.policy.results_in(session)
 
     async def rerun(
         self,

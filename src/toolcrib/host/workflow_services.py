@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.approvals.known_addresses import values_in
 from toolcrib.host.run_artifacts import RunArtifacts
 from toolcrib.host.workflow_approvals import (
     PendingCall,
@@ -55,6 +56,14 @@ class HostRunServices:
         called = {*run.results_of, *await self.tools_once_called(run.id)}
         self._called[run.id] = called
         await begin_approvals(self._host, _principal(run), deadline, called, secrets)
+        self._host.approvals.policy.given(_principal(run), await self._given(run))
+
+    async def _given(self, run: RunInfo) -> list[str]:
+        """What its user wrote: the workflow, and its inputs unless they came from elsewhere."""
+        written = list(values_in(run.workflow.model_dump(mode="json")))
+        if run.parent is None and not run.results_of:
+            written += values_in((await self._source.started_with(run.id)).inputs)
+        return written
 
     async def end_run(self, run: RunInfo) -> None:
         self._called.pop(run.id, None)

@@ -1,7 +1,7 @@
 """Workflows as tools: those with `options.tool` are offered to agents and to clients of the gateway.
 
 Such a call starts a run and waits for it. The run makes its calls as itself, so their approvals are asked as
-in any other run. If the caller gives up, the run is cancelled.
+in any other run, knowing what the caller has read. If the caller gives up, the run is cancelled.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from toolcrib.host.workflow_ports import WorkflowHost
 from toolcrib.host.workflow_runs import WorkflowRuns
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
+from toolcrib.serverkit import caller_context
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.tools.sources.inline import InlineServer
 from toolcrib.workflows.records import FINAL, RunRecord
@@ -39,13 +40,15 @@ class WorkflowTool:
             "title": workflow.name,
             "description": workflow.description or f"Runs the workflow {workflow.name}.",
             "inputSchema": input_schema(workflow),
-            "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
+            "annotations": {"readOnlyHint": False, "destructiveHint": True},
         }
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> ToolResult:
         """The outputs of the run, or why it failed."""
         try:
-            run = await self._runs.start(self._workflow, read_inputs(self._workflow, arguments, {}))
+            inputs = read_inputs(self._workflow, arguments, {})
+            results_of = self._runs.results_in(caller_context.session.get())
+            run = await self._runs.start(self._workflow, inputs, results_of=results_of)
         except ToolcribError as error:
             return _failed(error.message, error.hint)
         try:

@@ -44,6 +44,8 @@ class RuleResult:
     """An allow because the call is read-only."""
     vouchable: bool = False
     """An ask that a user's rule for the tool answers."""
+    on_rule: bool = True
+    """Counts in the mode `on_rule` too."""
 
 
 @dataclass(frozen=True, kw_only=True)

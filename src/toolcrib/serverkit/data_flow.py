@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple, cast
 
 DATA_FLOW = "toolcrib/dataFlow"
 SCOPED = "toolcrib/scoped"
-Reach = Literal["here", "account", "anybody"]
-_REACHES = ("here", "account", "anybody")
+Reach = Literal["here", "account", "service", "anybody"]
+_REACHES = ("here", "account", "service", "anybody")
 
 
 class DataFlow(NamedTuple):
@@ -17,7 +17,8 @@ class DataFlow(NamedTuple):
     private: bool
     """The result may contain private data."""
     reach: Reach | None
-    """Whom a call can send data to: no one, only the user's own account, or anybody."""
+    """Whom a call can send data to: no one, only the user's own account, a service that the user has chosen
+    (a search engine), or anybody."""
 
 
 def is_scoped(definition: Mapping[str, Any]) -> bool:

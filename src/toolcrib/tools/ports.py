@@ -62,6 +62,8 @@ class Decision:
     """The rule that decided, if any."""
     noted: Mapping[str, Any] = field(default_factory=dict)
     """Further facts for the record: the mode, and what the user was asked and answered."""
+    on_result: Callable[[ToolResult], None] | None = None
+    """Called with the result of the call; must not block."""
 
 
 OnDecided = Callable[[Decision], None]

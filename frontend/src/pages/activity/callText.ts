@@ -23,6 +23,7 @@ const BUILT_IN: Record<string, string> = {
   shell: "command check",
   code: "code",
   protected_files: "protected file",
+  private_flow: "private data",
   untrusted_flow: "untrusted content",
   session_mode: "autonomous session",
   granted: "this chat, by you",

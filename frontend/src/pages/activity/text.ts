@@ -113,6 +113,7 @@ export const BUILT_IN: Record<string, string> = {
   code: "code snippets and keystrokes need approval",
   own_reading: "Toolcrib's own read-only tools run",
   protected_files: "calls that name a file that starts programs, or one of Toolcrib's own files, need approval",
+  private_flow: "after private data was read, calls that could send it to anybody need approval",
   untrusted_flow: "after untrusted content was read, calls that write or send need approval",
   session_mode: "starting an autonomous session needs approval",
 };

@@ -2,14 +2,14 @@
 
 Whether the content caused a call cannot be seen, so every later call of the session counts until the user
 turns this off. Read-only calls run as long as they send no one anything new: they stay on this machine, or
-reach a server with its own data, or nothing else was read. Other servers' read-only annotations count only
-with a user's rule.
+reach a server with its own data, or read an address that the session knows, or search the web and nothing
+private was read. Other servers' read-only annotations count only with a user's rule.
 """
 
 from __future__ import annotations
 
-from toolcrib.approvals.facts import Facts
-from toolcrib.approvals.reach import reach_of, source_of
+from toolcrib.approvals.facts import Facts, shell_argument
+from toolcrib.approvals.reach import names_address, reach_of, receiver, sent_addresses, source_of
 from toolcrib.approvals.verdict import FLOW
 from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
@@ -20,13 +20,22 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
     if not facts.untrusted or facts.lifted:
         return None
     reads = reads_only(call, facts)
-    if (reads or call.tool.definition.read_only) and not _carries_away(call, facts):
+    if (reads or call.tool.definition.read_only) and not carries_away(call, facts):
         return None if reads else _UNPROVEN
-    told = f"Untrusted content was read in this session ({_named(facts.untrusted)})"
+    return RuleResult(effect="ask", rule=FLOW, reason=_reason(call, facts, reads=reads), firm=True)
+
+
+def _reason(call: ToolCall, facts: Facts, *, reads: bool) -> str:
+    from toolcrib.approvals.rule_text import revealed  # few calls need it
+
+    told = f"Untrusted content was read in this session ({', '.join(facts.untrusted)})"
     if facts.private:
-        told += f", and possibly private data ({_named(facts.private)})"
-    could = "could send it to someone else" if reads else "could be acting on its instructions"
-    return RuleResult(effect="ask", rule=FLOW, reason=f"{told}; {call.tool.name} {could}.", firm=True)
+        told += f", and possibly private data ({', '.join(facts.read)})"
+    could = "could be acting on its instructions"
+    if reads:
+        what = "it" if facts.private else "text of this session"
+        could = f"could send {what} to someone else: {receiver(call, ours=facts.ours)}"
+    return revealed(f"{told}; {call.tool.name} {could}.")
 
 
 _UNPROVEN = RuleResult(
@@ -38,18 +47,28 @@ _UNPROVEN = RuleResult(
 )
 
 
-def _carries_away(call: ToolCall, facts: Facts) -> bool:
+def carries_away(call: ToolCall, facts: Facts) -> bool:
     """Whether a read-only call could send data to someone who does not have it yet."""
     reach = reach_of(call, ours=facts.ours)
     if reach == "here":
         return False
     if reach == "server":
         return bool(facts.private_from - {source_of(call.tool, ours=facts.ours)})
+    if reach == "service":
+        return bool(facts.private)
+    if _is_known(call, facts):
+        return False
+    if shell_argument(call.tool, ours=facts.ours) or names_address(call):
+        return True
     return any(name != call.tool.name for name in facts.private)
 
 
-def _named(tools: tuple[str, ...]) -> str:
-    return ", ".join(tools)
+def _is_known(call: ToolCall, facts: Facts) -> bool:
+    """Whether the call sends nothing but addresses that the session knows."""
+    addresses = sent_addresses(call)
+    if addresses is None or facts.addresses is None:
+        return False
+    return facts.addresses.know(addresses, private=bool(facts.private))
 
 
 def reads_only(call: ToolCall, facts: Facts) -> bool:

@@ -81,10 +81,9 @@ class WebTools:
             "open_world": True,
             "idempotent": True,
             "outside": True,
-            "reach": "anybody",
         }
-        server.tool(title="Search the web", **declared)(self.search_web_pages)
-        server.tool(title="Read a web page", **declared)(self.read_website)
+        server.tool(title="Search the web", reach="service", **declared)(self.search_web_pages)
+        server.tool(title="Read a web page", reach="anybody", **declared)(self.read_website)
         server.at_close(self._reader.close)
 
     async def search_web_pages(

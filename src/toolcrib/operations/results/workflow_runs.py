@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from typing_extensions import TypedDict
 
-from toolcrib.host.workflow_runs import RunStart
+from toolcrib.host.workflow_ports import RunStart
 from toolcrib.operations.results.times import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 from toolcrib.workflows.records import OpenQuestion, RunRecord, StepRecord
