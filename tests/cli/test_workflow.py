@@ -66,7 +66,7 @@ def test_a_stored_workflow_is_run_by_name_exported_and_removed(toolcrib: Command
     assert toolcrib("workflow", "import", file).code == 0
     assert toolcrib("workflow", "import", file, "--json").error["kind"] == "conflict"
 
-    ran = toolcrib("workflow", "run", "sum", "--input", "a=1", "--input", "b:=2")
+    ran = toolcrib("workflow", "run", "sum", "--input", "a=1", "--input", "b:=2", "--yes")
     exported = toolcrib("workflow", "export", "sum")
 
     assert (ran.code, ran.out) == (0, "sum: 3.0\n")
@@ -179,3 +179,17 @@ def _until(toolcrib: CommandLine, run: str, state: str) -> Any:
     while (shown := toolcrib("workflow", "show", run, "--json").json)["state"] != state:
         assert time.monotonic() < deadline, shown
     return shown
+
+
+def test_an_imported_workflow_says_what_it_does_and_is_run_after_a_yes(
+    toolcrib: CommandLine, file: str
+) -> None:
+    imported = toolcrib("workflow", "import", file)
+    refused = toolcrib("workflow", "run", "sum", "--input", "a=1", "--json")
+    agreed = toolcrib("workflow", "run", "sum", "--input", "a=1", "--yes", "--json")
+    again = toolcrib("workflow", "run", "sum", "--input", "a=1", "--json")
+
+    assert "Calls demo__add" in imported.out
+    assert refused.error["kind"] == "denied"
+    assert "--yes" in refused.error["hint"]
+    assert (agreed.json["state"], again.json["state"]) == ("finished", "finished")

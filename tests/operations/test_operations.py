@@ -49,6 +49,7 @@ EXAMPLE = {
     "target": "two",
     "workflow": {"name": "add"},
     "run": "r1",
+    "version": "v1",
     "run_a": "r1",
     "run_b": "r2",
     "step": "add",

@@ -9,10 +9,14 @@ from typing import Any
 
 from toolcrib.approvals.known_addresses import KnownAddresses
 from toolcrib.approvals.paths import Disk
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Tool, ToolDefinition
 
 _SHELL_TOOLS = {("terminal", "run_command"): "command", (None, "terminal"): "command"}
-_CODE_TOOLS = {("terminal", "send_input"): "input_text", (None, "python"): "code"}
+_CODE_TOOLS = {
+    ("terminal", "send_input"): "input_text",
+    (None, "python"): "code",
+    ("workflows", "Code"): "code",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +55,19 @@ class PastCall:
     arguments: Mapping[str, Any]
     answer: str | None = None
     """The text of its result; None if it failed or is not known."""
+
+
+WORKFLOW_CODE = Tool(
+    name="workflows__Code",
+    server="workflows",
+    origin="native",
+    definition=ToolDefinition(
+        name="Code", raw={"name": "Code", "annotations": {"openWorldHint": False, "readOnlyHint": False}}
+    ),
+    hash="workflow-code-1",
+    tokens=0,
+)
+"""The code of a workflow as a tool: it is no tool that can be called, but is asked about like one."""
 
 
 def shell_argument(tool: Tool, *, ours: bool) -> str | None:

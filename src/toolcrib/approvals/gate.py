@@ -179,6 +179,10 @@ class ApprovalGate:
         """The session's working folder; empty if unknown."""
         return self.sessions.project(session)
 
+    def is_ours(self, tool: Tool) -> bool:
+        """Whether a tool ships with Toolcrib."""
+        return self._ours(tool)
+
     def results_in(self, session: str | None) -> tuple[str, ...]:
         """The tools whose results the session has that are untrusted or private."""
         return self.sessions.results(session)

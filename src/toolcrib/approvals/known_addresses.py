@@ -39,13 +39,13 @@ class KnownAddresses:
 
     def give(self, text: str) -> None:
         """The user wrote this text."""
-        for address in (*_web_addresses(text), *_bare_addresses(text)):
+        for address in (*web_addresses(text), *_bare_addresses(text)):
             _keep(self._given, address)
 
     def find(self, texts: Iterable[str]) -> None:
         """A result has these texts, which others wrote."""
         for text in texts:
-            for address in _web_addresses(text):
+            for address in web_addresses(text):
                 _keep(self._found, address)
 
     def send(self, addresses: Sequence[str], *, private: bool) -> None:
@@ -91,7 +91,8 @@ def host_of(address: str) -> str:
     return found["host"] if found is not None else ""
 
 
-def _web_addresses(text: str) -> Iterator[str]:
+def web_addresses(text: str) -> Iterator[str]:
+    """The addresses in a text."""
     for match in islice(_WEB.finditer(text[:MOST_TEXT]), MOST_IN_TEXT):
         yield from _readings(match.group())
 

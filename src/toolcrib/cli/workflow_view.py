@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli.output import as_json, label, mark, note, paint, say, show_table
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         StepQuestion,
         StepShown,
     )
+    from toolcrib.operations.results.workflows import WorkflowReview
 
 FAILED = 6
 CANCELLED = 1
@@ -138,6 +140,14 @@ def show_problems(problems: list[Any]) -> None:
         say(f"{mark(None if problem['warning'] else False)} {where}{problem['message']}")
         if problem["hint"]:
             say(f"    {problem['hint']}")
+
+
+def show_review(review: WorkflowReview, put: Callable[[str], None] = say) -> None:
+    """What a workflow does, a line each."""
+    if review["does"]:
+        put(f"{review['name']}:")
+    for line in review["does"]:
+        put(f"  {line}")
 
 
 def _show_error(error: StepFailure | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolcrib.approvals.facts import WORKFLOW_CODE
 from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.question import DurableAsker
 from toolcrib.clock import Clock
@@ -69,7 +70,7 @@ def _default_project(config: Config) -> str:
 def is_ours(tool: Tool, config: Config, workspace_tools: WorkspaceTools) -> bool:
     """Whether a tool came with Toolcrib, so that its annotations can be trusted."""
     if tool.origin != "mcp":
-        return workspace_tools.owns(tool)
+        return tool is WORKFLOW_CODE or workspace_tools.owns(tool)
     return tool.server in config.bundled
 
 

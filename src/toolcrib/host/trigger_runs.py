@@ -40,7 +40,8 @@ class HostRuns:
     ) -> None:
         given = read_inputs(workflow, inputs, {})
         engine = await self._host.workflows.runs.open()
-        results_of = (source,) if source else ()
+        origin = await self._host.workflows.admit(workflow)
+        results_of = (source, *origin) if source else origin
         await engine.start(workflow, given, run_id=run, queued=True, results_of=results_of)
 
     async def state(self, run: str) -> RunState | None:

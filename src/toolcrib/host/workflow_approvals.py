@@ -7,12 +7,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.approvals.facts import PastCall
+from toolcrib.approvals.facts import WORKFLOW_CODE, PastCall
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker
 from toolcrib.clock import Clock
+from toolcrib.host.workflow_imports import IMPORTED
 from toolcrib.host.workflow_ports import WorkflowHost
-from toolcrib.schema.tools import Principal
+from toolcrib.schema.tools import Principal, ToolCall
 from toolcrib.tools.definitions import digest
+from toolcrib.tools.outcomes import refusal
 from toolcrib.workflows.run_ids import belongs_to
 from toolcrib.workflows.secret_inputs import SecretInputs
 
@@ -137,5 +139,19 @@ async def withdraw_questions(host: WorkflowHost, run: str) -> None:
 
 
 def _past_calls(host: WorkflowHost, tools: Collection[str]) -> list[PastCall]:
-    known = host.toolset.registry.snapshot.tools
-    return [PastCall(name=name, tool=known.get(name), arguments={}) for name in sorted(tools)]
+    known = {**host.toolset.registry.snapshot.tools, WORKFLOW_CODE.name: WORKFLOW_CODE}
+    return [
+        PastCall(name=name, tool=known.get(name), arguments={}) for name in sorted(tools) if name != IMPORTED
+    ]
+
+
+async def check_code(host: WorkflowHost, principal: Principal, code: str, visit: VisitScope) -> None:
+    """Ask about code of a workflow that was made elsewhere; raises `Denied`."""
+    call = ToolCall(f"{visit.run.id}/{visit.step}", WORKFLOW_CODE, {"code": code}, principal)
+    token = pending.set(PendingCall(visit=visit, tool=WORKFLOW_CODE.name, begun=False))
+    try:
+        decision = await host.approvals.gate.check(call)
+    finally:
+        pending.reset(token)
+    if not decision.allowed:
+        raise refusal(WORKFLOW_CODE, decision)

@@ -1,4 +1,4 @@
-"""Runs the Python code of a workflow in a sandboxed process: no network, and only its own folder is writable.
+"""Runs the Python code of a workflow in a sandboxed process: no network, no files but its own and Python's.
 
 The code is the body of a function whose parameters are its inputs; what it returns must be JSON.
 """
@@ -25,6 +25,11 @@ MOST_CODE = 100_000
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_DISK = 1024 * 1024 * 1024
 DEFAULT_TIMEOUT = 60.0
+READABLE = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime"),
+)
+"""Programs and libraries; the home folder and the settings of the system are not readable."""
 _PROGRAM = """
 import ast, json, sys
 with open("inputs.json", encoding="utf-8") as file:
@@ -46,7 +51,7 @@ with open("result.json", "w", encoding="utf-8") as file:
 
 
 class CodeRunner:
-    """`hidden` are folders that the code cannot read, besides the usual places of keys and passwords."""
+    """`hidden` are folders that the code cannot read, even if they are beside programs."""
 
     def __init__(self, hidden: tuple[Path, ...] = ()) -> None:
         self._hidden = hidden
@@ -68,7 +73,7 @@ class CodeRunner:
         terminal: Any = plugins.find("toolcrib.bundled", "terminal")
         finished: Any = plugins.find(TERMINAL, "workplace").finished
         hidden = (*terminal.HIDDEN, *map(str, self._hidden))
-        sandbox = terminal.Sandbox(hidden=hidden, network=False, caches=False)
+        sandbox = terminal.Sandbox(hidden=hidden, readable=READABLE, network=False, caches=False)
         if sandbox.kind == "none":
             raise Denied(
                 "Code cannot run: this system has no sandbox.",

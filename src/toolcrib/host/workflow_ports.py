@@ -84,12 +84,21 @@ class CheckedWorkflows(Protocol):
     def check(self, workflow: Workflow) -> None:
         """Raises `InvalidWorkflow` if it cannot run."""
 
+    async def admit(self, workflow: Workflow) -> tuple[str, ...]:
+        """Raises `NotConfirmed` for an imported workflow that may not run yet; what its run has to know."""
+
+    async def is_confirmed(self, workflow: Workflow) -> bool | None:
+        """None if the workflow was made here."""
+
 
 class WorkflowSource(Protocol):
     """Stored workflows, and what is known of runs."""
 
     async def find(self, name: str) -> Workflow:
         """A stored workflow; raises `NotFound`, or `InvalidWorkflow` if its file cannot be read."""
+
+    async def is_imported(self, workflow: Workflow) -> bool:
+        """Whether it was made elsewhere."""
 
     async def started_with(self, run: str) -> RunStart:
         """The workflow and the inputs of a run; secret ones are masked."""

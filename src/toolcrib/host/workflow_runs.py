@@ -68,6 +68,7 @@ class WorkflowRuns:
         `results_of` names the tools whose results may be in the inputs.
         """
         self._workflows.check(workflow)
+        origin = await self._workflows.admit(workflow)
         engine = await self.open()
         run = f"{workflow.name}-{secrets.token_hex(6)}"
         if replay is not None:
@@ -75,7 +76,7 @@ class WorkflowRuns:
             decisions = {RunArtifacts.SOURCE: earlier, **await self._decisions(earlier)}
             await asyncio.to_thread(self.artifacts.replay, run, decisions)
         return await engine.start(
-            workflow, inputs, run_id=run, breakpoints=breakpoints, results_of=results_of
+            workflow, inputs, run_id=run, breakpoints=breakpoints, results_of=(*results_of, *origin)
         )
 
     def results_in(self, session: str | None) -> Collection[str]:
@@ -152,8 +153,14 @@ class WorkflowRuns:
         return media_type, str(secrets.shown(data.decode("utf-8", "replace"))).encode()
 
     async def find(self, name: str) -> Workflow:
-        """A stored workflow, for a run that has it as a part."""
-        return await self._workflows.find(name)
+        """A stored workflow, for a run that has it as a part; raises `NotConfirmed`."""
+        found = await self._workflows.find(name)
+        await self._workflows.admit(found)
+        return found
+
+    async def is_imported(self, workflow: Workflow) -> bool:
+        """Whether it was made elsewhere."""
+        return await self._workflows.is_confirmed(workflow) is not None
 
     async def secrets(self, run: str) -> SecretInputs:
         """The secret inputs of a run, and of the run that it belongs to."""

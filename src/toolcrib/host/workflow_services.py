@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import time
 from asyncio import to_thread
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.approvals.facts import WORKFLOW_CODE
 from toolcrib.approvals.known_addresses import values_in
 from toolcrib.host.run_artifacts import RunArtifacts
 from toolcrib.host.workflow_approvals import (
     PendingCall,
     add_results,
     begin_approvals,
+    check_code,
     pending,
     run_principal,
 )
 from toolcrib.host.workflow_code import CodeRunner
 from toolcrib.host.workflow_desktop import DesktopServers
+from toolcrib.host.workflow_imports import IMPORTED
 from toolcrib.host.workflow_ports import WorkflowHost, WorkflowSource
-from toolcrib.schema.tools import Principal, ToolResult
+from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session
 from toolcrib.workflows.node_type import ModelAnswer, ModelTask, ToolUse
@@ -54,6 +58,8 @@ class HostRunServices:
         self._host.core.masker.learn(secrets.texts())
         deadline = run.workflow.options.question_deadline
         called = {*run.results_of, *await self.tools_once_called(run.id)}
+        if await self._source.is_imported(run.workflow):
+            called.add(IMPORTED)
         self._called[run.id] = called
         await begin_approvals(self._host, _principal(run), deadline, called, secrets)
         self._host.approvals.policy.given(_principal(run), await self._given(run))
@@ -61,7 +67,7 @@ class HostRunServices:
     async def _given(self, run: RunInfo) -> list[str]:
         """What its user wrote: the workflow, and its inputs unless they came from elsewhere."""
         written = list(values_in(run.workflow.model_dump(mode="json")))
-        if run.parent is None and not run.results_of:
+        if run.parent is None and not {*run.results_of} - {IMPORTED}:
             written += values_in((await self._source.started_with(run.id)).inputs)
         return written
 
@@ -125,7 +131,25 @@ class HostRunServices:
     async def run_code(
         self, code: str, inputs: Mapping[str, Any], timeout: float | None, visit: VisitScope
     ) -> Any:
+        principal = _principal(visit.run)
+        if IMPORTED in self.tools_called(visit.run):
+            await check_code(self._host, principal, code, visit)
+        began = time.perf_counter()
         result, printed = await self._code.run(code, inputs, timeout)
+        self._host.audit.record(
+            CallRecord(
+                self._host.core.clock.now(),
+                WORKFLOW_CODE.name,
+                WORKFLOW_CODE.server,
+                principal.name,
+                "ok",
+                (time.perf_counter() - began) * 1000,
+                0,
+                session=principal.session,
+                call_id=f"{visit.run.id}/{visit.step}",
+            )
+        )
+        await self.add_results(visit.run, [WORKFLOW_CODE.name])
         if printed.strip():
             visit.note("printed", text=printed[:MOST_PRINTED])
         return result

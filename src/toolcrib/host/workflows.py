@@ -11,6 +11,15 @@ from toolcrib.errors import ServerNotReady, UnknownTool
 from toolcrib.host.core import HostCore
 from toolcrib.host.workflow_check import StoredWorkflow, read_file
 from toolcrib.host.workflow_files import FileVersion, WorkflowFiles
+from toolcrib.host.workflow_imports import (
+    IMPORTED,
+    IMPORTS,
+    ImportedWorkflows,
+    NotConfirmed,
+    codes,
+    content_digest,
+    what_it_does,
+)
 from toolcrib.host.workflow_ports import WorkflowHost
 from toolcrib.host.workflow_runs import WorkflowRuns
 from toolcrib.host.workflow_tools import WorkflowTools
@@ -38,6 +47,7 @@ class Workflows:
     def __init__(self, host: WorkflowHost) -> None:
         self._host = host
         self.files = WorkflowFiles(host.paths.workflows)
+        self.imports = ImportedWorkflows(host.paths.state / IMPORTS)
         self.runs = WorkflowRuns(host, self)
         self._tools = WorkflowTools(host, self.runs)
         self._lazy_triggers = Lazy(lambda: _open_triggers(host.core, self))
@@ -73,18 +83,63 @@ class Workflows:
         return (await self.get(name)).readable
 
     async def save(
-        self, workflow: Workflow | Mapping[str, Any], *, expected_version: str | None = None
+        self,
+        workflow: Workflow | Mapping[str, Any],
+        *,
+        expected_version: str | None = None,
+        imported: bool = False,
     ) -> StoredWorkflow:
         """Store a workflow, valid or not; raises `Conflict` if it is not the expected version any more.
 
-        `expected_version` is empty for a new workflow.
+        `expected_version` is empty for a new workflow. `imported` if it was made elsewhere; a changed or
+        copied one stays so.
         """
         parsed = parse(workflow)
         content = write_workflow(parsed).encode()
+        await asyncio.to_thread(self._note_origin, parsed, imported=imported)
         file = await asyncio.to_thread(self.files.save, parsed.name, content, expected=expected_version)
         self._host.events.publish(WorkflowsChanged(name=parsed.name))
         await self.offer_tools()
         return self._checked(read_file(file))
+
+    def _note_origin(self, workflow: Workflow, *, imported: bool) -> None:
+        """Remember a workflow that was made elsewhere, as a whole or in part. Blocks."""
+        stored = [each for file in self.files.all() if (each := read_file(file).workflow) is not None]
+        states = [(each, self.imports.state(content_digest(each))) for each in stored]
+        digest, parts = content_digest(workflow), codes(workflow)
+        if imported and not any(state is None and content_digest(each) == digest for each, state in states):
+            self.imports.add([digest])
+        before = [state for each, state in states if state is not None and each.name == workflow.name]
+        copied = [state for each, state in states if state is not None and parts & codes(each)]
+        if not imported and (before or copied):
+            self.imports.add([digest], confirmed=all(before or copied))
+
+    async def admit(self, workflow: Workflow) -> tuple[str, ...]:
+        """Raises `NotConfirmed` for an imported workflow that may not run yet.
+
+        Returns what its run has to know: `IMPORTED`, or nothing.
+        """
+        state = await self.is_confirmed(workflow)
+        if state is False:
+            raise NotConfirmed(
+                f"The workflow {workflow.name} was imported and was never run here.",
+                hint=f"See what it does, and confirm it: toolcrib workflow run {workflow.name}",
+            )
+        return () if state is None else (IMPORTED,)
+
+    async def confirm(self, workflow: Workflow) -> None:
+        """The user has seen what an imported workflow does."""
+        digest = content_digest(workflow)
+        if await asyncio.to_thread(self.imports.state, digest) is False:
+            await asyncio.to_thread(self.imports.add, [digest], confirmed=True)
+
+    async def is_confirmed(self, workflow: Workflow) -> bool | None:
+        """None if the workflow was made here."""
+        return await asyncio.to_thread(self.imports.state, content_digest(workflow))
+
+    def what_it_does(self, workflow: Workflow) -> Sequence[str]:
+        """What a workflow reads, runs and sends, a line each."""
+        return what_it_does(workflow, self._find_tool, self._host.approvals.policy.is_ours)
 
     async def remove(self, name: str) -> str:
         """Remove a workflow; returns its last version, which is kept."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
+from toolcrib.errors import Conflict
 from toolcrib.host import Host
 from toolcrib.host.workflow_check import StoredWorkflow
 from toolcrib.host.workflows import parse
@@ -18,8 +19,10 @@ from toolcrib.operations.results.workflows import (
     WorkflowChecked,
     WorkflowEdgeChecked,
     WorkflowExported,
+    WorkflowImported,
     WorkflowProblem,
     WorkflowRemoved,
+    WorkflowReview,
     WorkflowShown,
     WorkflowSummary,
     WorkflowTemplate,
@@ -146,8 +149,8 @@ async def workflow_export(host: Host, name: str, *, version: str | None = None) 
 @operation(page=True)
 async def workflow_import(
     host: Host, text: str, *, name: str | None = None, replace: bool = False
-) -> WorkflowShown:
-    """Save the workflow of an exported file.
+) -> WorkflowImported:
+    """Save the workflow of an exported file, and list what it does; its first run needs a confirmation.
 
     Raises `Conflict` if the name is taken, unless `replace`.
     `name`: another name than in the file.
@@ -155,9 +158,45 @@ async def workflow_import(
     workflow = read_workflow(text)
     if name:
         workflow = parse({**as_json(workflow), "name": name})
-    stored = await host.workflows.save(workflow, expected_version=None if replace else "")
+    stored = await host.workflows.save(workflow, expected_version=None if replace else "", imported=True)
     await host.workflows.triggers.forget(stored.name)  # an imported workflow starts nothing by itself
-    return _shown(stored)
+    return {**_shown(stored), **await _review(host, stored)}
+
+
+@operation(page=True, needs=LAZY)
+async def workflow_review(host: Host, name: str) -> WorkflowReview:
+    """List what a workflow reads, runs and sends, and whether it was imported and is confirmed.
+
+    Raises `NotFound`.
+    """
+    await settled(host, SETTLE)
+    return await _review(host, await host.workflows.get(name))
+
+
+@operation(page=True)
+async def workflow_confirm(host: Host, name: str, version: str) -> WorkflowReview:
+    """Confirm that an imported workflow may run.
+
+    Raises `NotFound`, or `Conflict` if it was changed since its review.
+    `version`: the version that was reviewed.
+    """
+    stored = await host.workflows.get(name)
+    if stored.version != version:
+        raise Conflict(f"The workflow {name} was changed in the meantime.", hint="Review it again.")
+    await host.workflows.confirm(stored.readable)
+    return await _review(host, stored)
+
+
+async def _review(host: Host, stored: StoredWorkflow) -> WorkflowReview:
+    workflow = stored.readable
+    confirmed = await host.workflows.is_confirmed(workflow)
+    return {
+        "name": stored.name,
+        "version": stored.version,
+        "imported": confirmed is not None,
+        "confirmed": confirmed is not False,
+        "does": list(host.workflows.what_it_does(workflow)),
+    }
 
 
 def shown_problems(problems: Iterable[Problem]) -> list[WorkflowProblem]:

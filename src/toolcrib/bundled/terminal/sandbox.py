@@ -78,6 +78,9 @@ class Sandbox:
     wanted: Wanted = "auto"
     folders: Sequence[str] = ()
     hidden: Sequence[str] = HIDDEN
+    readable: Sequence[str] | None = None
+    """Only these places can be read, besides the working folder and the interpreter; None for all others that
+    are not hidden."""
     network: bool = True
     unix_sockets: bool = False
     """Programs may make Unix sockets; those of others are then out of reach only where they are hidden."""
@@ -139,12 +142,23 @@ class Sandbox:
     def _layout(self, folder: str, *, replaced: bool) -> Layout:
         """What is found where; `replaced` when folders can be others inside, as with mounts."""
         layout = Layout(home=Path.home().resolve())
+        if self.readable is not None:
+            self._hide_all(layout, self.readable, replaced=replaced)
         self._replace(layout, folder, replaced=replaced)
         for path in self._writable([folder, *self.folders, *(_CACHES if self.caches else ())]):
             layout.allow(path)
         guard(layout, self._writable([folder, *self.folders]), hidden=self.hidden, nested=replaced)
         layout.pin()
         return layout
+
+    def _hide_all(self, layout: Layout, readable: Sequence[str], *, replaced: bool) -> None:
+        """Hide everything but these places; mounts have devices and processes of their own."""
+        kept = ("dev", "proc") if replaced else ()
+        for path in Path("/").iterdir():
+            if path.name not in kept and not path.is_symlink():
+                layout.hide(path)
+        for path in map(resolved, readable):
+            layout.show(path)
 
     def _replace(self, layout: Layout, folder: str, *, replaced: bool) -> None:
         """The folders for temporary files, and those of sockets."""

@@ -15,7 +15,7 @@ from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.workflow_planning import from_chat, plan
 from toolcrib.cli.workflow_source import is_file, read_data, read_inputs, read_source, run_target, write_file
-from toolcrib.cli.workflow_view import show_problems, show_result, show_run, show_runs
+from toolcrib.cli.workflow_view import show_problems, show_result, show_review, show_run, show_runs
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -68,7 +68,7 @@ async def validate(surface: Surface, source: str) -> int:
     return 0 if checked["ok"] else INVALID
 
 
-@declare()
+@declare(asks=True)
 @click.argument("source", metavar="FILE|NAME", shell_complete=completion.workflows)
 @_input
 @_detach
@@ -84,13 +84,15 @@ async def run(
 ) -> int:
     """Run a workflow and wait for its end; its outputs are printed.
 
-    Ctrl-C cancels the run. A run that was interrupted otherwise continues with the next `toolcrib up`,
-    or with `toolcrib workflow resume`.
+    The first run of an imported workflow shows what it does and asks. Ctrl-C cancels the run. A run that
+    was interrupted otherwise continues with the next `toolcrib up`, or with `toolcrib workflow resume`.
     """
     from toolcrib.cli.workflow_run import follow
 
     given = {**run_target(source), **read_inputs(words)}
     async with surface.reach() as client:
+        if "name" in given:
+            await _confirm(surface, client, given["name"])
         request = partial(client.workflow_run, **given, breakpoints=list(breakpoints), replay=replay)
         if not detach:
             return await follow(surface, client, lambda show: request(on_event=show))
@@ -240,6 +242,7 @@ async def import_(surface: Surface, file: str, name: str | None, replace: bool) 
     if surface.answer(stored):
         return
     show_problems(stored["problems"])
+    show_review(stored)
     say(f"{stored['name']} is stored. Run it with: toolcrib workflow run {stored['name']}")
 
 
@@ -253,6 +256,16 @@ async def remove(surface: Surface, name: str) -> None:
         removed = await client.workflow_remove(name=name)
     if not surface.answer(removed):
         say(f"{name} is removed.")
+
+
+async def _confirm(surface: Surface, client: Client, name: str) -> None:
+    """Ask before the first run of an imported workflow."""
+    review = await client.workflow_review(name=name)
+    if review["confirmed"]:
+        return
+    show_review(review, note)
+    surface.ask(f"{name} was imported. Run it?", refused=f"{name} was not run: nobody has confirmed it.")
+    await client.workflow_confirm(name=name, version=review["version"])
 
 
 async def _stored(client: Client, name: str) -> str:

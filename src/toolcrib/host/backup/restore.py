@@ -36,6 +36,9 @@ from toolcrib.host.backup.manifest import BackupRefused
 from toolcrib.host.backup.origin import is_own
 from toolcrib.host.backup.plan import RestorePlan, granting_settings, launches_of
 from toolcrib.host.lock import clear_disk_errors, sole_host
+from toolcrib.host.workflow_check import read_file
+from toolcrib.host.workflow_files import WorkflowFiles
+from toolcrib.host.workflow_imports import IMPORTS, ImportedWorkflows, content_digest
 
 KEPT_BACKUPS = 3
 LOCK_SECONDS = 10.0
@@ -107,6 +110,12 @@ class Restore:
                 discard(prepared)
         self._move_to_keyring()
 
+    def _mark_workflows(self) -> None:
+        """Workflows of another home need a confirmation before they run."""
+        stored = (read_file(file).workflow for file in WorkflowFiles(self.folder / "workflows").all())
+        imports = ImportedWorkflows(self.paths.state / IMPORTS)
+        imports.add([content_digest(workflow) for workflow in stored if workflow is not None])
+
     def _prepare(self, *, keep_approvals: bool) -> None:
         """Take from the unpacked files what must not act here."""
 
@@ -118,6 +127,8 @@ class Restore:
                 databases.forget_approvals(connection)
 
         databases.change(self.folder / DATABASE.key, clean)
+        if not keep_approvals:
+            self._mark_workflows()
         if (self.folder / RUNS.key).exists():
             databases.change(self.folder / RUNS.key, databases.stop_runs)
         config = self.folder / CONFIG.key

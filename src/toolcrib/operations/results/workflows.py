@@ -62,6 +62,23 @@ class WorkflowShown(TypedDict):
     problems: list[WorkflowProblem]
 
 
+class WorkflowReview(TypedDict):
+    """What a workflow does, as far as its file tells."""
+
+    name: str
+    version: str
+    imported: bool
+    """It was made elsewhere."""
+    confirmed: bool
+    """It may run: it was made here, or the user has confirmed it."""
+    does: list[str]
+    """What it reads, runs and sends, a line each."""
+
+
+class WorkflowImported(WorkflowShown, WorkflowReview):
+    """An imported workflow, and what it does."""
+
+
 class WorkflowVersion(TypedDict):
     """A kept version of a workflow; the latest first."""
 

@@ -2,13 +2,15 @@ import { useMemo, useState, type FormEvent } from "react";
 
 import { run } from "../../../api/client";
 import { refreshSoon } from "../../../api/hooks";
+import type { WorkflowReview } from "../../../api/types";
 import { Dialog } from "../../../ui/Dialog";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { draftOf, readDrafts } from "../../../ui/schema-form/drafts";
 import { fieldsOf, type Drafts } from "../../../ui/schema-form/schema";
 import { SchemaForm } from "../../../ui/schema-form/SchemaForm";
 import type { Graph } from "../graph/file";
-import { START } from "../text/editor";
+import { Review } from "../Review";
+import { REVIEW, START } from "../text/editor";
 import type { EditorControls } from "./state";
 import type { Saving } from "./useSaving";
 
@@ -33,6 +35,7 @@ export function RunDialog({ editor, saving, onClose, onRun }: Props) {
   const [tried, setTried] = useState(false);
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<unknown>(null);
+  const [reviewed, setReviewed] = useState<WorkflowReview | null>(null);
   const { values, wrong } = readDrafts(fields, drafts);
 
   async function start(event: FormEvent) {
@@ -43,6 +46,9 @@ export function RunDialog({ editor, saving, onClose, onRun }: Props) {
     setTrouble(null);
     try {
       if (!(await saving.save())) return onClose();
+      const review = await run("workflow_review", { name: graph.name });
+      if (!review.confirmed && review.version !== reviewed?.version) return setReviewed(review);
+      if (!review.confirmed) await run("workflow_confirm", { name: graph.name, version: review.version });
       const breakpoints = [...editor.now().breakpoints];
       const started = await run("workflow_run", { name: graph.name, inputs: values, breakpoints, detach: true });
       refreshSoon("workflow_runs");
@@ -72,10 +78,11 @@ export function RunDialog({ editor, saving, onClose, onRun }: Props) {
             }}
           />
         )}
+        {reviewed && <Review does={reviewed.does} />}
         {trouble !== null && <ErrorBox error={trouble} />}
         <div className="row align-end">
           <button type="submit" className="btn primary" disabled={busy}>
-            {START.run}
+            {reviewed ? REVIEW.confirm : START.run}
           </button>
         </div>
       </form>

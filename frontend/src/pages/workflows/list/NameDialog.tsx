@@ -1,6 +1,8 @@
 import { useState, type FormEvent } from "react";
 
+import { run } from "../../../api/client";
 import { ApiError, sentence } from "../../../api/errors";
+import type { WorkflowReview } from "../../../api/types";
 import { Dialog } from "../../../ui/Dialog";
 import { CREATE } from "../text/list";
 import { createWorkflow, NAME } from "./workflowActions";
@@ -10,12 +12,14 @@ interface Props {
   /** What the workflow begins as; null for an empty one. */
   file: Record<string, unknown> | null;
   suggested: string;
+  /** Called with what the workflow does, if it was made elsewhere. */
+  onImported?: (review: WorkflowReview) => void;
   onClose: () => void;
   onCreated: (name: string) => void;
 }
 
 /** Asks for the name of a new workflow and saves it. */
-export function NameDialog({ title, file, suggested, onClose, onCreated }: Props) {
+export function NameDialog({ title, file, suggested, onImported, onClose, onCreated }: Props) {
   const [name, setName] = useState(suggested);
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
@@ -25,6 +29,7 @@ export function NameDialog({ title, file, suggested, onClose, onCreated }: Props
     if (!NAME.test(name)) return setWrong(CREATE.shape);
     setBusy(true);
     try {
+      if (onImported) return onImported(await run("workflow_import", { text: JSON.stringify(file), name }));
       await createWorkflow(name, file);
       onCreated(name);
     } catch (error) {

@@ -1,12 +1,16 @@
 import { useEffect, useState } from "react";
 
 import { useOperation } from "../../../api/hooks";
+import type { WorkflowReview } from "../../../api/types";
 import { navigate, setSearch, useSearch } from "../../../app/router";
 import { takeDraft } from "../../../app/workflowDraft";
+import { Dialog } from "../../../ui/Dialog";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { Icon } from "../../../ui/Icon";
 import { Loading } from "../../../ui/Loading";
 import { readGraph } from "../graph/file";
+import { Review } from "../Review";
+import { REVIEW } from "../text/editor";
 import { CREATE, LIST } from "../text/list";
 import type { Begin } from "./begin";
 import { ChatDraft } from "./ChatDraft";
@@ -30,9 +34,17 @@ export function WorkflowList() {
   const rows = rowsOf(data ?? [], runs?.runs ?? [], next, words);
   const waiting = (runs?.runs ?? []).filter((run) => run.state === "waiting").length;
   const importing = () =>
-    chooseFile((file) =>
-      setBegin({ what: "name", title: CREATE.chooseFile, file, suggested: `${String(file["name"] ?? "")}-2` }),
-    );
+    chooseFile({
+      onTaken: (file) =>
+        setBegin({
+          what: "name",
+          title: CREATE.chooseFile,
+          file,
+          suggested: `${String(file["name"] ?? "")}-2`,
+          imported: true,
+        }),
+      onImported: (review) => afterImport(review, setBegin),
+    });
   return (
     <div className="page">
       <div className="page-head">
@@ -83,14 +95,41 @@ export function WorkflowList() {
   );
 }
 
+function open(name: string): void {
+  navigate(`/workflows/${encodeURIComponent(name)}`);
+}
+
+/** Say what a workflow does that was made elsewhere. */
+function afterImport(review: WorkflowReview, onBegin: (begin: Begin | null) => void): void {
+  if (review.confirmed) open(review.name);
+  else onBegin({ what: "imported", review });
+}
+
 function Dialogs({ begin, onBegin }: { begin: Begin | null; onBegin: (begin: Begin | null) => void }) {
   const close = () => onBegin(null);
-  const open = (name: string) => navigate(`/workflows/${encodeURIComponent(name)}`);
   if (begin?.what === "blank")
     return <NameDialog title={CREATE.title} file={null} suggested="" onClose={close} onCreated={open} />;
   if (begin?.what === "name")
     return (
-      <NameDialog title={begin.title} file={begin.file} suggested={begin.suggested} onClose={close} onCreated={open} />
+      <NameDialog
+        title={begin.title}
+        file={begin.file}
+        suggested={begin.suggested}
+        {...(begin.imported ? { onImported: (review) => afterImport(review, onBegin) } : {})}
+        onClose={close}
+        onCreated={open}
+      />
+    );
+  if (begin?.what === "imported")
+    return (
+      <Dialog title={LIST.imported(begin.review.name)} onClose={close}>
+        <Review does={begin.review.does} />
+        <div className="row align-end">
+          <button type="button" className="btn primary" onClick={() => open(begin.review.name)}>
+            {REVIEW.open}
+          </button>
+        </div>
+      </Dialog>
     );
   if (begin?.what === "templates")
     return (

@@ -85,6 +85,14 @@ export const START = {
   invalid: "Fix these problems first.",
 };
 
+export const REVIEW = {
+  title: "What it does",
+  about: "This workflow was made elsewhere. As far as its file tells, it:",
+  nothing: "This workflow was made elsewhere. It calls no tools and runs no code.",
+  confirm: "Confirm and run",
+  open: "Open",
+};
+
 export const PROBLEMS = {
   title: (count: number) => plural(count, "problem"),
   go: "Go there",
