@@ -3100,6 +3100,11 @@ export interface WorkflowCompareParams {
   run_b: string;
 }
 
+export interface WorkflowConfirmParams {
+  name: string;
+  version: string;
+}
+
 /** Something that was corrected or assumed, to be checked. */
 export interface WorkflowDoubt {
   node: string | null;
@@ -3158,6 +3163,18 @@ export interface WorkflowImportParams {
   text: string;
   name?: string | null;
   replace?: boolean;
+}
+
+/** An imported workflow, and what it does. */
+export interface WorkflowImported {
+  name: string;
+  version: string;
+  changed: string;
+  workflow: Workflow;
+  problems: WorkflowProblem[];
+  imported: boolean;
+  confirmed: boolean;
+  does: string[];
 }
 
 export interface WorkflowListParams {
@@ -3229,6 +3246,19 @@ export interface WorkflowRerunParams {
 export interface WorkflowResumeParams {
   run: string;
   wait?: boolean;
+}
+
+/** What a workflow does, as far as its file tells. */
+export interface WorkflowReview {
+  name: string;
+  version: string;
+  imported: boolean;
+  confirmed: boolean;
+  does: string[];
+}
+
+export interface WorkflowReviewParams {
+  name: string;
 }
 
 export interface WorkflowRunParams {
@@ -4161,6 +4191,12 @@ export interface Operations {
     event: unknown;
     result: RunComparison;
   };
+  /** Confirm that an imported workflow may run. */
+  workflow_confirm: {
+    params: WorkflowConfirmParams;
+    event: unknown;
+    result: WorkflowReview;
+  };
   /** Send an event to a run, for a step that waits for it by name. */
   workflow_event: {
     params: WorkflowEventParams;
@@ -4185,11 +4221,11 @@ export interface Operations {
     event: unknown;
     result: WorkflowShown;
   };
-  /** Save the workflow of an exported file. */
+  /** Save the workflow of an exported file, and list what it does; its first run needs a confirmation. */
   workflow_import: {
     params: WorkflowImportParams;
     event: unknown;
-    result: WorkflowShown;
+    result: WorkflowImported;
   };
   /** List all workflows by name; a file that cannot be read is listed with its problems. */
   workflow_list: {
@@ -4232,6 +4268,12 @@ export interface Operations {
     params: WorkflowResumeParams;
     event: RunChange | EngineInstalling;
     result: RunResult;
+  };
+  /** List what a workflow reads, runs and sends, and whether it was imported and is confirmed. */
+  workflow_review: {
+    params: WorkflowReviewParams;
+    event: unknown;
+    result: WorkflowReview;
   };
   /** Run a stored workflow by name, or a given one, and wait for its end. */
   workflow_run: {
