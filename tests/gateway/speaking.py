@@ -36,7 +36,8 @@ class Speaker:
     async def modern(self, method: str, **params: Any) -> httpx2.Response:
         """A request that stands alone."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": META}}
-        named = {"Mcp-Name": params["name"]} if "name" in params else {}
+        target = params.get("name", params.get("uri"))
+        named = {} if target is None else {"Mcp-Name": target}
         era = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, **named}
         return await self.client.post(self.url, json=message, headers={**self.headers, **era})
 

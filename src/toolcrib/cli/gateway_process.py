@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,15 @@ from toolcrib.cli.surface import Surface
 from toolcrib.config.settings import Settings
 from toolcrib.config.settings_file import unknown_profile
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.profile import Profile, offer_all, offer_one
+from toolcrib.gateway.profile import Profile, empty_profile, offer_all, offer_one
 from toolcrib.host import open_host
 from toolcrib.loading import preload
+from toolcrib.schema.events import ConfigChanged
 
 if TYPE_CHECKING:
+    from toolcrib.gateway.gateway import Gateway
     from toolcrib.gateway.http.views import Views
+    from toolcrib.host import Host
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +86,17 @@ def _announce(surface: Surface, base: str, views: Views) -> None:
         sys.stdout.write(f"{first}\n")
         profiles = f" Profiles: {' '.join(others)}" if others else ""
         sys.stderr.write(f"Connect an MCP client to this address.{profiles} Ctrl-C stops it.\n")
+        _explain(views.host, views.profiles)
     sys.stdout.flush()
+
+
+def _explain(host: Host, profiles: Sequence[Profile]) -> None:
+    """Say which views show nothing."""
+    known = list(host.toolset.registry.snapshot.tools.values())
+    for profile in profiles:
+        if profile.leaves_nothing(known):
+            both = f"both the profile {profile.name} and the options" if profile.name else "the options"
+            sys.stderr.write(f"No tool is offered: none fits {both}.\n")
 
 
 async def _over_stdio(surface: Surface, asked: Profile) -> None:
@@ -99,10 +113,25 @@ async def _over_stdio(surface: Surface, asked: Profile) -> None:
             from toolcrib.gateway.gateway import Gateway
             from toolcrib.gateway.stdio import serve_stdio
 
-            gateway = Gateway(host, offer_one(asked)(host.settings)[asked.name].profile)
+            gateway = Gateway(host, _profile_now(host, asked))
+            _explain(host, [gateway.profile])
             serving = asyncio.create_task(serve_stdio(gateway, incoming, outgoing))
             waiting = asyncio.create_task(ending.wait())
+            following = asyncio.create_task(_follow_profile(gateway, asked))
             await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (serving, waiting):
+            for task in (serving, waiting, following):
                 task.cancel()
-            await asyncio.gather(serving, waiting, return_exceptions=True)
+            await asyncio.gather(serving, waiting, following, return_exceptions=True)
+
+
+def _profile_now(host: Host, asked: Profile) -> Profile:
+    offered = offer_one(asked)(host.settings).get(asked.name)
+    return empty_profile(asked.name) if offered is None else offered.profile
+
+
+async def _follow_profile(gateway: Gateway, asked: Profile) -> None:
+    """Apply changes of the profile; once it is removed, the client sees nothing."""
+    with gateway.host.events.subscribe() as events:
+        async for event in events:
+            if isinstance(event, ConfigChanged):
+                gateway.change(_profile_now(gateway.host, asked))

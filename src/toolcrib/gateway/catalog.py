@@ -13,7 +13,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.errors import AuthRequired, ConnectionLost, PeerError, ToolcribError
 from toolcrib.gateway.definitions import (
@@ -29,13 +29,15 @@ from toolcrib.gateway.definitions import (
     matches_template,
 )
 from toolcrib.gateway.list_cache import ListFiles
-from toolcrib.gateway.profile import Profile
 from toolcrib.schema.servers import ServerState
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS, Supervisor
 from toolcrib.tools.names import BORDER
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.profile import Profile
 
 logger = logging.getLogger(__name__)
 
@@ -69,19 +71,28 @@ def _is_stale(fetch: _Fetch, kind: Kind) -> bool:
     return session.fresh_until.get(kind.listing, 0.0) <= asyncio.get_running_loop().time()
 
 
+class View(Protocol):
+    """What a catalog is seen through."""
+
+    profile: Profile
+
+    def shows_server(self, server: str) -> bool:
+        """True if clients may see what a server offers besides tools."""
+
+
 class Catalog:
     """The lists by server and kind."""
 
     def __init__(
         self,
         servers: Pool,
-        profile: Callable[[], Profile],
+        view: View,
         announce: Callable[[str], None],
         kept: ListFiles,
     ) -> None:
         self._kept = kept
         self._servers = servers
-        self._profile = profile
+        self._view = view
         self._announce = announce
         self._fetches: dict[tuple[str, Kind], _Fetch] = {}
         self._lists: dict[tuple[str, Kind], dict[str, Definition]] = {}
@@ -177,7 +188,7 @@ class Catalog:
 
     def update_server(self, server: str) -> Session | None:
         """A server's state changed: announce lists that may have changed. Returns a new session."""
-        if not self._profile().shows_server(server):
+        if not self._view.shows_server(server):
             return None
         session, before = self._session(server), self._seen.get(server)
         if session is before or (session is None and self._supervisor(server) is not None):
@@ -286,7 +297,7 @@ class Catalog:
 
     def _names_of(self, kind: Kind) -> PlainNames | None:
         """The plain names of a kind; URIs have none."""
-        if not self._profile().plain_names or kind.identity != "name":
+        if not self._view.profile.plain_names or kind.identity != "name":
             return None
         lists = (self._lists.get((server, kind), {}) for server in self._names())
         return PlainNames(
@@ -303,8 +314,7 @@ class Catalog:
         return None
 
     def _names(self) -> list[str]:
-        shows = self._profile().shows_server
-        names = (name for name in self._servers.names() if shows(name))
+        names = (name for name in self._servers.names() if self._view.shows_server(name))
         return sorted(name for name in names if self._supervisor(name) is not None)
 
     def _supervisor(self, server: str) -> Supervisor | None:

@@ -51,7 +51,7 @@ class Gateway:
         self.search = self._search_mode()
         self.waiting_calls = WaitingCalls()
         kept = ListFiles(host.paths.state / "lists")
-        self.catalog = Catalog(host.servers, lambda: self.profile, self._announce, kept)
+        self.catalog = Catalog(host.servers, self, self._announce, kept)
         self.tool_lists = ToolListCache()
         self.logs = Logs(host.events)
         self.subscriptions = ResourceSubscriptions(host.servers)
@@ -62,6 +62,7 @@ class Gateway:
         self._plain_names: tuple[Snapshot, PlainNames] | None = None
         self._relisting: set[str] = set()
         """Servers whose tools changed and are being listed again."""
+        self._shown_servers: tuple[Snapshot, frozenset[str | None]] | None = None
         if host.core.signing_key is not None:
             use_key(host.core.signing_key)
 
@@ -71,7 +72,7 @@ class Gateway:
             return
         self.profile = profile
         self.search = self._search_mode()
-        self._plain_names = None
+        self._plain_names = self._shown_servers = None
         for kind in ("tools", "prompts", "resources"):
             self._announce(kind)
 
@@ -108,6 +109,19 @@ class Gateway:
             return None
         return tool if tool.origin == "mcp" or self._shares(tool) else None
 
+    def shows_server(self, server: str) -> bool:
+        """True if a client may see what a server offers besides tools: if the tools are limited, only of a
+        server with a tool that is shown."""
+        if not self.profile.may_show_server(server):
+            return False
+        return not self.profile.limits_tools or server in self._servers_with_tools()
+
+    def _servers_with_tools(self) -> frozenset[str | None]:
+        snapshot = self.host.toolset.registry.snapshot
+        if self._shown_servers is None or self._shown_servers[0] is not snapshot:
+            self._shown_servers = (snapshot, frozenset(tool.server for tool in self._visible()))
+        return self._shown_servers[1]
+
     def _shares(self, tool: Tool) -> bool:
         """False for the terminal of the host's own user, unless the settings enable it for clients."""
         return self.host.settings.terminal.enabled or not self.host.toolset.workspace.owns(tool)
@@ -119,7 +133,7 @@ class Gateway:
             return held
         for status in self.host.servers.statuses():
             expected = name.removeprefix(PREFIX).startswith(status.name + BORDER)
-            if expected and not status.tools and self.profile.shows_server(status.name):
+            if expected and not status.tools and self.profile.may_show(status.name, name):
                 why = f": {status.reason.rstrip('.')}" if status.reason else ""
                 return ServerNotReady(f"{status.name} is {status.state}{why}.", hint=_hint(status))
         return UnknownTool(f"Unknown tool: {name[:200]}")
@@ -190,7 +204,7 @@ class Gateway:
         """The tool of this name, once its server has started."""
         if self.profile.plain_names:
             await self.tools_known()
-        elif any(self.profile.shows_server(server) for server in self.host.servers.starting()):
+        elif any(self.profile.may_show_server(server) for server in self.host.servers.starting()):
             with contextlib.suppress(ToolcribError):
                 await self.host.toolset.caller.arrive(name)
         return self.find(name)
@@ -260,7 +274,8 @@ class Gateway:
     def handle(self, event: Event) -> None:
         """Notify the clients of an event of the host, if it concerns them."""
         if isinstance(event, ToolsChanged):
-            self._announce("tools")
+            for kind in ("tools", "prompts", "resources") if self.profile.limits_tools else ("tools",):
+                self._announce(kind)
         elif isinstance(event, ServerChanged):
             self._update_server(event.status.name)
             if event.status.name in self._relisting:
@@ -268,7 +283,7 @@ class Gateway:
                 self._announce("tools")
         elif isinstance(event, ServerRemoved):
             self._update_server(event.name)
-        elif isinstance(event, ServerNoticed) and self.profile.shows_server(event.server):
+        elif isinstance(event, ServerNoticed) and self.shows_server(event.server):
             self._forward(event.server, event.method, dict(event.params))
 
     def _update_server(self, server: str) -> None:

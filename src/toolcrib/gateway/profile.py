@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -30,23 +30,55 @@ class Profile:
     """Glob patterns of public tool names that are listed besides the search tools."""
     plain_names: bool = False
     """Tools and prompts keep their servers' own names if these are unambiguous."""
+    within: Profile | None = None
+    """Shows only what this one shows too."""
 
     def shows(self, tool: Tool) -> bool:
         if not tool.enabled:
             return False
-        if self.servers and (tool.server or "") not in self.servers:
-            return False
         if self.read_only and not tool.definition.read_only:
             return False
-        return not self.tools or any(fnmatchcase(tool.name, pattern) for pattern in self.tools)
+        if (self.servers or self.tools) and not self._names(tool.server or "", tool.name):
+            return False
+        return self.within is None or self.within.shows(tool)
 
-    def shows_server(self, server: str) -> bool:
-        """True if a client may see what a server offers besides tools."""
-        return not self.servers or server in self.servers
+    @property
+    def limits_tools(self) -> bool:
+        """True if a server may be shown in part."""
+        return bool(self.tools or self.read_only) or (self.within is not None and self.within.limits_tools)
+
+    def may_show_server(self, server: str) -> bool:
+        """True if it may show something of a server."""
+        shown = not self.servers or server in self.servers
+        return shown and (self.within is None or self.within.may_show_server(server))
+
+    def may_show(self, server: str, name: str) -> bool:
+        """True if it would show a tool of this public name that is not known yet. A view of read-only tools
+        shows none of them before."""
+        if self.read_only or not self._names(server, name):
+            return False
+        return self.within is None or self.within.may_show(server, name)
+
+    def _names(self, server: str, tool: str) -> bool:
+        if self.servers and server not in self.servers:
+            return False
+        return not self.tools or any(fnmatchcase(tool, pattern) for pattern in self.tools)
+
+    def leaves_nothing(self, known: Sequence[Tool]) -> bool:
+        """True if it shows none of the known tools because of `within`."""
+        if self.within is None or self.view(known):
+            return False
+        servers, others = self.servers, self.within.servers
+        return bool(known) or bool(servers and others and set(servers).isdisjoint(others))
 
     def view(self, tools: Iterable[Tool]) -> list[Tool]:
         """The tools that the profile shows, in their order."""
         return [tool for tool in tools if self.shows(tool)]
+
+
+def empty_profile(name: str) -> Profile:
+    """Shows nothing."""
+    return Profile(name=name, tools=("",))
 
 
 def read_profile(settings: Settings, name: str = "") -> Profile:
@@ -94,7 +126,7 @@ def offer_all(*, search: bool = False, plain_names: bool = False) -> Offer:
 
 
 def offer_one(asked: Profile) -> Offer:
-    """One view alone: the profile of this name, or all tools, narrowed further by the profile given.
+    """One view alone: the profile of this name, or all tools, and of these only what the given one shows.
 
     No view while there is no such profile.
     """
@@ -119,9 +151,7 @@ def _named(settings: Settings, name: str) -> OfferedView:
 def _narrowed(known: Profile, asked: Profile) -> Profile:
     return replace(
         known,
-        servers=asked.servers or known.servers,
-        tools=asked.tools or known.tools,
-        read_only=asked.read_only or known.read_only,
+        within=asked,
         search=asked.search or known.search,
         plain_names=asked.plain_names or known.plain_names,
     )

@@ -22,7 +22,7 @@ from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import BUSY
 from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
-from toolcrib.gateway.profile import Offer, OfferedView
+from toolcrib.gateway.profile import Offer, OfferedView, Profile
 from toolcrib.gateway.wire import Wire
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
@@ -153,6 +153,11 @@ class Views:
         """Of the views that are served now."""
         return tuple(self._views)
 
+    @property
+    def profiles(self) -> list[Profile]:
+        """Of the views that are served now."""
+        return [view.gateway.profile for view in self._views.values()]
+
     def health(self, authorization: str | None) -> dict[str, Any]:
         """`status`, and the servers that this client may see counted by state.
 
@@ -168,7 +173,7 @@ class Views:
             server.name: server.state.value
             for view in admitting
             for server in view.gateway.host.servers.statuses()
-            if view.gateway.profile.shows_server(server.name)
+            if view.gateway.shows_server(server.name)
         }
         return {**status, "servers": dict(sorted(Counter(visible.values()).items()))}
 
