@@ -19,6 +19,7 @@
     │   └── UnknownTool
     │       └── ToolChanged     its definition is not the approved one
     ├── Denied                  a rule or the user denied the call
+    │   └── ApprovalPending     the user has not answered yet; the same call takes the answer later
     ├── NetworkRefused          a URL leads to an address that is not allowed
     ├── NotTrusted              the user has not approved what would run
     ├── InstallFailed           a server could not be installed; nothing was changed
@@ -190,6 +191,20 @@ class Denied(ToolcribError):
 
     kind = "denied"
     exit_code = 4
+
+
+class ApprovalPending(Denied):
+    """The user has not answered yet; the same call takes the answer later."""
+
+    kind = "approval_pending"
+    retryable = True
+
+    def __init__(self, message: str, *, question: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.question = question
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "id": self.question}
 
 
 class NetworkRefused(ToolcribError):

@@ -53,6 +53,21 @@ def test_a_profile_is_added_listed_changed_and_removed(toolcrib: CommandLine) ->
     assert toolcrib.config()["toolcrib"]["profiles"] == {}
 
 
+def test_where_clients_are_asked_is_a_setting_of_each_view(toolcrib: CommandLine) -> None:
+    toolcrib("profiles", "add", "quiet", "--approvals", "page")
+    replaced = toolcrib("profiles", "add", "quiet", "--read-only", "--replace", "--json").json
+    off = toolcrib("profiles", "approvals", "off", "quiet").out
+    whole = toolcrib("profiles", "approvals", "page", "--json").json
+
+    assert (replaced["approvals"], replaced["read_only"]) == ("page", True)
+    assert off == (
+        "/mcp/quiet: calls of Toolcrib's own tools that send, invite or delete run without approval.\n"
+    )
+    assert (whole["path"], whole["approvals"]) == ("/mcp", "page")
+    assert [profile["approvals"] for profile in toolcrib("profiles", "--json").json] == ["page", "off"]
+    assert toolcrib("profiles", "approvals", "off", "quit").code == 3
+
+
 @pytest.mark.parametrize(
     ("words", "code", "hint"),
     [

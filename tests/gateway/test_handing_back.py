@@ -13,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, META
 from tests.gateway.test_questions import LEGACY
+from toolcrib.gateway.identity import SessionlessClients
 from toolcrib.gateway.request_state import sign_state
 
 pytestmark = pytest.mark.usefixtures("patient")
@@ -57,7 +58,9 @@ async def test_a_state_is_good_for_what_it_was_given_for_alone(serve, program):
 
 async def test_a_state_reaches_no_server_but_its_own(serve, program):
     program("memos", "offering.py", "modern", "asks")
-    foreign = sign_state("others", "mine", repr(("gateway", ("prompts/get", "memos__greet", None))))
+    client = SessionlessClients("").of({"params": {"_meta": META}})
+    subject = ("prompts/get", "memos__greet", {"who": "Ada"})
+    foreign = sign_state("others", "mine", json.dumps([client.name, client.session, subject]))
     async with serve() as (_, url):
         refused = await get_prompt(url, requestState=foreign, inputResponses=RESPONSES)
         assert refused["error"]["code"] == -32602

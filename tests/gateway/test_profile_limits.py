@@ -138,7 +138,7 @@ def test_a_profile_says_that_the_options_leave_nothing():
     assert not quiet.leaves_nothing([])
 
 
-async def test_serve_says_that_nothing_is_offered(crib, tmp_path):
+async def test_serve_says_what_asks_and_that_nothing_is_offered(crib, tmp_path):
     crib.setting(profiles={"quiet": {"servers": ["one"]}})
     said = tmp_path / "said"
     options = ["--profile", "quiet", "--server", "other"]
@@ -148,6 +148,7 @@ async def test_serve_says_that_nothing_is_offered(crib, tmp_path):
         async with Client(stdio_client(command, errlog=log)) as client:
             assert (await client.list_tools()).tools == []
     assert "No tool is offered: none fits both the profile quiet and the options." in said.read_text()
+    assert "ask before they send, invite or delete" in said.read_text()
 
 
 async def test_a_profile_is_followed_over_stdio(crib):

@@ -57,6 +57,7 @@ EXAMPLE = {
     "request": "Add 1 and 2.",
     "index": 0,
     "on": True,
+    "approvals": "page",
 }
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -43,6 +43,8 @@ class Facts:
     """The session's working folder; empty if unknown."""
     disk: Disk | None = None
     """Resolves links in paths."""
+    asks_before_sending: bool = False
+    """The caller is a client behind the gateway, and what reaches other people needs approval."""
 
 
 @dataclass(frozen=True, kw_only=True)

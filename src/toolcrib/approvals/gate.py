@@ -10,6 +10,7 @@ import itertools
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -54,7 +55,10 @@ RULES = "toolcrib.approvals.rules"
 _ALLOWED = Decision(allowed=True)
 
 DEFAULT_MODES: Mapping[str, Mode] = {"cli": "off", "python": "off", "gateway": "on_rule"}
-"""Users who call a tool themselves have already decided; clients behind the gateway ask their own user."""
+"""Users who call a tool themselves have already decided. Clients behind the gateway ask their own user about
+most calls; the rule `outgoing` asks about those that reach other people."""
+GATEWAY = "gateway"
+"""The first part of the name of every client behind the gateway."""
 
 
 Preview = Callable[[ToolCall], Awaitable[Mapping[str, Any] | None]]
@@ -103,6 +107,10 @@ class ApprovalGate:
         self.mode = mode
         self.modes = modes
         self.asker = asker
+        self.askers: dict[str, Asker] = {}
+        """By the first part of the principal's name, for sessions without their own."""
+        self.unasked: frozenset[str] = frozenset()
+        """Clients behind the gateway that the rule `outgoing` does not apply to, by name."""
         self.rules: RuleStore = rules or RulesInMemory()
         self.sessions = SessionStates()
         self.asking: dict[str, CallQuestion] = {}
@@ -208,7 +216,7 @@ class ApprovalGate:
         if call.tool.origin == "mcp" and not self._has_foreign_rules and not self.rules.active:
             session = self.sessions.of(call.principal)
             mode = self._mode_in(session, call.principal)
-            if mode == "off" or (mode == "on_rule" and self._is_harmless(call)):
+            if not session.rules and (mode == "off" or (mode == "on_rule" and self._is_harmless(call))):
                 if call.tool.name not in session.untrusted and call.tool.name not in session.private:
                     self._saw(session, call)
                 return _ALLOWED
@@ -257,10 +265,19 @@ class ApprovalGate:
             protected=self._protected,
             project=session.project or self._default_project,
             disk=self._disk,
+            asks_before_sending=self._asks_clients(call.principal),
         )
         mode, ground = self._mode_in(session, call.principal), self._ground(call.tool, session)
         rules = [rule for rule in self.rules.active if in_scope(rule, call.principal, session)]
-        return Case(call, facts, mode, rules, ground, self._modules)
+        return Case(call, facts, mode, [*rules, *session.rules], ground, self._modules)
+
+    def _asks_clients(self, principal: Principal) -> bool:
+        return _kind(principal) == GATEWAY and principal.name not in self.unasked
+
+    def _asker_in(self, session: SessionState, principal: Principal) -> Asker | None:
+        if session.asker is not None or principal.name in self.unasked:
+            return session.asker or self.asker
+        return self.askers.get(_kind(principal), self.asker)
 
     def _ground(self, tool: Tool, session: SessionState) -> PathContext:
         """Our own tools resolve paths in the project; for others the folder is unknown."""
@@ -269,9 +286,10 @@ class ApprovalGate:
 
     async def _ask(self, call: ToolCall, noted: Mapping[str, Any]) -> Decision:
         session = self.sessions.of(call.principal)
-        asker = session.asker or self.asker
+        asker = self._asker_in(session, call.principal)
         before = digest(dict(call.arguments))
-        async with session.asking:
+        # A client gets the response to each of its calls soon, so none waits for the answer to another.
+        async with nullcontext() if _kind(call.principal) == GATEWAY else session.asking:
             # The answer to the previous question may apply to this call too.
             judgement = await self._judge(call)
             noted = {**noted, **self._noted(call, judgement)}
@@ -313,25 +331,34 @@ class ApprovalGate:
     ) -> Decision:
         if not answer.allow:
             reason = answer.message or "the person said no"
-            self._remember(question, answer, effect="deny")
+            self._remember(call.principal, question, answer, effect="deny")
             return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
         session = self.sessions.of(call.principal)
-        if question.grant is not None and answer.scope == "chat":
+        if question.grant is not None and answer.scope == "chat" and "chat" in question.scopes:
             # What such a tool shows of its own target is part of what the user allows.
             untrusted = judgement.flow or brings_outside(call, ours=self._ours(call.tool))
             session.grants.add(question.grant, untrusted=untrusted)
-        session.lift(answer.lift, call.tool)
-        if answer.whole_turn:
+        if answer.lift in question.lifts:
+            session.lift(answer.lift, call.tool)
+        if answer.whole_turn and call.principal.owns_session:
             session.granted = "granted with an answer"
-        self._remember(question, answer, effect="allow")
+        self._remember(call.principal, question, answer, effect="allow")
         self._note(call)
         reason = f"the user allowed it ({answer.scope})"
         return Decision(allowed=True, reason=reason, rule="asked", noted=noted)
 
-    def _remember(self, question: CallQuestion, answer: ApprovalAnswer, *, effect: Effect) -> None:
-        if question.grant is None and answer.scope != "once" and answer.scope in question.scopes:
-            whole = question.tool_rule if answer.any_arguments else None
-            self.rules.add(question.rule_for(answer.scope, effect, answer.rule or whole))
+    def _remember(
+        self, principal: Principal, question: CallQuestion, answer: ApprovalAnswer, *, effect: Effect
+    ) -> None:
+        if question.grant is not None or answer.scope == "once" or answer.scope not in question.scopes:
+            return
+        whole = question.tool_rule if answer.any_arguments else None
+        rule = question.rule_for(answer.scope, effect, answer.rule or whole)
+        if answer.scope == "chat" and _kind(principal) == GATEWAY:
+            session = self.sessions.of(principal)  # it never continues after it ended, unlike a chat
+            session.rules = (*session.rules, rule)
+        else:
+            self.rules.add(rule)
 
     def _granted(self, call: ToolCall, scope: CallScope, noted: Mapping[str, Any]) -> Decision:
         self._note(call)
@@ -378,8 +405,7 @@ class ApprovalGate:
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
         if scope is not None:
             scopes = ("once", "chat") if scope.key else ("once",)
-        if not session.project:
-            scopes = [scope for scope in scopes if scope != "project"]
+        scopes = _possible(scopes, call.principal, session)
         from toolcrib.approvals.proposal import proposed_rule, tool_rule  # few calls need it
 
         lasting = any(scope != "once" for scope in scopes)
@@ -404,29 +430,46 @@ class ApprovalGate:
             lifts=_lifts(call.principal) if judgement.flow and not scope else (),
             session_mode=wanted,
             preview=preview,
-            grant=scope if scope is not None and scope.key else None,
-            digest=digest(
-                [
-                    call.principal.name,
-                    call.principal.session,
-                    call.tool.name,
-                    call.tool.hash,
-                    dict(call.arguments),
-                    # A stored answer is not for another window, or for other recipients of a reply.
-                    scope.key if scope is not None else "",
-                    {key: value for key, value in (preview or {}).items() if key not in _PICTURE},
-                ]
-            ),
+            grant=scope if scope is not None and "chat" in scopes else None,
+            digest=_digest(call, scope, preview),
         )
+
+
+def _kind(principal: Principal) -> str:
+    return principal.name.partition(":")[0]
 
 
 _PICTURE = ("picture", "width", "height", "target")
 """What differs between two previews of the same call."""
 
 
+def _digest(call: ToolCall, scope: CallScope | None, preview: Mapping[str, Any] | None) -> str:
+    """Equal for the same call of the same session; a caller without any identity has no second call.
+
+    A stored answer is not for another window, or for other recipients of a reply.
+    """
+    principal = call.principal
+    known = call.id if principal.identity == "anonymous" else principal.session
+    target = scope.key if scope is not None else ""
+    shown = {key: value for key, value in (preview or {}).items() if key not in _PICTURE}
+    return digest(
+        [principal.name, known, call.tool.name, call.tool.hash, dict(call.arguments), target, shown]
+    )
+
+
+def _possible(scopes: Sequence[Scope], principal: Principal, session: SessionState) -> list[Scope]:
+    """The scopes that mean something for the caller: not "this chat" without a session of its own."""
+    if principal.identity == "anonymous":
+        return ["once"]
+    missing = {"chat": not principal.owns_session, "project": not session.project}
+    return [scope for scope in scopes if not missing.get(scope)]
+
+
 def _lifts(principal: Principal) -> tuple[Lift, ...]:
-    """Narrowest first; only an agent's session has turns."""
-    return LIFTS if principal.name.partition(":")[0] == "agent" else ("tool", "session")
+    """Narrowest first; only an agent's session has turns, and a caller without a session has nothing."""
+    if not principal.owns_session:
+        return ()
+    return LIFTS if _kind(principal) == "agent" else ("tool", "session")
 
 
 def _milliseconds(began: float) -> float:

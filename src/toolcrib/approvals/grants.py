@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolcrib.approvals.verdict import FLOW
+from toolcrib.approvals.verdict import FLOW, OUTGOING
 from toolcrib.schema.approvals import CallScope, Judgement, Mode
 
 RULE = "granted"
@@ -38,7 +38,7 @@ class Grants:
             return False
         if judgement.flow:
             return self._kept[scope.key]
-        return judgement.rule in (None, FLOW)
+        return judgement.rule in (None, FLOW, OUTGOING)
 
 
 def unknown_scope(name: str) -> CallScope:

@@ -57,6 +57,8 @@ class CallQuestion:
     """What an answer for the chat allows instead of storing a rule: every call of the same scope."""
     digest: str = ""
     """Identifies the same call of the same session."""
+    expires: datetime | None = None
+    """When it is withdrawn, with an answer that no call has taken; None for never."""
 
     @property
     def call_text(self) -> str:
@@ -74,7 +76,7 @@ class CallQuestion:
 
     def rule_for(self, scope: Scope, effect: Effect = "allow", rule: Rule | None = None) -> Rule:
         """The exact rule that an answer of this scope stores; `rule` replaces the question's own."""
-        within = {"chat": self.session or self.principal, "project": self.project}
+        within = {"chat": self.session or "", "project": self.project}
         changes = {"effect": effect, "scope": scope, "within": within.get(scope, "")}
         return (rule or self.rule).model_copy(update=changes)
 
@@ -113,6 +115,7 @@ class CallQuestion:
             "session_mode": self.session_mode,
             **({} if self.preview is None else {"preview": dict(self.preview)}),
             **({} if self.grant is None else {"grant": self.grant.label}),
+            **({} if self.expires is None else {"expires": self.expires.isoformat()}),
         }
 
 
@@ -150,8 +153,8 @@ class WaitingQuestion:
 class RequestStore(Protocol):
     """Questions that outlive the process that asked them."""
 
-    async def put(self, question: CallQuestion) -> None:
-        """Store a question, unless the same one is stored already."""
+    async def put(self, question: CallQuestion) -> str:
+        """Store a question, unless the same one is stored already; returns the id of the stored one."""
 
     async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
         """Store an answer; False if no such question waits."""
@@ -182,15 +185,35 @@ class DurableAsker:
 
     async def ask_within(self, question: CallQuestion, timeout: float | None) -> ApprovalAnswer:
         """The same with another timeout."""
-        try:
-            async with asyncio.timeout(timeout):
-                return await self._wait(question)
-        except TimeoutError:
-            return ApprovalAnswer(allow=False, message="no one answered in time")
+        answer = await self.answer_within(question, timeout)
+        return answer or ApprovalAnswer(allow=False, message="no one answered in time")
+
+    async def answer_within(self, question: CallQuestion, timeout: float | None) -> ApprovalAnswer | None:
+        """The answer; None after the timeout, and the question stays."""
+        loop = asyncio.get_running_loop()
+        until = float("inf") if timeout is None else loop.time() + timeout
+        answer = await self.requests.take(question.digest)
+        if answer is not None:
+            return answer
+        await self.requests.put(question)
+        self.on_change()
+        while True:
+            news = self._news
+            # Not interrupted by the timeout: a taken answer would be lost. A question outlasts a shared
+            # database that is away for a while.
+            with contextlib.suppress(DatabaseUnavailable):
+                answer = await self.requests.take(question.digest)
+            left = until - loop.time()
+            if answer is not None or left <= 0:
+                return answer
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(POLL, left)):
+                    await news.wait()
 
     async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
-        """Answer a waiting question; False if the id is unknown."""
-        known = await self.requests.answer(question_id, answer)
+        """Answer a waiting question; False if the id is unknown or has expired."""
+        waiting = {str(waiting.question["id"]) for waiting in await self.requests.waiting()}
+        known = question_id in waiting and await self.requests.answer(question_id, answer)
         self.look_again()
         return known
 
@@ -204,25 +227,6 @@ class DurableAsker:
         """Remove a question whose call will not be made any more."""
         await self.requests.withdraw(question_id)
         self.on_change()
-
-    async def _wait(self, question: CallQuestion) -> ApprovalAnswer:
-        answer = await self.requests.take(question.digest)
-        if answer is not None:
-            return answer
-        await self.requests.put(question)
-        self.on_change()
-        while True:
-            news = self._news
-            # A question outlasts a shared database that is away for a while.
-            with contextlib.suppress(DatabaseUnavailable):
-                answer = await self.requests.take(question.digest)
-            if answer is not None:
-                return answer
-            try:
-                async with asyncio.timeout(POLL):
-                    await news.wait()
-            except TimeoutError:
-                continue
 
 
 def read_lift(said: object) -> Lift | None:

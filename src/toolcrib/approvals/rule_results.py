@@ -30,7 +30,7 @@ def _roams(rule: Rule) -> bool:
 
 def in_scope(rule: Rule, principal: Principal, session: SessionState) -> bool:
     if rule.scope == "chat":
-        return rule.within == (principal.session or principal.name)
+        return principal.owns_session and rule.within == principal.session
     if rule.scope == "project":
         return bool(session.project) and rule.within == session.project
     return True

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from toolcrib.approvals.grants import Grants
 from toolcrib.approvals.known_addresses import KnownAddresses
 from toolcrib.approvals.question import Asker
 from toolcrib.schema.approvals import Lift, Mode
 from toolcrib.schema.tools import Principal, Tool
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
 
 MOST_SESSIONS = 10_000
 """A gateway has many sessions; the least recently used one is dropped."""
@@ -41,6 +45,8 @@ class SessionState:
     """A call may have changed files, so that an address in a file may be the model's."""
     grants: Grants = field(default_factory=Grants)
     """Scopes that were allowed until the session ends."""
+    rules: tuple[Rule, ...] = ()
+    """Rules that end with the session and are never stored."""
     recalled: bool = False
     """Whether the calls before this process were added."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)

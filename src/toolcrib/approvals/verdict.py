@@ -11,6 +11,7 @@ from typing import NamedTuple
 from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
 
 FLOW, PRIVATE = "untrusted_flow", "private_flow"
+OUTGOING = "outgoing"
 NO_RULE = "No rule allows it."
 _WORDS = {
     "always": "The mode is to always ask.",

@@ -17,7 +17,7 @@ from toolcrib.cli.surface import Surface
 from toolcrib.config.settings import Settings
 from toolcrib.config.settings_file import unknown_profile
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.profile import Profile, empty_profile, offer_all, offer_one
+from toolcrib.gateway.profile import Profile, approvals_of, empty_profile, offer_all, offer_one
 from toolcrib.host import open_host
 from toolcrib.loading import preload
 from toolcrib.schema.events import ConfigChanged
@@ -91,12 +91,25 @@ def _announce(surface: Surface, base: str, views: Views) -> None:
 
 
 def _explain(host: Host, profiles: Sequence[Profile]) -> None:
-    """Say which views show nothing."""
+    """What asks, and which views show nothing."""
+    sys.stderr.write(f"{_what_asks(host.settings, [profile.name for profile in profiles])}\n")
     known = list(host.toolset.registry.snapshot.tools.values())
     for profile in profiles:
         if profile.leaves_nothing(known):
             both = f"both the profile {profile.name} and the options" if profile.name else "the options"
             sys.stderr.write(f"No tool is offered: none fits {both}.\n")
+
+
+def _what_asks(settings: Settings, views: Sequence[str]) -> str:
+    """One line about the calls that need approval."""
+    off = [name or "/mcp" for name in views if approvals_of(settings, name) == "off"]
+    if len(off) == len(views):
+        return "No call of Toolcrib's own tools asks before it sends, invites or deletes (approvals: off)."
+    besides = f" Not for clients of {', '.join(off)}." if off else ""
+    return f"Toolcrib's own tools ask before they send, invite or delete: {_WHERE}.{besides}"
+
+
+_WHERE = "in the client if it can ask, else with `toolcrib approvals`"
 
 
 async def _over_stdio(surface: Surface, asked: Profile) -> None:

@@ -26,6 +26,8 @@ from toolcrib.config.sections import (
 from toolcrib.schema.approvals import Mode
 
 MIB = 1024 * 1024
+ClientApprovals = Literal["client", "page", "off"]
+"""How clients of the gateway are asked about calls that need approval."""
 _SET_IT = "set one with: toolcrib settings set database URL"
 
 
@@ -72,7 +74,15 @@ class RetrievalSettings(Section):
     embedder: EmbedderSettings = part(EmbedderSettings)
 
 
-class ProfileSettings(Guarded):
+class ClientView(Guarded):
+    """What clients of the gateway connect to."""
+
+    approvals: ClientApprovals = choice(*get_args(ClientApprovals))
+    """Ask in the client if it can, else on the page; only on the page; or do not ask before Toolcrib's own
+    tools send, invite or delete."""
+
+
+class ProfileSettings(ClientView):
     """A named selection of servers and tools for clients of the gateway."""
 
     servers: tuple[str, ...] = texts()
@@ -89,7 +99,7 @@ class ProfileSettings(Guarded):
     """By default, the values of `retrieval`."""
 
 
-class GatewaySettings(Guarded):
+class GatewaySettings(ClientView):
     """Limits of the gateway's address; its token is for clients without a profile."""
 
     allowed_hosts: tuple[str, ...] = texts()
@@ -105,6 +115,8 @@ class GatewaySettings(Guarded):
     """Seconds for a request to arrive completely."""
     session_idle: float = number(1800.0, above=0, most=86_400 * 30)
     """Seconds after which an idle session ends."""
+    approval_wait: float = number(5.0, least=0, most=3600)
+    """Seconds that a call waits for an answer on the page; then its client is told that it is pending."""
 
 
 class EndpointSettings(Section):

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any, Protocol
 
 from toolcrib.config.sections import MappingKind, Section, SectionKind, camel_case, fields_of, kind_of
-from toolcrib.config.settings import Settings
+from toolcrib.config.settings import ClientApprovals, Settings
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, NotFound, UsageError
 from toolcrib.suggestions import did_you_mean
@@ -148,6 +148,7 @@ class EditableDocument(Protocol):
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 TOKEN_HASH = "tokenHash"  # noqa: S105 - the name of a key
 TOKEN_TAIL = "tokenTail"  # noqa: S105 - the same
+APPROVALS = "approvals"
 _OF_TOKEN = {TOKEN_HASH: "token_hash", TOKEN_TAIL: "token_tail"}
 """The keys of a token, in both spellings."""
 
@@ -167,7 +168,10 @@ def unknown_profile(name: str, known: Iterable[str]) -> NotFound:
 def put_profile(
     store: EditableDocument, name: str, view: Mapping[str, Any], *, replace: bool = False
 ) -> None:
-    """Write a profile; one that is replaced keeps its token. Raises `UsageError` when the name is taken."""
+    """Write a profile; one that is replaced keeps its token, and its `approvals` if the view has none.
+
+    Raises `UsageError` when the name is taken.
+    """
     check_profile_name(name)
     with store.edit() as document:
         profiles = _section(_section(document, "toolcrib"), "profiles")
@@ -177,7 +181,8 @@ def put_profile(
                 f"There is already a profile called {name!r}.", hint="Add --replace to overwrite it."
             )
         kept = _take_token(earlier) if isinstance(earlier, dict) else {}
-        profiles[name] = {**view, **kept}
+        asked = {APPROVALS: earlier[APPROVALS]} if isinstance(earlier, dict) and APPROVALS in earlier else {}
+        profiles[name] = {**asked, **view, **kept}
 
 
 def remove_profile(store: EditableDocument, name: str) -> None:
@@ -195,16 +200,29 @@ def set_token_hash(store: EditableDocument, name: str, hashed: str, *, tail: str
     `tail` is the end of the token, by which the user recognises it.
     """
     with store.edit() as document:
-        own = _section(document, "toolcrib")
-        profiles = _section(own, "profiles") if name else {}
-        if name and name not in profiles:
-            raise unknown_profile(name, profiles)
-        view = _section(profiles, name) if name else _section(own, "gateway")
+        view = _view(document, name)
         _take_token(view)
         if hashed:
             view[TOKEN_HASH] = hashed
         if hashed and tail:
             view[TOKEN_TAIL] = tail
+
+
+def set_approvals(store: EditableDocument, name: str, approvals: ClientApprovals) -> None:
+    """How clients of a profile are asked; no name means clients without a profile."""
+    with store.edit() as document:
+        _view(document, name)[APPROVALS] = approvals
+
+
+def _view(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """The profile of this name, or the settings of clients without one; raises `NotFound`."""
+    own = _section(document, OWN)
+    if not name:
+        return _section(own, "gateway")
+    profiles = _section(own, "profiles")
+    if name not in profiles:
+        raise unknown_profile(name, profiles)
+    return _section(profiles, name)
 
 
 def take_profiles(document: dict[str, Any], *, remove: bool = True) -> dict[str, dict[str, Any]]:

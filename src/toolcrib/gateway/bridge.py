@@ -3,12 +3,13 @@
 A legacy client gets them on the stream of its call. A modern one gets `input_required` as the result and
 repeats the call with its input. Requests of a modern server are passed on to such a client unchanged, and
 nothing is kept here. The call to a legacy server waits here for the client to come back; its request state is
-then a random key, valid once, for the same call and the same principal.
+then a random key, valid once, for the same call of the same client.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
@@ -24,6 +25,8 @@ from toolcrib.serverkit.protocol import (
     LOG_LEVEL,
     PROTOCOL_VERSION,
     Request,
+    is_request_id,
+    notification,
 )
 from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.handlers import Handlers, Hook
@@ -129,8 +132,8 @@ class RelayedCall:
 
     @property
     def _purpose(self) -> str:
-        """A state is valid for the same call of the same principal."""
-        return repr((self.principal.name, self.subject))
+        """A state is valid for the same call of the same client."""
+        return json.dumps([self.principal.name, self.principal.session, self.subject], sort_keys=True)
 
     def _read_input(self, request: Request) -> tuple[str | None, dict[str, Any]]:
         """The server that the state is for, and the input for it."""
@@ -146,6 +149,19 @@ class RelayedCall:
         if needed is None or needed not in self._capabilities:
             data: Any = {"requiredCapabilities": {needed: {}}} if needed else None
             raise PeerError(f"The client does not support {needed or method}.", code=NO_CAPABILITY, data=data)
+
+    @property
+    def can_elicit(self) -> bool:
+        """True if the client can show its user a form; a capability without modes means that."""
+        modes = self._capabilities.get("elicitation") if self._capabilities else None
+        return isinstance(modes, dict) and (not modes or "form" in modes)
+
+    def report(self, progress: float, message: str) -> None:
+        """Send progress to a client that gave a token for it."""
+        token = self._request.meta.get("progressToken")
+        if is_request_id(token):
+            params: dict[str, Any] = {"progressToken": token, "progress": progress, "message": message}
+            self.wire.notify(notification("notifications/progress", params))
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Send the client a request; waits for the result."""
@@ -233,7 +249,7 @@ class WaitingCalls:
 
     def pop(self, key: Any, principal: Principal, request: Request) -> RelayedCall:
         """The call of this state; raises `UsageError` for an unknown one, or one of another call or
-        principal."""
+        client."""
         call, timer = self._calls.get(key, (None, None)) if isinstance(key, str) else (None, None)
         foreign = call is None or call.subject != _subject(request) or call.principal != principal
         if call is None or timer is None or foreign:
@@ -256,7 +272,8 @@ class WaitingCalls:
 
 def _subject(request: Request) -> tuple[str, Any, Any]:
     """What identifies a call: a client may continue only the same one."""
-    return request.method, request.params.get("name"), request.params.get("uri")
+    params = request.params
+    return request.method, params.get("name") or params.get("uri"), params.get("arguments")
 
 
 def bridge_handlers() -> Handlers:

@@ -88,6 +88,11 @@ class GatewayClient:
         self.gateway.leave(self.channel)
         self._running.cancel_all()
 
+    def end(self) -> None:
+        """Close, and end the client's session with everything that was approved for it."""
+        self.close()
+        self.gateway.end_session(self.principal)
+
     def _handle_notification(self, message: Message) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):

@@ -10,7 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.approvals.gate import GATEWAY
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
+from toolcrib.gateway.asking import ClientAsker
 from toolcrib.gateway.bridge import WaitingCalls
 from toolcrib.gateway.catalog import Catalog
 from toolcrib.gateway.definitions import Definition, Kind, PlainNames
@@ -23,7 +25,7 @@ from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
 from toolcrib.schema.events import Event, ServerChanged, ServerNoticed, ServerRemoved, ToolsChanged
 from toolcrib.schema.servers import ServerStatus
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Principal, Tool
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
 from toolcrib.servers.supervisor import HOPELESS
 from toolcrib.tools.names import BORDER, PREFIX
@@ -63,6 +65,8 @@ class Gateway:
         self._relisting: set[str] = set()
         """Servers whose tools changed and are being listed again."""
         self._shown_servers: tuple[Snapshot, frozenset[str | None]] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        host.approvals.policy.askers.setdefault(GATEWAY, ClientAsker(host))
         if host.core.signing_key is not None:
             use_key(host.core.signing_key)
 
@@ -242,6 +246,20 @@ class Gateway:
         self._channels.discard(channel)
         self.subscriptions.leave(channel)
 
+    def end_session(self, principal: Principal) -> None:
+        """A client's session has ended, with its approvals and its instances of servers."""
+        self.host.approvals.policy.end(principal)
+        self._end(self.host.rest_session(principal))
+
+    def end_instances(self, principal: Principal) -> None:
+        """Stop a client's instances of servers; they start again when they are needed."""
+        self._end(self.host.servers.end_session(principal.session or ""))
+
+    def _end(self, ending: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(ending)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
     def notify_all(self, method: str) -> None:
         """Notify every client that listens."""
         for channel in tuple(self._channels):
@@ -269,6 +287,7 @@ class Gateway:
             timer.cancel()
         self._pending.clear()
         await self.waiting_calls.close()
+        await asyncio.gather(*self._ending, return_exceptions=True)
         await asyncio.gather(self.catalog.close(), self.logs.close(), self.subscriptions.close())
 
     def handle(self, event: Event) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from toolcrib.config.settings import Settings
+from toolcrib.config.settings import ClientApprovals, Settings
 from toolcrib.gateway.search_definitions import DEFAULT_LIMIT
 from toolcrib.schema.tools import Tool
 
@@ -97,6 +97,14 @@ def read_profile(settings: Settings, name: str = "") -> Profile:
         k=stated.k or retrieval.k,
         always_on=tuple(retrieval.always_on if stated.always_on is None else stated.always_on),
     )
+
+
+def approvals_of(settings: Settings, name: str) -> ClientApprovals:
+    """How the clients of a view are asked."""
+    if not name:
+        return settings.gateway.approvals
+    known = settings.profiles.get(name)
+    return "page" if known is None else known.approvals
 
 
 @dataclass(frozen=True, kw_only=True)

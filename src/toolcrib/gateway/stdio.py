@@ -7,8 +7,8 @@ from typing import Any
 
 from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.identity import session_of
 from toolcrib.gateway.wire import ClientRequests
-from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message
 from toolcrib.serverkit.stdio import serve_session
 
@@ -22,14 +22,14 @@ async def serve_stdio(gateway: Gateway, incoming: int, outgoing: int) -> None:
         try:
             await serve_session(connection, incoming, outgoing)
         finally:
-            connection.client.close()
+            connection.client.end()
 
 
 class StdioConnection:
     """The connection of that client: its requests, and its responses to ours, come on the same stream."""
 
     def __init__(self, gateway: Gateway) -> None:
-        self.client = GatewayClient(gateway, self, Principal(name=_name(gateway)))
+        self.client = GatewayClient(gateway, self, session_of(gateway.profile.name))
         self._send: Notify | None = None
         self._requests = ClientRequests()
 
@@ -66,7 +66,3 @@ class StdioConnection:
     def cancel_all(self) -> None:
         """Cancel the requests that still run."""
         self.client.close()
-
-
-def _name(gateway: Gateway) -> str:
-    return f"gateway:{gateway.profile.name}" if gateway.profile.name else "gateway"

@@ -12,6 +12,7 @@ from toolcrib.approvals.question import DurableAsker
 from toolcrib.clock import Clock
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
+from toolcrib.config.settings import Settings
 from toolcrib.host.service_preview import ServicePreviews
 from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.schema.tools import Tool
@@ -57,9 +58,16 @@ async def open_approvals(
         preview=previews.of,
         scope_of=previews.scope_of,
     )
-    policy.adopt(settings)
+    adopt_settings(policy, config.settings)
     workspace_tools = WorkspaceTools(config.settings.terminal, policy.project_of, hidden=_own_folders(paths))
     return Approvals(policy=policy, gate=gate or policy, questions=waiting, rules=rules), workspace_tools
+
+
+def adopt_settings(policy: ApprovalGate, settings: Settings) -> None:
+    """Use the settings for approvals from now on."""
+    policy.adopt(settings.approvals)
+    views = {"gateway": settings.gateway, **{f"gateway:{name}": p for name, p in settings.profiles.items()}}
+    policy.unasked = frozenset(name for name, view in views.items() if view.approvals == "off")
 
 
 def _default_project(config: Config) -> str:

@@ -16,7 +16,7 @@ from toolcrib.config.paths import Paths
 from toolcrib.config.settings import Settings
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
-from toolcrib.host.approvals import Approvals
+from toolcrib.host.approvals import Approvals, adopt_settings
 from toolcrib.host.core import HostCore
 from toolcrib.host.installs import Installs
 from toolcrib.host.screening import other_names
@@ -308,7 +308,7 @@ class Host:
     async def apply(self, config: Config) -> tuple[str, ...]:
         """Apply a configuration; returns the names of the changed servers."""
         self.toolset.caller.settings = config.settings
-        self.approvals.policy.adopt(config.settings.approvals)
+        adopt_settings(self.approvals.policy, config.settings)
         if self.lazy_chats.opened is not None:
             self.lazy_chats.opened.models.settings = config.settings.agent
         self.toolset.workspace.adopt(config.settings.terminal)

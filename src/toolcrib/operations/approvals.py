@@ -181,13 +181,14 @@ def _without_preview(detail: Mapping[str, Any]) -> dict[str, Any]:
 def _durable(request: WaitingQuestion) -> WaitingItem:
     asked = request.question
     of_run = asked["principal"].startswith("workflow:")
+    of_client = asked["principal"].partition(":")[0] == "gateway"
     return _item(
         "call",
         id=asked["id"],
         durable=True,
         server=asked["server"],
         tool=asked["tool"],
-        chat=None if of_run else asked["session"],
+        chat=None if of_run or of_client else asked["session"],
         run=asked["session"] if of_run else None,
         principal=asked["principal"],
         reason="; ".join(asked["reasons"]),

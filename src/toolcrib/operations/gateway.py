@@ -27,7 +27,14 @@ from toolcrib.config.client_files.gateway import (
     find_user_folders,
     make_address,
 )
-from toolcrib.config.settings_file import put_profile, remove_profile, set_token_hash, unknown_profile
+from toolcrib.config.settings import ClientApprovals
+from toolcrib.config.settings_file import (
+    put_profile,
+    remove_profile,
+    set_approvals,
+    set_token_hash,
+    unknown_profile,
+)
 from toolcrib.errors import NoHost, UsageError
 from toolcrib.host import Host
 from toolcrib.host.sharing import change_profiles
@@ -69,6 +76,7 @@ class ProfileAddParams(OperationParams):
     plain_names: bool = False
     k: int | None = Field(default=None, ge=1, le=50)
     always_on: list[str] | None = None
+    approvals: ClientApprovals | None = None
     replace: bool = False
 
 
@@ -90,6 +98,7 @@ _KEYS = {
     "plain_names": "plainNames",
     "k": "k",
     "always_on": "alwaysOn",
+    "approvals": "approvals",
 }
 """Parameters and their keys in the config file."""
 
@@ -104,6 +113,16 @@ async def profile_token(
 ) -> ProfileShown:
     """Require a token for a profile; only its hash and last characters are sent here."""
     await change_profiles(host, lambda store: set_token_hash(store, name, token_hash, tail=tail))
+    return profile_json(host.settings, name)
+
+
+@operation(page=True)
+async def profile_approvals(host: Host, *, approvals: ClientApprovals, name: str = "") -> ProfileShown:
+    """Set how the clients of a profile are asked before Toolcrib's own tools send, invite or delete.
+
+    `approvals`: in the client if it can ask, else on the page; only on the page; or not at all.
+    """
+    await change_profiles(host, lambda store: set_approvals(store, name, approvals))
     return profile_json(host.settings, name)
 
 

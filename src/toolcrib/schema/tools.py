@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 Origin = Literal["native", "inline", "mcp"]
+Identity = Literal["session", "claimed", "anonymous"]
+"""A session of its own; what a client of the gateway without a session says of itself; or nothing."""
 ToolResult = dict[str, Any]
 """A raw MCP `tools/call` result: content, structuredContent, isError, and anything else the server sent."""
 
@@ -93,7 +95,14 @@ class Principal:
     name: str = "python"
     """The surface or client: cli, python, agent, gateway:NAME, workflow:NAME …"""
     session: str | None = None
-    """The agent session, for servers with one instance for each session."""
+    """The session of the agent or client, for servers with one instance for each session."""
+    identity: Identity = "session"
+    """How the session is known. A claimed one separates clients, but an approval cannot rely on it."""
+
+    @property
+    def owns_session(self) -> bool:
+        """Whether nobody else can have the same session, so that an approval can be for it."""
+        return self.session is not None and self.identity == "session"
 
 
 class ToolCall(NamedTuple):

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Future
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, WaitingQuestion, read_lift
@@ -148,19 +149,24 @@ class ApprovalRequests:
         self._database = database
         self._clock = clock
 
-    async def put(self, question: CallQuestion) -> None:
-        """Store a question; the same call asks only once."""
+    async def put(self, question: CallQuestion) -> str:
+        """Store a question; the same call asks only once. Returns the id of the stored one."""
         moment = to_stored(self._clock.now())
         row = (question.id, question.digest, json.dumps(question.as_json(), default=str), moment)
         statement = (
             "INSERT INTO approval_requests (id, digest, question, asked_at) SELECT ?, ?, ?, ?"
             " WHERE NOT EXISTS (SELECT 1 FROM approval_requests WHERE digest = ? AND answer IS NULL)"
         )
-        await self._database.run(
-            lambda connection: transact(
-                connection, lambda within: _execute(within, statement, (*row, question.digest))
-            )
-        )
+
+        def store(within: Connection) -> str:
+            _remove_expired(within, self._clock.now())
+            within.execute(statement, (*row, question.digest))
+            found = within.execute(
+                "SELECT id FROM approval_requests WHERE digest = ? AND answer IS NULL", (question.digest,)
+            ).fetchone()
+            return str(found[0])
+
+        return await self._database.run(lambda connection: transact(connection, store))
 
     async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
         said = json.dumps(
@@ -182,8 +188,9 @@ class ApprovalRequests:
 
     async def take(self, digest: str) -> ApprovalAnswer | None:
         """The oldest answer for this digest, which is then removed."""
+        now = self._clock.now()
         stored = await self._database.run(
-            lambda connection: transact(connection, lambda within: _take(within, digest))
+            lambda connection: transact(connection, lambda within: _take(within, digest, now))
         )
         if stored is None:
             return None
@@ -196,9 +203,11 @@ class ApprovalRequests:
                 "SELECT question, asked_at FROM approval_requests WHERE answer IS NULL ORDER BY asked_at, id"
             ).fetchall()
         )
+        now = self._clock.now()
         return [
             WaitingQuestion(question=json.loads(question), asked_at=from_stored(asked_at))
             for question, asked_at in rows
+            if not _is_expired(question, now)
         ]
 
     async def withdraw(self, question_id: str) -> None:
@@ -246,16 +255,29 @@ def _execute(connection: Connection, statement: str, row: tuple[Any, ...]) -> No
     connection.execute(statement, row)
 
 
-def _take(connection: Connection, digest: str) -> str | None:
+def _take(connection: Connection, digest: str, now: datetime) -> str | None:
     found = connection.execute(
-        "SELECT id, answer FROM approval_requests WHERE digest = ? AND answer IS NOT NULL"
+        "SELECT id, answer, question FROM approval_requests WHERE digest = ? AND answer IS NOT NULL"
         " ORDER BY asked_at LIMIT 1",
         (digest,),
     ).fetchone()
     if found is None:
         return None
-    connection.execute("DELETE FROM approval_requests WHERE id = ?", (found[0],))
-    return str(found[1])
+    removed = connection.execute("DELETE FROM approval_requests WHERE id = ?", (found[0],)).rowcount
+    # Another host may have removed it in the meantime: only one call may take the answer.
+    return str(found[1]) if removed and not _is_expired(found[2], now) else None
+
+
+def _is_expired(question: str, now: datetime) -> bool:
+    expires = json.loads(question).get("expires")
+    return expires is not None and datetime.fromisoformat(expires) <= now
+
+
+def _remove_expired(connection: Connection, now: datetime) -> None:
+    rows = connection.execute("SELECT id, question FROM approval_requests").fetchall()
+    for question_id, question in rows:
+        if _is_expired(question, now):
+            connection.execute("DELETE FROM approval_requests WHERE id = ?", (question_id,))
 
 
 def _take_in(written: Future[None]) -> None:

@@ -1,6 +1,7 @@
 """The gateway's profiles and tokens in the shared database, as a document like the config file's.
 
-Each profile is one row; the row without a name is the token of clients without a profile.
+Each profile is one row; the row without a name has the token of clients without a profile, and how they are
+asked.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def overlaid(config: Config, profiles: Profiles) -> Config:
     named = {name: ProfileSettings.read(raw) for name, raw in profiles.items() if name}
     gateway = config.settings.gateway
     if "" in profiles:
-        token = GatewaySettings.read(profiles[""])
-        gateway = gateway.replace(token_hash=token.token_hash, token_tail=token.token_tail)
+        view = GatewaySettings.read(profiles[""])
+        asks = view.approvals if "approvals" in profiles[""] else gateway.approvals
+        gateway = gateway.replace(token_hash=view.token_hash, token_tail=view.token_tail, approvals=asks)
     settings = config.settings.replace(profiles={**config.settings.profiles, **named}, gateway=gateway)
     return replace(config, settings=settings)
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from toolcrib.errors import CallTimeout, Denied, NotFound, ServerUnavailable, ToolcribError, UsageError
+from toolcrib.errors import (
+    ApprovalPending,
+    CallTimeout,
+    Denied,
+    NotFound,
+    ServerUnavailable,
+    ToolcribError,
+    UsageError,
+)
 from toolcrib.schema.tools import Outcome, Tool, ToolResult
 from toolcrib.tools.ports import Decision
 
@@ -32,8 +40,10 @@ ERROR_NOTE = "toolcrib/error"
 
 def as_result(error: ToolcribError) -> ToolResult:
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
+    note = {"kind": error.kind, "retryable": error.retryable}
+    pending = {"status": error.kind, "id": error.question} if isinstance(error, ApprovalPending) else {}
     return {
         "content": [{"type": "text", "text": text}],
         "isError": True,
-        "_meta": {ERROR_NOTE: {"kind": error.kind, "retryable": error.retryable}},
+        "_meta": {ERROR_NOTE: {**note, **pending}},
     }

@@ -95,6 +95,7 @@ function OneRule({ rule, onEdit }: { rule: PolicyRule; onEdit: () => void }) {
           <span>{reveal(rule.place)}</span>
           <span className="num">{rule.last_used ? TEXT.used(rule.used, day(rule.last_used)) : TEXT.never}</span>
           {rule.asleep !== null && <span>{RULES.asleep(rule.asleep ? day(rule.asleep) : "")}</span>}
+          {rule.inactive !== null && <span>{RULES.inactive(reveal(rule.inactive))}</span>}
           {rule.why && <span>“{reveal(rule.why)}”</span>}
         </p>
         {wrong && (

@@ -127,6 +127,8 @@ function From({ item }: { item: WaitingItem }) {
 function Requester({ item }: { item: WaitingItem }) {
   if (item.chat && item.principal === "agent")
     return <Link href={`/chat/${encodeURIComponent(item.chat)}`}>a chat</Link>;
+  if (item.principal?.split(":")[0] === "gateway")
+    return <>{[item.principal, reveal(String(item.detail["session"] ?? ""))].filter(Boolean).join(", ")}</>;
   return <>{item.principal === "page" ? "a page" : (item.principal ?? item.server)}</>;
 }
 

@@ -16,6 +16,7 @@ const rule = {
   used: 0,
   last_used: null,
   asleep: null,
+  inactive: null,
   arguments: { path: { under: "/home/ada/code" }, content: { any: true }, mode: { equals: 7 }, name: { like: "a*" } },
 } satisfies PolicyRule;
 

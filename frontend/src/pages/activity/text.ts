@@ -68,6 +68,7 @@ export const RULES = {
   turnedOff: (number: number) => `Rule ${number} is off.`,
   turnedOn: (number: number) => `Rule ${number} is on.`,
   asleep: (when: string) => `Inactive: the tool changed${when ? ` on ${when}` : ""}.`,
+  inactive: (reason: string) => `Inactive: ${reason}.`,
   notLoaded: (reason: string) => `Not loaded. ${reason}`,
   empty: "No rules yet. Choosing “Always” when you approve a call creates one, or add one here.",
   builtIn: "Built-in rules",

@@ -7,6 +7,7 @@ import { notify } from "../../app/notices";
 import { Dialog } from "../../ui/Dialog";
 import { Switch } from "../../ui/Switch";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { APPROVALS, TEXT } from "./text";
 
 const NAME = /^[A-Za-z0-9_-]{1,60}$/;
 
@@ -18,6 +19,7 @@ export function ProfileForm({ view, onClose }: { view: ProfileShown | null; onCl
   const [patterns, setPatterns] = useState((view?.tools ?? []).join(", "));
   const [readOnly, setReadOnly] = useState(view?.read_only ?? false);
   const [search, setSearch] = useState(view?.search ?? false);
+  const [approvals, setApprovals] = useState<ProfileShown["approvals"]>(view?.approvals ?? "client");
   const [trouble, setTrouble] = useState<unknown>(null);
   const wrong = name !== "" && !NAME.test(name);
 
@@ -34,6 +36,7 @@ export function ProfileForm({ view, onClose }: { view: ProfileShown | null; onCl
         plain_names: view?.plain_names ?? false,
         always_on: null,
         k: null,
+        approvals,
         replace: view !== null,
       });
       notify(`Saved: profile ${name}.`);
@@ -92,6 +95,20 @@ export function ProfileForm({ view, onClose }: { view: ProfileShown | null; onCl
           <span className="grow">Offer search tools instead of the full list</span>
           <Switch label="Offer search tools instead of the full list" on={search} onChange={setSearch} />
         </div>
+        <label>
+          <span className="muted text-small">{TEXT.approvals}</span>
+          <select
+            className="field"
+            value={approvals}
+            onChange={(event) => setApprovals(event.target.value as ProfileShown["approvals"])}
+          >
+            {Object.entries(APPROVALS).map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
         {trouble !== null && <ErrorBox error={trouble} />}
         <div className="row align-end">
           <button type="button" className="btn" onClick={onClose}>

@@ -88,8 +88,9 @@ function ProfileRow({ view, onEdit, onToken }: RowProps) {
   }
 
   async function remove() {
-    const { name, servers, tools: patterns, read_only, search, plain_names, k, always_on } = view;
-    const back = { name, servers, tools: patterns, read_only, search, plain_names, k, always_on, replace: false };
+    const { name, servers, tools: patterns, read_only, search, plain_names, k, always_on, approvals } = view;
+    const shown = { servers, tools: patterns, read_only, search, plain_names, k, always_on };
+    const back = { name, ...shown, approvals, replace: false };
     const removed = await attempt(() => run("profile_remove", { name }));
     if (removed)
       notify(

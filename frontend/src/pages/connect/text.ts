@@ -1,3 +1,10 @@
+/** Where clients are asked before Toolcrib's own tools send, invite or delete. */
+export const APPROVALS = {
+  client: "ask in the client if it can, else on this page",
+  page: "ask on this page only",
+  off: "do not ask",
+};
+
 /** Every sentence of the Connect page. */
 export const TEXT = {
   title: "Connect",
@@ -31,6 +38,7 @@ export const TEXT = {
   anyAddress: "Or connect over HTTP",
   profiles: "Profiles",
   add: "New profile",
+  approvals: "Before Toolcrib's own tools send, invite or delete",
   whole: "all tools",
   wholeAbout: "the whole crib",
   copyNow: "Copy it now. It won't be shown again.",

@@ -15,6 +15,9 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
     if not facts.ours or call.tool.server != SERVER:
         return None
     name = call.tool.definition.name
+    if name == REQUEST and not call.principal.owns_session:
+        reason = "Approvals cannot be turned off for a caller without a session of its own."
+        return RuleResult(effect="deny", rule="session_mode", reason=reason, firm=True)
     if name == REQUEST:
         reason = f"Asks to run further steps without approval: {call.arguments.get('reason', '')}"
         return RuleResult(effect="ask", rule="session_mode", reason=reason, firm=True)

@@ -108,6 +108,8 @@ def _show_added(outcome: AccountAdded) -> None:
         note(one_line(remark))
     for server in outcome["servers_added"]:
         note(f"The server {server} is on.")
+    if outcome["servers_added"] and not account["read_only"]:
+        note("Calls that send, invite or delete ask you first, also those of clients behind the gateway.")
 
 
 @declare()

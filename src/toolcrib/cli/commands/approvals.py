@@ -13,7 +13,7 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.policy import ApprovalAnswered, Lift, Scope
+    from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Lift, Scope
 
 SCOPES = ("once", "chat", "project", "always")
 _LIFTED = {
@@ -33,7 +33,7 @@ async def list_(surface: Surface) -> None:
     if not found:
         note("No call is waiting for approval.")
     for question in found:
-        say(f"{question['id']}  {question['principal']}  {question['asked_at']}")
+        say(f"{question['id']}  {_whose(question)}  {question['asked_at']}")
         say(call_lines(question["call"]))
         for reason in question["reasons"]:
             say(f"  # {revealed(reason)}")
@@ -43,6 +43,13 @@ async def list_(surface: Surface) -> None:
             say(f"  --scope {scope} --any-arguments writes {rules['allow']}")
         for lift in question.get("lifts", ()):
             say(f"  --lift {lift} {_LIFTED[lift]}")
+
+
+def _whose(question: ApprovalQuestion) -> str:
+    """Who asks; of a client of the gateway, also what it says of itself."""
+    principal = question["principal"]
+    is_client = principal.partition(":")[0] == "gateway"
+    return f"{principal} ({revealed(question['session'] or '')})" if is_client else principal
 
 
 def call_lines(call: str) -> str:

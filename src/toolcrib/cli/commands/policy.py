@@ -217,6 +217,8 @@ def _use(rule: PolicyRule) -> str:
         return "off"
     if rule["asleep"] is not None:
         return "inactive: its tool changed"
+    if rule["inactive"] is not None:
+        return f"inactive: {rule['inactive']}"
     return str(rule["used"])
 
 

@@ -13,9 +13,15 @@ from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
+    from toolcrib.config.settings import ClientApprovals
     from toolcrib.operations.results.gateway import ProfileShown
 
 WHOLE = "(all tools)"
+APPROVALS = ("client", "page", "off")
+_ASKED = {
+    "client": "in the client if it can ask, else on the page or with: toolcrib approvals",
+    "page": "on the page or with: toolcrib approvals",
+}
 
 
 @declare()
@@ -45,6 +51,9 @@ async def list_(surface: Surface) -> None:
 @click.option("-k", "k", type=click.IntRange(1, 50), help="Number of tools that a search returns.")
 @click.option(
     "--always-on", multiple=True, metavar="PATTERN", help="With --search, also offer these tools; repeatable."
+)
+@click.option(
+    "--approvals", type=click.Choice(APPROVALS), help="Where its clients are asked; see: profiles approvals."
 )
 @click.option("--replace", is_flag=True, help="Replace the profile of this name; its token stays.")
 async def add(
@@ -108,6 +117,24 @@ async def token(surface: Surface, name: str, revoke: bool) -> None:
     note(f"Clients of {profile['path']} send it as: Authorization: Bearer TOKEN. It is not shown again.")
 
 
+@declare()
+@click.argument("approvals", type=click.Choice(APPROVALS))
+@click.argument("name", default="", shell_complete=completion.profiles)
+async def approvals(surface: Surface, approvals: ClientApprovals, name: str) -> None:
+    """Set where clients of the profile NAME, or of all tools at /mcp, are asked.
+
+    It is about calls of Toolcrib's own tools that send, invite or delete. client: in the client if it can
+    ask, else on the page. page: only on the page. off: these calls run without approval.
+    """
+    async with surface.reach() as client:
+        profile = await client.profile_approvals(name=name, approvals=approvals)
+    if surface.answer(profile):
+        return
+    asked = _ASKED.get(profile["approvals"])
+    how = f"ask first, {asked}" if asked else "run without approval"
+    say(f"{profile['path']}: calls of Toolcrib's own tools that send, invite or delete {how}.")
+
+
 def _find(profiles: list[ProfileShown], name: str) -> ProfileShown:
     for profile in profiles:
         if profile["name"] == name:
@@ -135,6 +162,7 @@ def _summary(profile: ProfileShown) -> str:
         "read-only" if profile["read_only"] else "",
         "search tools" if profile["search"] else "",
         "plain names" if profile["plain_names"] else "",
+        "" if profile["approvals"] == "client" else f"approvals: {profile['approvals']}",
     ]
     return ", ".join(part for part in parts if part) or "everything"
 
@@ -147,4 +175,5 @@ command = command_of(
     add,
     remove,
     token,
+    approvals,
 )

@@ -208,7 +208,7 @@ class Application:
         return exchange.run(view.respond(message, exchange, session))
 
     def _open_session(self, view: View, message: Message, request: HttpRequest) -> _Work | None:
-        session = view.sessions.open(view.principal)
+        session = view.sessions.open()
         if session is None:
             _refuse_client(request, message)
             return None

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
+from toolcrib.gateway.identity import session_of
 from toolcrib.gateway.wire import ClientRequests, encode
-from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message
 
 MAX_QUEUED = 1000
@@ -127,10 +127,10 @@ class Outbox:
 class HttpSession:
     """The session of one legacy client."""
 
-    def __init__(self, gateway: Gateway, principal: Principal) -> None:
+    def __init__(self, gateway: Gateway) -> None:
         self.id = secrets.token_urlsafe(24)
         self.outbox = Outbox()
-        self.client = GatewayClient(gateway, self.outbox, principal)
+        self.client = GatewayClient(gateway, self.outbox, session_of(gateway.profile.name))
         self.requests = ClientRequests()
         """Requests of servers to the client."""
         self.streams = ResumableStreams()
@@ -169,11 +169,11 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions) + self.streams
 
-    def open(self, principal: Principal) -> HttpSession | None:
+    def open(self) -> HttpSession | None:
         """A new session; None when too many clients are connected."""
         if not self._load.make_room_for_client(self):
             return None
-        session = HttpSession(self._gateway, principal)
+        session = HttpSession(self._gateway)
         self._sessions[session.id] = session
         self._load.clients += 1
         return session
@@ -191,7 +191,7 @@ class Sessions:
             return
         self._load.clients -= 1
         session.requests.fail_all()
-        session.client.close()
+        session.client.end()
         session.outbox.end()
 
     def evict(self) -> bool:

@@ -22,11 +22,11 @@ from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import BUSY
 from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
+from toolcrib.gateway.identity import SessionlessClients
 from toolcrib.gateway.profile import Offer, OfferedView, Profile
 from toolcrib.gateway.wire import Wire
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
-from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import Message, Refusal, refuse
 
 logger = logging.getLogger(__name__)
@@ -48,13 +48,12 @@ class View:
         self.token_hash = token_hash
         self.load = load
         self.sessions = Sessions(gateway, load)
+        self._sessionless = SessionlessClients(gateway.profile.name, token_hash)
         self._closed = closed
         self._clients: dict[GatewayClient, bool] = {}
         """Of running modern requests; true for those that only listen."""
         self._no_outbox = Outbox()
         self._ended = False
-        name = gateway.profile.name
-        self.principal = Principal(name=f"gateway:{name}" if name else "gateway")
 
     def admits(self, authorization: str | None) -> bool:
         """True for the token of this view, and for every client if none is needed."""
@@ -68,7 +67,7 @@ class View:
     ) -> Message | None:
         """The response to one message, counted while it runs. Without a session, it is of the modern era."""
         if session is None:
-            client = GatewayClient(self.gateway, self._no_outbox, self.principal)
+            client = GatewayClient(self.gateway, self._no_outbox, self._sessionless.of(message))
         else:
             client = session.client
         if "id" not in message:
@@ -106,6 +105,12 @@ class View:
             self._clients.pop(client, None)
             self.sessions.streams -= 1
             self.load.clients -= 1
+
+    def sweep(self) -> None:
+        """End what belongs to clients that are idle for too long."""
+        self.sessions.sweep()
+        for principal in self._sessionless.idle(self.load.session_idle):
+            self.gateway.end_instances(principal)
 
     def stop_streams(self) -> None:
         """End streams, which would never end by themselves; requests continue."""
@@ -224,7 +229,7 @@ class Views:
             if self.host.config is not self._config:
                 self._apply()
             for view in self._views.values():
-                view.sessions.sweep()
+                view.sweep()
 
     async def _listen(self) -> None:
         """One subscriber for all views, which does not wake for every call."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.gateway.client import GatewayClient
+from toolcrib.gateway.identity import session_of
 from toolcrib.gateway.wire import INFO, Wire
 from toolcrib.serverkit.protocol import LEGACY_VERSIONS, MODERN_VERSIONS, Request
 
@@ -22,11 +23,16 @@ CAPABILITIES: dict[str, Any] = {
 
 
 async def initialize(client: GatewayClient, request: Request, wire: Wire) -> dict[str, Any]:
-    """Negotiate the version: the one asked for if we support it, else our newest."""
+    """Negotiate the version: the one asked for if we support it, else our newest.
+
+    A client that opens again begins a new session.
+    """
     asked = request.params.get("protocolVersion")
     capabilities = request.params.get("capabilities")
     client.version = asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[0]
     client.capabilities = capabilities if isinstance(capabilities, dict) else {}
+    client.gateway.end_session(client.principal)
+    client.principal = session_of(client.gateway.profile.name, request.params.get("clientInfo"))
     client.gateway.join(client.channel)
     return {"protocolVersion": client.version, "serverInfo": INFO, "capabilities": CAPABILITIES}
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from typing_extensions import TypedDict
 
 from toolcrib.approvals.gate import DEFAULT_MODES
-from toolcrib.config.settings import ProfileSettings, Settings
+from toolcrib.config.settings import ClientApprovals, ProfileSettings, Settings
 from toolcrib.operations.results.policy import Mode
 
 
@@ -30,6 +30,8 @@ class ProfileShown(TypedDict):
     """The token's last characters, if known."""
     mode: Mode
     """When its clients' calls need approval."""
+    approvals: ClientApprovals
+    """Where they are asked about; `off` if Toolcrib's own tools send, invite and delete without."""
 
 
 class ProfileRemoved(TypedDict):
@@ -109,6 +111,7 @@ def profile_json(settings: Settings, name: str) -> ProfileShown:
         "token": bool(guarded.token_hash),
         "token_tail": guarded.token_tail if guarded.token_hash else "",
         "mode": _gateway_mode(settings),
+        "approvals": guarded.approvals,
     }
 
 

@@ -75,6 +75,8 @@ class PolicyRule(RuleShown):
     last_used: str | None
     asleep: str | None
     """When its tool changed, since which the rule no longer applies; null if it applies."""
+    inactive: str | None
+    """Another reason why the rule applies to no call."""
 
 
 class BrokenRule(TypedDict):
@@ -154,6 +156,8 @@ class ApprovalQuestion(TypedDict):
     session_mode: bool
     grant: NotRequired[str]
     """What an answer for the chat allows, if no rule is stored."""
+    expires: NotRequired[str]
+    """When it is withdrawn, with an answer that no call has taken."""
 
 
 class ApprovalAnswered(TypedDict):
@@ -198,8 +202,16 @@ def _shown(host: Host, number: int, rule: Rule, on: bool, uses: Uses) -> PolicyR
             "used": used,
             "last_used": None if last is None else moment(last),
             "asleep": _asleep(host, rule),
+            "inactive": _inactive(rule),
         },
     )
+
+
+def _inactive(rule: Rule) -> str | None:
+    """Answers for "this chat" were once stored for all callers without a session."""
+    if rule.scope != "chat" or rule.within.partition(":")[0] not in ("gateway", "cli", "python"):
+        return None
+    return f"it was for all sessions of {rule.within}, and an answer is for one session"
 
 
 def _asleep(host: Host, rule: Rule) -> str | None:
