@@ -195,6 +195,7 @@ export interface ApprovalQuestion {
   lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   grant?: string;
+  expires?: string;
   [key: string]: unknown;
 }
 
@@ -1636,6 +1637,7 @@ export interface PolicyRule {
   used: number;
   last_used: string | null;
   asleep: string | null;
+  inactive: string | null;
 }
 
 export interface PolicySwitchParams {
@@ -1652,7 +1654,13 @@ export interface ProfileAddParams {
   plain_names?: boolean;
   k?: number | null;
   always_on?: string[] | null;
+  approvals?: "client" | "page" | "off" | null;
   replace?: boolean;
+}
+
+export interface ProfileApprovalsParams {
+  approvals: "client" | "page" | "off";
+  name?: string;
 }
 
 export interface ProfileListParams {
@@ -1681,6 +1689,7 @@ export interface ProfileShown {
   token: boolean;
   token_tail: string;
   mode: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
+  approvals: "client" | "page" | "off";
 }
 
 export interface ProfileTokenParams {
@@ -3385,6 +3394,8 @@ export type ChatEvent = QuestionEvent | BeganEvent | OfferedEvent | WordsEvent |
 
 export type ChatState = "empty" | "running" | "asking" | "done" | "stopped" | "failed" | "interrupted";
 
+export type ClientApprovals = "client" | "page" | "off";
+
 export type Effect = "allow" | "ask" | "deny";
 
 export type EntryForm = "program" | "address";
@@ -3882,6 +3893,12 @@ export interface Operations {
   /** Add a profile to the config file; a running gateway serves it at once. */
   profile_add: {
     params: ProfileAddParams;
+    event: unknown;
+    result: ProfileShown;
+  };
+  /** Set how the clients of a profile are asked before Toolcrib's own tools send, invite or delete. */
+  profile_approvals: {
+    params: ProfileApprovalsParams;
     event: unknown;
     result: ProfileShown;
   };

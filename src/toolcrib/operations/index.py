@@ -83,6 +83,7 @@ SUBJECTS = {
     "policy_remove": "policy",
     "policy_switch": "policy",
     "profile_add": "gateway",
+    "profile_approvals": "gateway",
     "profile_list": "gateway",
     "profile_remove": "gateway",
     "profile_token": "gateway",
