@@ -362,6 +362,32 @@ async def test_ordinary_work_and_other_servers_do_not_ask(serve, crib, tmp_path)
         assert not (await client.call("other__echo", {"text": "x"}))["isError"]
 
 
+async def test_a_question_is_withdrawn_when_the_session_ends(serve):
+    async with reached(serve) as (host, url, http):
+        client = await Legacy(http, url).open()
+        await client.call()
+        await Modern(http, url, "b").call()
+        assert len(await waiting(host)) == 2
+        await client.close()
+        async with asyncio.timeout(DEADLINE):
+            while len(await waiting(host)) == 2:
+                pass
+        assert [question["session"].split()[0] for question in await waiting(host)] == ["b"]
+
+
+async def test_a_client_that_asks_for_progress_hears_that_its_call_waits(serve):
+    async with reached(serve) as (_, url, http):
+        client = Modern(http, url, "b")
+        client.meta["progressToken"] = "p"
+        message = {"name": TOOL, "arguments": SEND, "_meta": client.meta}
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": TOOL}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": message}
+        said = (await http.post(url, json=body, headers=headers)).text
+        assert "notifications/progress" in said
+        assert f"Waiting for approval of {TOOL}." in said
+        assert '"approval_pending"' in said
+
+
 async def test_a_waiting_question_names_the_client(serve):
     async with reached(serve) as (host, url, http):
         await Modern(http, url, "Kate's editor").call()

@@ -13,11 +13,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from toolcrib.approvals.gate import GATEWAY
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
 from toolcrib.errors import ApprovalPending, PeerError
 from toolcrib.gateway.bridge import WAIT_SECONDS, RelayedCall
 from toolcrib.gateway.profile import approvals_of
 from toolcrib.host import Host
+from toolcrib.schema.tools import Principal
 from toolcrib.servers.sessions.caller_context import relayed_client
 
 EXPIRES_AFTER = timedelta(hours=1)
@@ -40,18 +42,38 @@ class ClientAsker:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._pending: dict[Principal, set[str]] = {}
+        """Questions of clients with a session, by id."""
+
+    @classmethod
+    def of(cls, host: Host) -> ClientAsker:
+        """The one of this host, for all its views."""
+        known = host.approvals.policy.askers.get(GATEWAY)
+        if not isinstance(known, cls):
+            host.approvals.policy.askers[GATEWAY] = known = cls(host)
+        return known
 
     async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         """Raises `ApprovalPending` if nobody answers soon."""
         call = relayed_client.get()
+        if not isinstance(call, RelayedCall) or _whose(call.principal) != (
+            question.principal,
+            question.session,
+        ):
+            return ApprovalAnswer(allow=False, message="its client is not known")
         how = approvals_of(self._host.settings, question.principal.partition(":")[2])
-        if isinstance(call, RelayedCall) and how == "client" and call.can_elicit:
+        if how == "client" and call.can_elicit:
             answer = await _ask_client(call, question)
             if answer is not None:
                 return answer
-        return await self._ask_page(call if isinstance(call, RelayedCall) else None, question)
+        return await self._ask_page(call, question)
 
-    async def _ask_page(self, call: RelayedCall | None, question: CallQuestion) -> ApprovalAnswer:
+    async def end_session(self, principal: Principal) -> None:
+        """Withdraw the questions of a client whose session ended, because no call can take the answers."""
+        for question in self._pending.pop(principal, ()):
+            await self._host.approvals.questions.withdraw(question)
+
+    async def _ask_page(self, call: RelayedCall, question: CallQuestion) -> ApprovalAnswer:
         core, questions = self._host.core, self._host.approvals.questions
         if await self._has_many(question):
             return ApprovalAnswer(
@@ -60,18 +82,19 @@ class ClientAsker:
         question = replace(question, expires=core.clock.now() + EXPIRES_AFTER)
         left = self._host.settings.gateway.approval_wait
         for turn in itertools.count():
-            if call is not None:
-                call.report(turn / 1000, f"Waiting for approval of {question.tool}.")
+            call.report(turn / 1000, f"Waiting for approval of {question.tool}.")
             answer = await questions.answer_within(question, min(left, REPORT_EVERY))
             if answer is not None:
                 return answer
             left -= REPORT_EVERY
             if left <= 0:
                 break
-        if call is not None and call.principal.identity == "anonymous":
+        if call.principal.identity == "anonymous":
             await questions.withdraw(question.id)
             return ApprovalAnswer(allow=False, message=_NAMELESS)
         stored = await questions.requests.put(question)  # another call may have taken the answer to it
+        if call.principal.owns_session:
+            self._pending.setdefault(call.principal, set()).add(stored)
         page = self._host.pages.address
         place = f"at {page} (Activity, Waiting) or " if page else ""
         raise ApprovalPending(
@@ -85,6 +108,10 @@ class ClientAsker:
         waiting = [request.question for request in await self._host.approvals.questions.requests.waiting()]
         whose = (question.principal, question.session)
         return sum((asked["principal"], asked["session"]) == whose for asked in waiting) >= MAX_PENDING
+
+
+def _whose(principal: Principal) -> tuple[str, str | None]:
+    return principal.name, principal.session
 
 
 async def _ask_client(call: RelayedCall, question: CallQuestion) -> ApprovalAnswer | None:

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.approvals.gate import GATEWAY
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.gateway.asking import ClientAsker
 from toolcrib.gateway.bridge import WaitingCalls
@@ -66,7 +65,7 @@ class Gateway:
         """Servers whose tools changed and are being listed again."""
         self._shown_servers: tuple[Snapshot, frozenset[str | None]] | None = None
         self._ending: set[asyncio.Task[None]] = set()
-        host.approvals.policy.askers.setdefault(GATEWAY, ClientAsker(host))
+        self._asker = ClientAsker.of(host)
         if host.core.signing_key is not None:
             use_key(host.core.signing_key)
 
@@ -250,6 +249,7 @@ class Gateway:
         """A client's session has ended, with its approvals and its instances of servers."""
         self.host.approvals.policy.end(principal)
         self._end(self.host.rest_session(principal))
+        self._end(self._asker.end_session(principal))
 
     def end_instances(self, principal: Principal) -> None:
         """Stop a client's instances of servers; they start again when they are needed."""

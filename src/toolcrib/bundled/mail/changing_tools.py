@@ -321,6 +321,6 @@ def _ids(ids: list[str] | str, add: Sequence[str] | None, remove: Sequence[str] 
         raise ToolFailure(f"Name 1 to {MAX_IDS} messages.", "Use ids from search_emails.")
     if not add and not remove:
         raise ToolFailure("There is no label to add or remove.", "Name labels in `add` or `remove`.")
-    if any(label.upper() == "TRASH" for label in add or ()):
+    if any(label.strip("\\ ").upper() == "TRASH" for label in add or ()):
         raise ToolFailure("Labels do not move a message to the trash.", "Use trash_email.")
     return wanted

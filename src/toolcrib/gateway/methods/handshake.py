@@ -29,9 +29,10 @@ async def initialize(client: GatewayClient, request: Request, wire: Wire) -> dic
     """
     asked = request.params.get("protocolVersion")
     capabilities = request.params.get("capabilities")
+    if client.version is not None:
+        client.gateway.end_session(client.principal)
     client.version = asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[0]
     client.capabilities = capabilities if isinstance(capabilities, dict) else {}
-    client.gateway.end_session(client.principal)
     client.principal = session_of(client.gateway.profile.name, request.params.get("clientInfo"))
     client.gateway.join(client.channel)
     return {"protocolVersion": client.version, "serverInfo": INFO, "capabilities": CAPABILITIES}
