@@ -32,6 +32,7 @@
     │   │   └── NotDelivered    … before the message was sent
     │   ├── RemoteUnreachable   no answer at that address
     │   └── AuthRequired        the server requires sign-in
+    │       └── HostsNotConfirmed   … through hosts that the user has to confirm first
     ├── CallFailed              the server was reached and the call failed
     │   ├── CallTimeout
     │   ├── ResultTooLarge
@@ -289,6 +290,16 @@ class AuthRequired(ServerUnavailable):
     kind = "needs_auth"
     recovery = "sign_in"
     retryable = False
+
+
+class HostsNotConfirmed(AuthRequired):
+    """A sign-in would use hosts that may not belong together; `data` names them by their part in it."""
+
+    kind = "hosts_not_confirmed"
+
+    def __init__(self, message: str, *, hint: str = "", data: Any = None) -> None:
+        super().__init__(message, hint=hint)
+        self.data = data
 
 
 class CallFailed(ToolcribError):

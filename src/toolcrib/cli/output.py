@@ -1,6 +1,7 @@
 """Prints: data to stdout, everything else to stderr, with colours and aligned tables on a terminal.
 
-Text of servers is printed on a terminal without escape sequences and control characters.
+Text of servers is printed without escape sequences and control characters: always on stderr, and on stdout if
+it is a terminal.
 """
 
 from __future__ import annotations
@@ -81,14 +82,13 @@ def say_exactly(text: str) -> None:
 
 def note(text: str) -> None:
     """Print a line to stderr."""
-    sys.stderr.write(f"{stripped(text) if sys.stderr.isatty() else text}\n")
+    sys.stderr.write(f"{stripped(text)}\n")
     sys.stderr.flush()
 
 
 def label(word: str, colour: str, text: str) -> None:
     """Print a line to stderr that begins with a coloured word: `error: …`."""
-    shown = stripped(text) if sys.stderr.isatty() else text
-    sys.stderr.write(f"{paint(word, colour, sys.stderr)} {shown}\n")
+    sys.stderr.write(f"{paint(word, colour, sys.stderr)} {stripped(text)}\n")
     sys.stderr.flush()
 
 

@@ -26,9 +26,10 @@ from toolcrib.servers.signin.login import PATIENCE, OAuthClient, sign_in
 
 
 class LoginParams(OperationParams):
-    """The server, and how long the user may take."""
+    """The server, the hosts that the user confirmed, if asked, and how long the user may take."""
 
     name: str
+    hosts: dict[str, str] = Field(default={})
     patience: float = Field(default=PATIENCE, gt=0, le=3600)
     wait: float = Field(default=0.0, ge=0, le=3600)
 
@@ -37,7 +38,9 @@ class LoginParams(OperationParams):
 async def login(host: Host, invocation: Invocation[SignInPage], params: LoginParams) -> SignedInTo:
     """Sign in to a remote server in a browser and store the tokens as secrets.
 
-    Emits `{open: URL}`, the page to show.
+    Emits `{open: URL, issuer}`, the page to show and to whom it belongs. If issuer, page and token endpoint
+    have different hosts, it fails with `hosts_not_confirmed`, and `data` names them: call it again with them
+    as `hosts` once the user has confirmed them.
     """
     check_server(host, params.name)
     entry = host.config.servers.get(params.name)
@@ -49,11 +52,17 @@ async def login(host: Host, invocation: Invocation[SignInPage], params: LoginPar
     spec, client = await asyncio.to_thread(_read, host, entry)
     earlier = await asyncio.to_thread(host.core.credentials.load, params.name)
 
-    async def open_page(address: str) -> None:
-        await invocation.emit({"open": address})
+    async def open_page(address: str, issuer: str) -> None:
+        await invocation.emit({"open": address, "issuer": issuer})
 
     kept = await sign_in(
-        params.name, spec, open_page, client=client, earlier=earlier, patience=params.patience
+        params.name,
+        spec,
+        open_page,
+        client=client,
+        earlier=earlier,
+        hosts=params.hosts,
+        patience=params.patience,
     )
     await asyncio.to_thread(host.core.credentials.save, params.name, kept)
     return {

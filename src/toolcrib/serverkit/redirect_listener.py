@@ -7,7 +7,7 @@ import html
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 PATH = "/callback"
 MAX_HEAD = 16 * 1024
@@ -36,16 +36,18 @@ class RedirectResult:
 
 
 class RedirectListener:
-    """The listening port; redirects with another state than `expect` are rejected."""
+    """The listening port; redirects with another state or path than `expect` are rejected."""
 
     def __init__(self) -> None:
         self.redirect_uri = ""
         self._state: str | None = None
+        self._path = PATH
         self._answer: asyncio.Future[RedirectResult] = asyncio.get_running_loop().create_future()
 
-    def expect(self, state: str | None) -> None:
-        """Accept only a redirect with this state."""
+    def expect(self, state: str | None, redirect_uri: str = "") -> None:
+        """Accept only a redirect with this state, to this address of the port or to its usual one."""
         self._state = state
+        self._path = urlsplit(redirect_uri or self.redirect_uri).path
 
     async def answer(self) -> RedirectResult:
         return await self._answer
@@ -68,7 +70,7 @@ class RedirectListener:
     def _judge(self, request_line: str) -> tuple[str, str, str]:
         words = request_line.split(" ")
         path, _, text = (words[1] if len(words) == 3 and words[0] == "GET" else "").partition("?")
-        if path != PATH:
+        if path != self._path:
             return "404 Not Found", "Not found", "This address only receives sign-in redirects."
         query = _parameters(text)
         if self._state is None or query.get("state") != self._state or self._answer.done():
@@ -86,10 +88,12 @@ class RedirectListener:
 
 
 def _parameters(query: str) -> dict[str, str]:
+    """Each parameter; one that is repeated has no value that could be relied on, and is left out."""
     try:
-        return {key: values[0] for key, values in parse_qs(query, max_num_fields=MAX_PARAMETERS).items()}
+        found = parse_qs(query, max_num_fields=MAX_PARAMETERS)
     except ValueError:
         return {}
+    return {key: values[0] for key, values in found.items() if len(values) == 1}
 
 
 @asynccontextmanager

@@ -121,7 +121,7 @@ class Scene:
     """Of the MCP server."""
     _pages: list[asyncio.Future[None]] = field(default_factory=list)
 
-    async def agree_soon(self, address: str) -> None:
+    async def agree_soon(self, address: str, issuer: str = "") -> None:
         """The person's browser opens beside whatever waits for it."""
         self._pages.append(asyncio.ensure_future(self.agree(address)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
@@ -11,6 +11,7 @@ import httpx2
 
 from tests.servers.remote.scripted import Call, Reply, scripted
 
+Answer = Callable[[Call, Reply], Awaitable[None]]
 TOKEN = "token-of-the-issuer"
 
 
@@ -26,6 +27,12 @@ class Resource:
     metadata: dict[str, object] = field(default_factory=dict)
     """Replaces parts of the issuer's metadata."""
     calls: list[Call] = field(default_factory=list)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    """Replaces the answer at a path, or at every path that begins like this."""
+
+    @property
+    def targets(self) -> list[str]:
+        return [call.target for call in self.calls]
 
     @property
     def origin(self) -> str:
@@ -34,8 +41,11 @@ class Resource:
     async def answer(self, call: Call, reply: Reply) -> None:
         self.calls.append(call)
         path = call.target.partition("?")[0]
+        other = next((answer for start, answer in self.answers.items() if path.startswith(start)), None)
         if path == "/mcp":
             await self._server(call, reply)
+        elif other is not None:
+            await other(call, reply)
         elif path.startswith("/.well-known/oauth-protected-resource"):
             await reply.json({"resource": self.url, "authorization_servers": [self.issuer]})
         elif path == "/.well-known/oauth-authorization-server":
@@ -80,7 +90,7 @@ async def resource(issuer: str = "", challenge: str = "") -> AsyncIterator[Resou
         yield made
 
 
-async def agree(address: str, **extra: str) -> None:
+async def agree(address: str, issuer: str = "", **extra: str) -> None:
     """What an issuer's page does once the user agreed: redirect to our port with a code."""
     query = {key: values[0] for key, values in parse_qs(address.partition("?")[2]).items()}
     async with httpx2.AsyncClient(trust_env=False) as browser:

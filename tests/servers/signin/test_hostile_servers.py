@@ -94,7 +94,7 @@ async def test_a_name_that_does_not_resolve_is_refused() -> None:
 
 
 async def test_an_issuer_that_moves_to_a_private_address_during_the_sign_in_is_not_followed() -> None:
-    """The first lookup leads to the issuer, the second one elsewhere."""
+    """The lookups for the metadata and its check lead to the issuer, that for the registration does not."""
 
     async def answer(call: Call, reply: Reply) -> None:
         base = f"http://issuer.test:{issuer.port}"
@@ -105,18 +105,19 @@ async def test_an_issuer_that_moves_to_a_private_address_during_the_sign_in_is_n
                 "token_endpoint": f"{base}/token",
                 "registration_endpoint": f"{base}/register",
                 "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
             },
             connection="close",
         )
         reply.cut()
 
-    resolve = Names({"issuer.test": in_turn("127.0.0.1", "10.0.0.1")})
+    resolve = Names({"issuer.test": in_turn("127.0.0.1", "127.0.0.1", "10.0.0.1")})
     async with scripted(answer) as issuer, resource(issuer=f"http://issuer.test:{issuer.port}") as server:
         with pytest.raises(AuthRequired, match=r"unsafe address http://issuer\.test"):
             await sign_in_to(server, resolve)
 
     assert [call.method for call in issuer.calls] == ["GET"]
-    assert resolve.asked == ["issuer.test", "issuer.test"]
+    assert resolve.asked == ["issuer.test"] * 3
 
 
 PUBLIC, PRIVATE, HERE = "https://public.test/mcp", "https://private.test/mcp", "http://localhost:9/mcp"
@@ -192,7 +193,7 @@ async def test_a_registration_is_used_for_no_other_issuer() -> None:
     [(True, {}), (True, {"iss": "https://public.test"}), (False, {"iss": "https://public.test"})],
 )
 async def test_a_return_from_another_issuer_is_rejected(advertised: bool, extra: dict[str, str]) -> None:
-    async def come_back(address: str) -> None:
+    async def come_back(address: str, issuer: str) -> None:
         await agree(address, **extra)
 
     async with resource() as server:

@@ -148,20 +148,28 @@ async def test_tokens_go_to_no_other_address_than_the_one_they_are_for(crib):
 @pytest.mark.parametrize(
     ("overrides", "why"),
     [
-        ({"authorization_endpoint": "javascript:alert(1)"}, "failed|unsafe address"),
-        ({"authorization_endpoint": "data:text/html,<script>alert(1)</script>"}, "failed|unsafe address"),
-        ({"authorization_endpoint": "file:///etc/passwd"}, "failed|unsafe address"),
+        (
+            {"authorization_endpoint": "javascript:alert(1)"},
+            "metadata .* is invalid",
+        ),
+        (
+            {"authorization_endpoint": "data:text/html,<script>alert(1)</script>"},
+            "metadata .* is invalid",
+        ),
+        ({"authorization_endpoint": "file:///etc/passwd"}, "metadata .* is invalid"),
         ({"authorization_endpoint": "https://user:pw@127.0.0.1/authorize"}, "unsafe address"),
         ({"authorization_endpoint": "http://10.0.0.1/authorize"}, "unsafe address"),
         ({"registration_endpoint": "http://169.254.169.254/register"}, "unsafe address"),
         ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
+        ({"code_challenge_methods_supported": []}, "PKCE"),
+        ({"code_challenge_methods_supported": None}, "PKCE"),
         ({"issuer": "http://127.0.0.1:1"}, "failed"),
     ],
 )
 async def test_an_issuer_that_leads_astray_is_not_followed(overrides, why):
     pages: list[str] = []
 
-    async def note(address: str) -> None:
+    async def note(address: str, issuer: str) -> None:
         pages.append(address)
 
     async with signed_scene(overrides) as scene:
@@ -175,13 +183,13 @@ async def test_a_server_that_asks_for_none_says_so(crib, tmp_path):
     listening, url = listening_socket()
     async with running(MCPServer("open").streamable_http_app(), listening):
         with pytest.raises(UsageError, match="requires no sign-in"):
-            await sign_in("open", RemoteSpec(url=f"{url}/mcp"), lambda address: asyncio.sleep(0))
+            await sign_in("open", RemoteSpec(url=f"{url}/mcp"), lambda address, issuer: asyncio.sleep(0))
 
 
 async def test_a_person_who_does_not_come_back_is_not_waited_for_without_end():
     async with signed_scene() as scene:
 
-        async def ignore(address: str) -> None:
+        async def ignore(address: str, issuer: str) -> None:
             pass
 
         with pytest.raises(AuthRequired, match="was not completed"):

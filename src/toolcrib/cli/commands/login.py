@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,8 +11,10 @@ from toolcrib.cli import completion
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.output import note, say
+from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
+from toolcrib.errors import Denied, HostsNotConfirmed
 
 if TYPE_CHECKING:
     from toolcrib.operations.results.servers import SignInPage
@@ -33,13 +36,18 @@ async def command(surface: Surface, name: str, no_browser: bool, timeout: float)
 
     def show(event: SignInPage) -> None:
         address = event["open"]
+        note(f"Signing in to {name} at {one_line(event['issuer'])}.")
         note(f"Sign in on this page: {one_line(address)}")
         if not no_browser:
             _open(address)
 
     async with surface.reach() as client:
         wait = START_TIMEOUT if client.running else 0.0
-        outcome = await client.login(name=name, patience=timeout, wait=wait, on_event=show)
+        sign_in = partial(client.login, name=name, patience=timeout, wait=wait, on_event=show)
+        try:
+            outcome = await sign_in()
+        except HostsNotConfirmed as error:
+            outcome = await sign_in(hosts=_confirmed(surface, error))
     if surface.answer(outcome):
         return
     say(f"Signed in to {name} at {one_line(outcome['issuer'])}.")
@@ -47,6 +55,18 @@ async def command(surface: Surface, name: str, no_browser: bool, timeout: float)
         note(f"It expires in {outcome['expires_in']} s and cannot be renewed automatically.")
     if outcome["server"] is not None:
         say(describe_server(outcome["server"]))
+
+
+def _confirmed(surface: Surface, error: HostsNotConfirmed) -> dict[str, str]:
+    """The hosts, if the user agrees."""
+    if surface.json or not can_ask():
+        raise error
+    note(f"{error.message}\n")
+    for part, host in error.data.items():
+        note(f"  {part:<13} {one_line(host)}")
+    if not confirm("Do these hosts belong together, and do you want to sign in there?"):
+        raise Denied("You did not confirm the hosts, so nothing was opened or sent.")
+    return dict(error.data)
 
 
 def _open(address: str) -> None:

@@ -184,9 +184,10 @@ class TrustAnswer(TypedDict):
 
 
 class SignInPage(TypedDict):
-    """The address where the user signs in."""
+    """The address where the user signs in, and the issuer to whom it belongs."""
 
     open: str
+    issuer: str
 
 
 class SignedInTo(TypedDict):

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 import httpx2
 
 from toolcrib.errors import AuthRequired, ConfigError, ToolcribError
+from toolcrib.serverkit.network.policy import shown
 from toolcrib.servers.remote.routes import RoutedTransport
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.transport import LinkContext
@@ -71,7 +72,8 @@ class _GuardedAuth(httpx2.Auth):
         except Exception as error:  # third-party code without a common error class
             logger.debug("sign-in to %s failed", self._server, exc_info=True)
             raise AuthRequired(
-                f"The sign-in to {self._server} failed: {error}", hint="Sign in to the server again."
+                f"The sign-in to {self._server} failed: {shown(str(error), 300)}",
+                hint="Sign in to the server again.",
             ) from error
 
 

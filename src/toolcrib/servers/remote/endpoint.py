@@ -23,6 +23,7 @@ from toolcrib.errors import (
     ResultTooLarge,
     ToolcribError,
 )
+from toolcrib.serverkit.network.policy import shown
 from toolcrib.servers.metered import running, take_turns
 from toolcrib.servers.remote.client import open_client
 from toolcrib.servers.remote.event_stream import EventStreamReader, EventTooLarge, ServerSentEvent
@@ -273,7 +274,7 @@ def _auth_error(server: str, response: httpx2.Response, because: str) -> AuthReq
     hint = f"Sign in with `toolcrib login {server}`, or set its Authorization header."
     return AuthRequired(
         f"{server} {what} (HTTP {response.status_code}{because}).",
-        hint=f"{hint} Server message: {challenge}" if challenge else hint,
+        hint=f"{hint} Server message: {shown(challenge, 300)}" if challenge else hint,
     )
 
 

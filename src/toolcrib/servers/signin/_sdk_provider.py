@@ -11,9 +11,9 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl, ValidationError
 
 from toolcrib.errors import AuthRequired
+from toolcrib.serverkit.network.policy import shown
 from toolcrib.serverkit.redirect_listener import RedirectResult
-
-PKCE = "S256"
+from toolcrib.servers.signin.credentials import Credentials
 
 
 class _Memory(TokenStorage):
@@ -36,37 +36,39 @@ class _Memory(TokenStorage):
         self._client = client_info
 
 
+class Provider(OAuthClientProvider):
+    """The SDK's provider, whose redirect address depends on the issuer that it finds."""
+
+    def redirect_to(self, address: str) -> None:
+        self.context.client_metadata.redirect_uris = [AnyUrl(address)]
+
+
 def make_provider(
     *,
     url: str,
     redirect_uri: str,
     client: Any,
-    registered: str | None,
-    issuer: str | None,
+    earlier: Credentials | None,
     show: Callable[[str], Awaitable[None]],
     come_back: Callable[[], Awaitable[RedirectResult]],
-) -> OAuthClientProvider:
-    known = _configured(client, redirect_uri, issuer) or _usable(registered, redirect_uri)
-
-    async def redirect(address: str) -> None:
-        metadata = provider.context.oauth_metadata
-        methods = metadata.code_challenge_methods_supported if metadata is not None else None
-        if methods is not None and PKCE not in methods:
-            raise AuthRequired(
-                "The sign-in was stopped: the issuer does not support PKCE with S256.",
-                hint="Ask the server's operator.",
-            )
-        await show(address)
+) -> Provider:
+    known = _configured(client, redirect_uri, earlier) or _usable(earlier, redirect_uri)
 
     async def returned() -> AuthorizationCodeResult:
         answer = await come_back()
         if answer.error:
             raise AuthRequired(
-                f"The sign-in was refused: {answer.error}", hint="Try again, or ask for access."
+                f"The sign-in was refused: {shown(answer.error, 300)}", hint="Try again, or ask for access."
+            )
+        metadata = provider.context.oauth_metadata
+        if answer.iss is not None and answer.iss != str(metadata and metadata.issuer):
+            raise AuthRequired(
+                f"The sign-in was stopped: the answer is from another issuer, {shown(answer.iss)}.",
+                hint="Do not sign in to this server, or ask its operator.",
             )
         return AuthorizationCodeResult(code=answer.code, state=answer.state, iss=answer.iss)
 
-    provider = OAuthClientProvider(
+    provider = Provider(
         server_url=url,
         client_metadata=OAuthClientMetadata(
             client_name="Toolcrib",
@@ -76,14 +78,16 @@ def make_provider(
             scope=client.scope,
         ),
         storage=_Memory(known),
-        redirect_handler=redirect,
+        redirect_handler=show,
         callback_handler=returned,
         client_metadata_url=client.metadata_url,
     )
     return provider
 
 
-def _configured(client: Any, redirect_uri: str, issuer: str | None) -> OAuthClientInformationFull | None:
+def _configured(
+    client: Any, redirect_uri: str, earlier: Credentials | None
+) -> OAuthClientInformationFull | None:
     """The client of the entry, bound to the issuer of the last sign-in: no other one gets its secret."""
     if client.client_id is None:
         return None
@@ -92,15 +96,17 @@ def _configured(client: Any, redirect_uri: str, issuer: str | None) -> OAuthClie
         client_secret=client.client_secret,
         redirect_uris=[AnyUrl(redirect_uri)],
         token_endpoint_auth_method="client_secret_basic" if client.client_secret else "none",
-        issuer=issuer,
+        issuer=earlier.issuer if earlier is not None and earlier.client_id == client.client_id else None,
     )
 
 
-def _usable(registered: str | None, redirect_uri: str) -> OAuthClientInformationFull | None:
+def _usable(earlier: Credentials | None, redirect_uri: str) -> OAuthClientInformationFull | None:
     """An earlier registration, if made for the same port: many issuers compare the full redirect URI."""
+    if earlier is None:
+        return None
     try:
-        known = OAuthClientInformationFull.model_validate(json.loads(registered or "{}"))
+        known = OAuthClientInformationFull.model_validate(json.loads(earlier.registered))
     except (ValidationError, ValueError):
         return None
     same = any(str(uri) == redirect_uri for uri in known.redirect_uris or ())
-    return known if same else None
+    return known.model_copy(update={"issuer": known.issuer or earlier.issuer}) if same else None

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from toolcrib.errors import AuthRequired
 from toolcrib.servers.remote.routes import SIGN_IN
+from toolcrib.servers.signin.answers import TOKEN_PATTERN
 
 EARLY = 30.0
 """Seconds before its expiry at which a token is refreshed."""
@@ -36,11 +37,13 @@ class Credentials(BaseModel):
     redirect_uri: str = ""
     registered: str = Field(default="{}", repr=False)
     """The client registration as JSON, for the next sign-in."""
-    access_token: str = Field(repr=False)
+    access_token: str = Field(repr=False, pattern=TOKEN_PATTERN)
     refresh_token: str | None = Field(default=None, repr=False)
     expires_at: float | None = None
     scope: str | None = None
     resource: str | None = None
+    hosts: dict[str, str] = {}
+    """The hosts that the user confirmed for the sign-in, by their part in it; empty if they have one host."""
 
     def fresh(self, now: float | None = None) -> bool:
         """Whether the access token is still valid."""
@@ -59,7 +62,7 @@ def _location(url: str) -> tuple[str, str, str]:
 class _TokenResponse(BaseModel):
     """The response of a token endpoint."""
 
-    access_token: str
+    access_token: str = Field(pattern=TOKEN_PATTERN)
     refresh_token: str | None = None
     expires_in: float | None = None
     scope: str | None = None

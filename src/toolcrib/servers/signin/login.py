@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,7 +23,9 @@ from toolcrib.servers.remote.client import open_client
 from toolcrib.servers.remote.named_hosts import check_named
 from toolcrib.servers.remote.routes import SIGN_IN
 from toolcrib.servers.remote.spec import RemoteSpec, is_unencrypted
+from toolcrib.servers.signin.answers import check_answer
 from toolcrib.servers.signin.credentials import Credentials
+from toolcrib.servers.signin.discovery import Discovery, redirect_path, split_page, with_query
 from toolcrib.servers.transport import LinkContext
 
 PATIENCE = 600.0
@@ -38,7 +40,8 @@ _PROBE = {
         "clientInfo": {"name": "toolcrib", "version": "1"},
     },
 }
-OpenPage = Callable[[str], Awaitable[None]]
+OpenPage = Callable[[str, str], Awaitable[None]]
+"""Shows the user the address of a page, and the issuer to whom it belongs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,19 +64,25 @@ async def sign_in(
     *,
     client: OAuthClient | None = None,
     earlier: Credentials | None = None,
+    hosts: Mapping[str, str] | None = None,
     patience: float = PATIENCE,
     resolve: Resolver = system_resolver,
 ) -> Credentials:
-    """Sign in; `open_page` shows the address to the user. Raises `AuthRequired` or `UsageError`."""
+    """Sign in; `open_page` shows the address to the user. `hosts` are those that the user confirmed just now.
+
+    Raises `AuthRequired`, `HostsNotConfirmed` or `UsageError`.
+    """
     _check_encrypted(server, spec)
     client = client or OAuthClient()
     earlier = earlier if earlier is not None and earlier.fits(spec.url) else None
     try:
         async with asyncio.timeout(patience), listen(_port(client, earlier)) as callback:
-            show = _page_opener(spec, callback, open_page, resolve)
-            provider = await _provider(spec, client, earlier, callback, show)
-            await _trigger(server, spec, provider, resolve)
-            return _credentials(server, spec, provider, callback)
+            flow = _Flow(spec, client, callback, open_page, earlier)
+            provider = await _provider(flow)
+            accepted = hosts or (earlier.hosts if earlier is not None else {})
+            flow.discovery = Discovery(server, provider.context, accepted, resolve)
+            await _trigger(server, spec, _CheckedAuth(provider, flow), resolve)
+            return _credentials(server, spec, flow)
     except TimeoutError:
         raise AuthRequired(
             f"The sign-in to {server} was not completed within {patience:g} s.",
@@ -89,25 +98,35 @@ def _check_encrypted(server: str, spec: RemoteSpec) -> None:
         )
 
 
-def _page_opener(
-    spec: RemoteSpec, callback: RedirectListener, open_page: OpenPage, resolve: Resolver
-) -> OpenPage:
-    async def show(address: str) -> None:
-        await check_named(address, spec.url, resolve)
-        query = parse_qs(urlsplit(address).query)
-        callback.expect(query.get("state", [None])[0])
-        await open_page(address)
+@dataclass
+class _Flow:
+    """One sign-in: what its steps share."""
 
-    return show
+    spec: RemoteSpec
+    client: OAuthClient
+    callback: RedirectListener
+    open_page: OpenPage
+    earlier: Credentials | None
+    discovery: Discovery = field(init=False)
+
+    def redirect_uri(self, issuer: str) -> str:
+        """For this issuer only, unless the user registered the client there, with the usual address."""
+        own = self.client.client_id or self.client.metadata_url
+        if own and (self.earlier is None or self.earlier.client_id != own or self.earlier.issuer == issuer):
+            return self.callback.redirect_uri
+        return self.callback.redirect_uri + redirect_path(issuer)
+
+    async def show(self, address: str) -> None:
+        """Open the page, and expect the state that was made for it."""
+        await self.discovery.check()
+        endpoint, query = split_page(address, self.discovery.context.oauth_metadata)
+        await check_named(endpoint, self.spec.url, self.discovery.resolve)
+        given = parse_qs(query)
+        self.callback.expect(given["state"][0], given["redirect_uri"][0])
+        await self.open_page(with_query(endpoint, query), self.discovery.issuer)
 
 
-async def _provider(
-    spec: RemoteSpec,
-    client: OAuthClient,
-    earlier: Credentials | None,
-    callback: RedirectListener,
-    show: OpenPage,
-) -> Any:
+async def _provider(flow: _Flow) -> Any:
     """The SDK's provider with our storage, page and port; imported only here."""
 
     def load() -> Any:
@@ -118,19 +137,18 @@ async def _provider(
     module = await asyncio.to_thread(load)
 
     return module.make_provider(
-        url=spec.url,
-        redirect_uri=callback.redirect_uri,
-        client=client,
-        registered=None if earlier is None else earlier.registered,
-        issuer=None if earlier is None or earlier.client_id != client.client_id else earlier.issuer,
-        show=show,
-        come_back=callback.answer,
+        url=flow.spec.url,
+        redirect_uri=flow.redirect_uri(flow.earlier.issuer if flow.earlier is not None else ""),
+        client=flow.client,
+        earlier=flow.earlier,
+        show=flow.show,
+        come_back=flow.callback.answer,
     )
 
 
-async def _trigger(server: str, spec: RemoteSpec, provider: Any, resolve: Resolver) -> None:
+async def _trigger(server: str, spec: RemoteSpec, auth: _CheckedAuth, resolve: Resolver) -> None:
     """Send a request so that the server demands a sign-in, which the provider performs."""
-    context = LinkContext(server=server, auth=_MarkedAuth(provider), resolve=resolve)
+    context = LinkContext(server=server, auth=auth, resolve=resolve)
     headers = {"Accept": "application/json, text/event-stream", **_plain(spec.headers)}
     try:
         async with (
@@ -143,7 +161,7 @@ async def _trigger(server: str, spec: RemoteSpec, provider: Any, resolve: Resolv
             f"{server} cannot be reached to sign in: {error or type(error).__name__}",
             hint="Check its address.",
         ) from error
-    if provider.context.current_tokens is None:
+    if not auth.signed_in:
         if status in (401, 403):
             raise AuthRequired(
                 f"{server} offers no OAuth sign-in (HTTP {status}).", hint="Set its headers instead."
@@ -155,27 +173,50 @@ def _plain(headers: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() != "authorization"}
 
 
-class _MarkedAuth(httpx2.Auth):
-    """The provider, with its own requests marked, so that they go only to allowed hosts and within limits."""
+class _CheckedAuth(httpx2.Auth):
+    """The SDK's provider; its requests are marked, so that they go only to allowed hosts, within limits, and
+    the answers are checked."""
 
-    def __init__(self, inner: httpx2.Auth) -> None:
-        self._inner = inner
+    def __init__(self, provider: Any, flow: _Flow) -> None:
+        self._provider = provider
+        self._flow = flow
+
+    @property
+    def signed_in(self) -> bool:
+        return self._provider.context.current_tokens is not None
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        flow = self._inner.async_auth_flow(request)
+        flow = self._provider.async_auth_flow(request)
         try:
             outgoing = await anext(flow)
             while True:
                 if outgoing is not request:
-                    outgoing.extensions[SIGN_IN] = True
+                    await self._before(outgoing)
                 response = yield outgoing
+                if outgoing is not request:
+                    await self._after(outgoing, response)
                 outgoing = await flow.asend(response)
         except StopAsyncIteration:
             return
         finally:
             await flow.aclose()
+
+    async def _before(self, outgoing: httpx2.Request) -> None:
+        outgoing.extensions[SIGN_IN] = True
+        if outgoing.method != "GET":
+            await self._flow.discovery.check()
+            return
+        # The last of these requests goes to the issuer, whose redirect address a registration then names.
+        self._provider.redirect_to(self._flow.redirect_uri(self._flow.discovery.issuer))
+
+    async def _after(self, outgoing: httpx2.Request, response: httpx2.Response) -> None:
+        await response.aread()
+        if outgoing.method == "GET":
+            self._flow.discovery.took(response)
+        else:
+            check_answer(outgoing, response)
 
 
 def _port(client: OAuthClient, earlier: Credentials | None) -> int:
@@ -185,8 +226,8 @@ def _port(client: OAuthClient, earlier: Credentials | None) -> int:
     return urlsplit(earlier.redirect_uri).port or 0
 
 
-def _credentials(server: str, spec: RemoteSpec, provider: Any, callback: RedirectListener) -> Credentials:
-    context = provider.context
+def _credentials(server: str, spec: RemoteSpec, flow: _Flow) -> Credentials:
+    context = flow.discovery.context
     tokens, registered = context.current_tokens, context.client_info
     metadata = context.oauth_metadata
     if tokens is None or registered is None:
@@ -202,11 +243,12 @@ def _credentials(server: str, spec: RemoteSpec, provider: Any, callback: Redirec
         client_id=registered.client_id,
         client_secret=registered.client_secret,
         client_auth=registered.token_endpoint_auth_method,
-        redirect_uri=callback.redirect_uri,
+        redirect_uri=flow.redirect_uri(flow.discovery.issuer),
         registered=json.dumps(registered.model_dump(mode="json", exclude_none=True)),
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
         expires_at=context.token_expiry_time,
         scope=tokens.scope,
         resource=context.get_resource_url() if context.protected_resource_metadata is not None else None,
+        hosts=flow.discovery.confirmed,
     )
