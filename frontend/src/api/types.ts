@@ -1297,9 +1297,10 @@ export interface LogLines {
   lines: string[];
 }
 
-/** The server, and how long the user may take. */
+/** The server, the hosts that the user confirmed, if asked, and how long the user may take. */
 export interface LoginParams {
   name: string;
+  hosts?: Record<string, string>;
   patience?: number;
   wait?: number;
 }
@@ -2474,9 +2475,10 @@ export interface ShownAttachment {
   size: number;
 }
 
-/** The address where the user signs in. */
+/** The address where the user signs in, and the issuer to whom it belongs. */
 export interface SignInPage {
   open: string;
+  issuer: string;
 }
 
 /** The token of a one-time sign-in address. */
