@@ -41,6 +41,7 @@ export function setSearch(changes: Record<string, string | null>): void {
   navigate(location.pathname + (text ? `?${text}` : ""), { replace: true });
 }
 
+/** A link within the page; `href` is a path of its own, never an address. */
 export function Link({ href, onClick, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
   function follow(event: MouseEvent<HTMLAnchorElement>) {
     onClick?.(event);
@@ -48,5 +49,5 @@ export function Link({ href, onClick, ...rest }: AnchorHTMLAttributes<HTMLAnchor
     event.preventDefault();
     navigate(href);
   }
-  return <a href={href} onClick={follow} {...rest} />;
+  return <a href={/^(\/(?![/\\])|#)/.test(href) ? href : "/"} onClick={follow} {...rest} />;
 }

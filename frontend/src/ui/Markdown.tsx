@@ -2,12 +2,14 @@ import { memo, type ReactNode } from "react";
 import Renderer, { type Components } from "react-markdown";
 import gfm from "remark-gfm";
 
+import { webAddress } from "./address";
 import { Copy } from "./Copy";
+import { OutsideLink } from "./OutsideLink";
 
 /** What models and tools say, as text with structure: no markup of theirs runs, and no picture is fetched. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
-    <Renderer remarkPlugins={[gfm]} components={COMPONENTS} urlTransform={safeAddress} skipHtml={false}>
+    <Renderer remarkPlugins={[gfm]} components={COMPONENTS} urlTransform={webAddress} skipHtml={false}>
       {text}
     </Renderer>
   );
@@ -35,14 +37,11 @@ const COMPONENTS: Components = {
   h6: inItsDirection("h6"),
   td: inItsDirection("td"),
   th: inItsDirection("th"),
-  a: ({ href, children }) =>
-    href ? (
-      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-        {children}
-      </a>
-    ) : (
-      <span>{children}</span>
-    ),
+  a: ({ href, children, node }) => (
+    <OutsideLink address={href ?? ""} text={plain(node)}>
+      {children}
+    </OutsideLink>
+  ),
   img: ({ alt, src }) => <span className="muted">[picture: {alt || String(src ?? "")}]</span>,
   pre: ({ children, node }) => (
     <div className="code-block">
@@ -60,9 +59,4 @@ interface HastNode {
 function plain(node: unknown): string {
   const { value, children } = (node ?? {}) as HastNode;
   return value ?? (children ?? []).map(plain).join("");
-}
-
-/** Only addresses that a user may follow; anything else becomes plain text. */
-export function safeAddress(address: string): string {
-  return /^(https?:|mailto:)/i.test(address) ? address : "";
 }

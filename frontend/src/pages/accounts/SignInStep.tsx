@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent } from "react";
 
 import { webAddress } from "../../ui/address";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { OutsideButton } from "../../ui/OutsideLink";
 import { Status } from "../../ui/Status";
 import { StepDialog } from "../add/StepDialog";
 import { signInResult, type SignInResult } from "./signIn";
@@ -38,11 +39,7 @@ export function SignInStep({ title, id, url, onDone, onFailed, onCancel }: Props
           <button type="button" className="btn" onClick={onCancel}>
             {FORM.cancel}
           </button>
-          {address && (
-            <a className="btn primary" href={address} target="_blank" rel="noopener noreferrer">
-              {SIGN_IN.open}
-            </a>
-          )}
+          <OutsideButton address={address}>{SIGN_IN.open}</OutsideButton>
         </>
       }
     >

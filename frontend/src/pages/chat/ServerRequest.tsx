@@ -7,7 +7,7 @@ import { sentence } from "../../api/errors";
 import type { ServerAskingEvent } from "../../api/types";
 import { setSearch } from "../../app/router";
 import { reveal } from "../../ui/hidden";
-import { safeAddress } from "../../ui/Markdown";
+import { OutsideButton } from "../../ui/OutsideLink";
 import { Glyph } from "../../ui/Status";
 import { useInputDelay } from "./inputDelay";
 import { startValues, wrongValues, type Fields } from "./form";
@@ -133,17 +133,12 @@ function Elicitation({ asking, busy, reply }: Inner) {
 
 /** The whole address, so that it is seen where it leads; only one that a browser may open is a link. */
 function Address({ address }: { address: string }) {
-  const safe = safeAddress(address);
   return (
     <>
       <pre className="code wrap space-above-8">{reveal(address)}</pre>
-      {safe && (
-        <p className="space-above-8">
-          <a href={safe} target="_blank" rel="noopener noreferrer nofollow">
-            {TEXT.openAddress}
-          </a>
-        </p>
-      )}
+      <p className="space-above-8">
+        <OutsideButton address={address}>{TEXT.openAddress}</OutsideButton>
+      </p>
     </>
   );
 }

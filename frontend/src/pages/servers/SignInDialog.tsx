@@ -1,18 +1,23 @@
 import { useEffect, useEffectEvent, useState } from "react";
 
 import { stream } from "../../api/client";
+import { ApiError } from "../../api/errors";
 import { queries } from "../../api/hooks";
 import { notify } from "../../app/notices";
-import { webAddress } from "../../ui/address";
-import { Status } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { reveal } from "../../ui/hidden";
+import { OutsideButton } from "../../ui/OutsideLink";
+import { Status } from "../../ui/Status";
 import { StepDialog } from "../add/StepDialog";
+import { SIGN_IN_HOSTS } from "./text";
+
+type Hosts = Record<string, string>;
 
 /** Signs in to a remote server: its page opens in a tab of its own, this waits for the outcome. */
 export function SignInDialog({ name, onClose }: { name: string; onClose: () => void }) {
-  const [address, setAddress] = useState("");
+  const [page, setPage] = useState({ open: "", issuer: "" });
   const [error, setError] = useState<unknown>(null);
-  const [tries, setTries] = useState(0);
+  const [request, setRequest] = useState<{ hosts: Hosts }>({ hosts: {} });
   const finish = useEffectEvent(() => {
     void queries.invalidateQueries();
     notify(`Signed in to “${name}”.`);
@@ -21,16 +26,18 @@ export function SignInDialog({ name, onClose }: { name: string; onClose: () => v
   useEffect(() => {
     const abort = new AbortController();
     setError(null);
-    setAddress("");
-    stream("login", { name }, (event) => setAddress(webAddress(event.open)), abort.signal).then(
+    setPage({ open: "", issuer: "" });
+    stream("login", { name, hosts: request.hosts }, setPage, abort.signal).then(
       finish,
       (caught: unknown) => !abort.signal.aborted && setError(caught),
     );
     return () => abort.abort();
-  }, [name, tries]);
+  }, [name, request]);
+  const unconfirmed = hostsOf(error);
   return (
     <StepDialog
       title={`Sign in to ${name}`}
+      alert={unconfirmed !== null}
       onClose={onClose}
       foot={
         <>
@@ -38,27 +45,54 @@ export function SignInDialog({ name, onClose }: { name: string; onClose: () => v
           <button type="button" className="btn" onClick={onClose}>
             Cancel
           </button>
-          {address && !error && (
-            <a className="btn primary" href={address} target="_blank" rel="noopener noreferrer">
-              Open sign-in page
-            </a>
+          {unconfirmed && (
+            <button type="button" className="btn" onClick={() => setRequest({ hosts: unconfirmed })}>
+              {SIGN_IN_HOSTS.confirm}
+            </button>
           )}
+          {!error && <OutsideButton address={page.open}>Open sign-in page</OutsideButton>}
         </>
       }
     >
       {error === null ? (
         <>
-          <Status shape="work" word={address ? "Waiting for you to sign in" : "Requesting the sign-in page"} />
-          {address && (
+          <Status shape="work" word={page.open ? "Waiting for you to sign in" : "Requesting the sign-in page"} />
+          {page.open && (
             <>
-              <p className="secondary block-space">The page opens in a new tab. This is its full address.</p>
-              <div className="command-box">{address}</div>
+              <p className="secondary block-space">
+                You sign in at <b className="medium break-anywhere">{reveal(page.issuer)}</b>. The page opens in a new
+                tab. This is its full address.
+              </p>
+              <div className="command-box">{reveal(page.open)}</div>
             </>
           )}
         </>
+      ) : unconfirmed ? (
+        <Unconfirmed message={(error as ApiError).message} hosts={unconfirmed} />
       ) : (
-        <ErrorBox error={error} again={() => setTries(tries + 1)} />
+        <ErrorBox error={error} again={() => setRequest({ hosts: request.hosts })} />
       )}
     </StepDialog>
+  );
+}
+
+/** The hosts that the user has to confirm first, by their part in the sign-in; null if the error is another one. */
+function hostsOf(error: unknown): Hosts | null {
+  return error instanceof ApiError && error.kind === "hosts_not_confirmed" ? (error.details["data"] as Hosts) : null;
+}
+
+function Unconfirmed({ message, hosts }: { message: string; hosts: Hosts }) {
+  return (
+    <div role="alert">
+      <p className="bold">{SIGN_IN_HOSTS.title}</p>
+      <p className="secondary block-space">{reveal(message)}</p>
+      <div className="command-box">
+        {Object.entries(hosts).map(([part, host]) => (
+          <div key={part} className="command-line">
+            {SIGN_IN_HOSTS.parts[part] ?? part}: {reveal(host)}
+          </div>
+        ))}
+      </div>
+    </div>
   );
 }

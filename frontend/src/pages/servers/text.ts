@@ -170,3 +170,15 @@ export const OFF = {
   about: (when: string | null, ended: number | null) =>
     `You turned them off${when ? ` at ${clock(when)}` : ""}.${ended === null ? "" : ` ${plural(ended, "process", "processes")} ended.`} Chats continue without tools.`,
 };
+
+export const SIGN_IN_HOSTS = {
+  title: "Do these hosts belong together?",
+  confirm: "They belong together, continue",
+  parts: {
+    issuer: "Issuer",
+    page: "You agree at",
+    token: "Code is sent to",
+    registration: "Registration",
+    revocation: "Revocation",
+  } as Record<string, string>,
+};
