@@ -163,9 +163,29 @@ def test_a_path_begins_with_a_slash(host: Crib, line: str) -> None:
     assert send(host.port, f"{line}\r\nHost: 127.0.0.1:{host.port}\r\n\r\n".encode()).status == 400
 
 
-def test_a_whole_address_as_target_does_not_change_whose_key_is_needed(host: Crib) -> None:
-    for target in ("http://evil.test/api/servers", "http://evil.test//api/servers"):
-        assert request(host.port, f"POST {target}", JSON, body=b"{}").status in (400, 401, 405)
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://evil.test/healthz", 400),
+        ("http://evil.test//api/servers", 400),
+        ("http://127.0.0.1:{port}@evil.test/healthz", 400),
+        ("http://user@127.0.0.1:{port}/healthz", 400),
+        ("http://127.0.0.1:{other}/healthz", 400),
+        ("http://127.0.0.1/healthz", 400),
+        ("ftp://127.0.0.1:{port}/healthz", 400),
+        ("http:/healthz", 400),
+        ("http:///healthz", 400),
+        ("http://127.0.0.1:{port}.evil.test/healthz", 400),
+        ("http://127.0.0.1:{port}/healthz", 200),
+        ("HTTP://127.0.0.1:{port}/healthz?x", 200),
+        ("http://127.0.0.1:{port}/api/servers", 401),
+    ],
+)
+def test_a_whole_address_as_target_has_the_host_of_the_header(host: Crib, target: str, status: int) -> None:
+    line = target.format(port=host.port, other=host.port + 1)
+    answer = send(host.port, f"GET {line} HTTP/1.1\r\nHost: 127.0.0.1:{host.port}\r\n\r\n".encode())
+
+    assert answer.status == status
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 different ways is refused.
 
 A head is parsed as a whole. llhttp alone would also accept several spaces in the request line, a request line
-without a version, other protocols than HTTP, and lists of transfer codings.
+without a version, other protocols than HTTP, lists of transfer codings, and a whole URL as the target with
+another host than the Host header.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MAX_CACHED_HEAD = 2048
 _REQUEST_LINE = re.compile(rb"[A-Z-]+ [\x21-\x7e]+ HTTP/1\.[01]\r\n")
 _BEGINNING = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
+_AUTHORITY = re.compile(rb"(?i:https?)://([^/?#]+)(?=[/?#]|\Z)")
 _UNIQUE = frozenset(
     {"host", "origin", "authorization", "mcp-session-id", "content-length", "transfer-encoding"}
 )
@@ -110,6 +112,8 @@ class RequestParser:
         method = parser.get_method().decode("ascii")
         if method == "CONNECT" or headers.get("transfer-encoding", "chunked").lower() != "chunked":
             raise BadRequest
+        if not self._url.startswith(b"/") and not _is_at(self._url, headers.get("host", "")):
+            raise BadRequest  # other servers go by the host in the URL, and we by the header
         head = Head(method, self._url, headers)
         keep_alive, upgrade = parser.should_keep_alive(), parser.should_upgrade()
         if not keep_alive or "connection" in headers:  # HTTP/1.0 has one or the other
@@ -181,6 +185,12 @@ def _lower(name: bytes) -> str:
     if len(_names) < _MAX_NAMES and len(name) <= 100:
         _names[name] = known
     return known
+
+
+def _is_at(url: bytes, host: str) -> bool:
+    """Whether a whole URL as the target has the host and port of the Host header."""
+    found = _AUTHORITY.match(url)
+    return found is not None and found[1].decode("ascii").lower() == host.lower()
 
 
 def _path(target: bytes) -> str:
