@@ -272,6 +272,18 @@ STRANGER = {"client_id": "x", "token_uri": "https://evil.example/token"}
 PLAIN = {"client_id": "x", "auth_uri": "http://accounts.google.com/o/oauth2/auth"}
 PRIVATE = {"client_id": "x", "api": "http://10.0.0.5"}
 SCRIPT = {"client_id": "x", "auth_uri": "javascript:alert(1)"}
+LOCAL = [
+    "javascript://127.0.0.1/%0aalert(1)",
+    "file://127.0.0.1/etc/passwd",
+    "data://127.0.0.1/x",
+    "ftp://[::1]/x",
+    "//127.0.0.1/auth",
+    "http://127.0.0.1/auth?state=x",
+    "http://127.0.0.1/auth#x",
+    "http://user@127.0.0.1/auth",
+    "http://127.0.0.1\\@evil.test/auth",
+    "https://evil.test\t/auth",
+]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +299,14 @@ SCRIPT = {"client_id": "x", "auth_uri": "javascript:alert(1)"}
         ({"client_file": json.dumps({"installed": PRIVATE})}, "api is not an address of Google"),
         ({"client_file": json.dumps({"installed": SCRIPT})}, "auth_uri is not an address of Google"),
         ({"client_id": "x", "services": "drive"}, "not services"),
+        *(
+            (
+                {"client_file": json.dumps({"installed": {"client_id": "x", key: address}})},
+                f"{key} is not an address of Google",
+            )
+            for key in ("auth_uri", "token_uri", "revoke_uri", "api")
+            for address in LOCAL
+        ),
     ],
 )
 async def test_a_client_that_cannot_work_is_refused_before_a_page_is_shown(

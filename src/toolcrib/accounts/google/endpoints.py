@@ -91,7 +91,9 @@ def _origin(url: str) -> tuple[str, str]:
 def _check(key: str, address: str) -> None:
     parts = urlsplit(address)
     host = parts.hostname or ""
-    if parts.username or parts.password or not (_is_google(parts.scheme, host) or _is_loopback(host)):
+    local = parts.scheme in ("http", "https") and _is_loopback(host)
+    plain = address.isascii() and address.isprintable() and not set(address) & set(" \\?#@")
+    if not plain or not (local or _is_google(parts.scheme, host)):
         raise UsageError(
             f"{key} is not an address of Google: {shown(f'{parts.scheme}://{host}')}.",
             hint="Download the client file from the Google Cloud console again.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from toolcrib.serverkit.network import open_client
 ATTEMPTS = 3
 TIMEOUT = 20.0
 MAX_BYTES = 64 * 1024
+_TOKEN = r"[\x21-\x7e]+"  # noqa: S105 - a pattern: what a header can hold, else an error would show the token
 
 
 async def exchange(
@@ -111,7 +113,7 @@ async def _limited(client: httpx2.AsyncClient, url: str, form: dict[str, str]) -
 def _tokens(account: Account, response: httpx2.Response) -> dict[str, Any]:
     try:
         answer = response.json()
-        if isinstance(answer["access_token"], str) and answer["access_token"]:
+        if re.fullmatch(_TOKEN, answer["access_token"]):
             return dict(answer)
     except (ValueError, TypeError, KeyError):
         pass
