@@ -134,3 +134,29 @@ async def test_the_rule_is_shown_with_everything_that_could_hide_in_it(
     shown = capsys.readouterr().err
     assert shown.count("\\u202e") == shown.count("\\u200b") == 2
     assert "\u202e" not in shown
+
+
+async def test_tool_and_server_stand_beside_the_choices_of_a_long_call(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = f"make first{' ' * 900}last\n" + "\n".join(f"make {number}" for number in range(300))
+    await answered(await question_about(command), "n")
+
+    *_, before_last, last = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
+    assert before_last == "  Tool: terminal__run_command of terminal"
+    assert last.startswith("  [y] once")
+
+
+async def test_spaces_and_empty_lines_are_counted_and_a_request_is_shown_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asks = f"first{' ' * 900}last\n{chr(10) * 60}" + "\n".join(f"line {number}" for number in range(100))
+    keys: Any = Keys("n")
+    question = {"about": "sampling", "server": "box", "text": "box asks.", "detail": {"asks": asks}}
+    await consent(question, keys)
+
+    shown = capsys.readouterr().err
+    assert "first⟨900 spaces⟩last" in shown
+    assert "⟨60 empty lines⟩" in shown
+    assert "line 99" in shown
+    assert shown.index("line 99") < shown.index("Allow box to send it?")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.host.call_preview import LARGEST_FILE, exhibit
+from toolcrib.host.call_preview import LARGEST_FILE, MOST_LINES, exhibit
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 
@@ -27,6 +27,13 @@ def test_a_new_file_is_all_added(tmp_path: Path) -> None:
 
     assert (found["kind"], found["new"], found["changed"]) == ("edit", True, 2)
     assert [line["kind"] for line in found["lines"]] == ["added", "added"]
+
+
+def test_a_difference_that_is_cut_says_so(tmp_path: Path) -> None:
+    found = shown({"path": "a.txt", "content": "line\n" * (MOST_LINES + 5)}, tmp_path)
+
+    assert len(found["lines"]) == MOST_LINES + 1
+    assert found["lines"][-1] == {"kind": "gap", "number": None, "text": "5 more lines: see the raw call"}
 
 
 def test_lines_far_apart_stand_with_a_gap_between_them(tmp_path: Path) -> None:

@@ -102,9 +102,10 @@ def test_an_email_is_shown_with_all_recipients_and_as_plain_text(
     expect(text).to_contain_text("<b>here</b> are the minutes.")
     assert "Hello,\n\n" in text.inner_text()
     expect(email).to_contain_text("63 lines")
-    assert text.evaluate("it => it.scrollHeight > it.clientHeight")
+    box = asking.get_by_role("group", name="Call")
+    assert box.evaluate("it => it.scrollHeight > it.clientHeight")
     page.set_viewport_size(NARROW)
     assert faults_of_layout(page) == []
     assert look_over(page) == []
-    email.get_by_role("button", name="Show all").click()
-    assert text.evaluate("it => it.scrollHeight === it.clientHeight")
+    asking.get_by_role("button", name="Show all").click()
+    assert box.evaluate("it => it.scrollHeight === it.clientHeight")

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolcrib.cli.keyboard import ENTER, ESCAPE, Keyboard
 from toolcrib.cli.output import note, paint
+from toolcrib.cli.safe_text import folded, one_line
 
 Reply = dict[str, Any]
 
@@ -68,14 +69,16 @@ async def consent(question: Mapping[str, Any], keys: Keyboard) -> Reply:
         return await _call(question["detail"], keys)
     if question["about"] == "sampling":
         note(f"{question['text']} It would send:\n{_indented(str(question['detail'].get('asks', '')))}")
-        return {"action": "accept"} if await _yes(keys, "Allow it?") else _DECLINED
+        return (
+            {"action": "accept"} if await _yes(keys, f"Allow {question['server']} to send it?") else _DECLINED
+        )
     return await _elicit(question, keys)
 
 
 async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
     import sys
 
-    note(paint(f"Allow this call?  {detail['call']}", "yellow", sys.stderr))
+    note(paint(f"Allow this call?  {folded(detail['call'])}", "yellow", sys.stderr))
     for reason in detail["reasons"]:
         note(f"  {reason}")
     wider = _wider(detail)
@@ -83,6 +86,7 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
         note(f"  In this chat, this allows: {detail['grant']}")
     elif any(key in _SCOPES for key in wider):
         note(f"  Rule to be saved: {detail['rule_words']}")
+    note(paint(f"  {_called(detail)}", "yellow", sys.stderr))
     await keys.settle()
     whole = ["[w] any call of this read-only tool…"] if detail.get("tool_rule") else []
     choices = ["[y] once", *(f"[{key}] {choice.shown}" for key, choice in wider.items()), *whole, *_NO]
@@ -183,5 +187,11 @@ async def _yes(keys: Keyboard, question: str) -> bool:
     return key == "y"
 
 
+def _called(detail: Mapping[str, Any]) -> str:
+    """Tool and server, beside the choices: a long call has scrolled its own beginning away."""
+    server = detail.get("server")
+    return f"Tool: {one_line(detail['tool'])}" + (f" of {one_line(server)}" if server else "")
+
+
 def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines()[:40])
+    return "\n".join(f"  {line}" for line in folded(text).splitlines())

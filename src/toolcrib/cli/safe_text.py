@@ -10,6 +10,9 @@ _ESCAPE = re.compile(
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, the cursor, the screen
     r"|\x1b[ -/]*[0-~]?"
 )
+_BLANK = r"[ \t\r\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
+_EMPTY_LINES = re.compile(rf"(?:(?<=\n)|\A)(?:{_BLANK}*\n){{3,}}")
+_SPACES = re.compile(rf"{_BLANK}{{33,}}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -30,6 +33,12 @@ def revealed(text: str) -> str:
     from toolcrib.config.hidden import HIDDEN  # not needed for help
 
     return HIDDEN.sub(lambda match: _escape(match.group()), text)
+
+
+def folded(text: str) -> str:
+    """The text with runs of empty lines and of spaces counted, so that they push nothing out of sight."""
+    text = _EMPTY_LINES.sub(lambda match: f"⟨{match.group().count(chr(10)):,} empty lines⟩\n", text)
+    return _SPACES.sub(lambda match: f"⟨{len(match.group()):,} spaces⟩", text)
 
 
 def _escape(character: str) -> str:

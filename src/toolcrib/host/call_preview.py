@@ -128,7 +128,14 @@ def _shown(path: str, lines: list[dict[str, Any]], *, numbered: bool, new: bool 
     changed = max(
         sum(line["kind"] == "added" for line in lines), sum(line["kind"] == "removed" for line in lines)
     )
-    return {"kind": "edit", "path": path, "new": new, "lines": lines[:MOST_LINES], "changed": changed}
+    if len(lines) > MOST_LINES:
+        more = {
+            "kind": "gap",
+            "number": None,
+            "text": f"{len(lines) - MOST_LINES:,} more lines: see the raw call",
+        }
+        lines = [*lines[:MOST_LINES], more]
+    return {"kind": "edit", "path": path, "new": new, "lines": lines, "changed": changed}
 
 
 def _lines(before: str, after: str) -> Iterator[dict[str, Any]]:

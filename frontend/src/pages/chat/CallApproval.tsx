@@ -12,6 +12,7 @@ import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
 import { Segments } from "../../ui/Segments";
 import { Glyph } from "../../ui/Status";
+import { SEE_ALL, Whole } from "../../ui/Whole";
 import { DenyForm } from "./DenyForm";
 import { useInputDelay } from "./inputDelay";
 import { CallPreview } from "./CallPreview";
@@ -35,6 +36,7 @@ export function CallApproval({ question, place, focused, reply }: Props) {
   );
   const [breadth, setBreadth] = useState<Breadth>("call");
   const [raw, setRaw] = useState(false);
+  const [seen, setSeen] = useState(false);
   const [denying, setDenying] = useState(false);
   const [said, setSaid] = useState<"" | "allow" | "deny">("");
   const [trouble, setTrouble] = useState("");
@@ -56,8 +58,8 @@ export function CallApproval({ question, place, focused, reply }: Props) {
     }
   }
   const whole = breadth === "tool" && scope !== "once" ? { any_arguments: true } : {};
-  const allow = () => void answer("accept", { scope, ...whole });
-  const lift = (how: LiftName) => void answer("accept", { scope, lift: how });
+  const allow = () => seen && void answer("accept", { scope, ...whole });
+  const lift = (how: LiftName) => seen && void answer("accept", { scope, lift: how });
   const deny = (message: string) => void answer("decline", { message });
 
   function keys(event: KeyboardEvent) {
@@ -81,16 +83,14 @@ export function CallApproval({ question, place, focused, reply }: Props) {
         <Glyph shape="need" />
         <h3 className="grow">{reveal(question.title)}</h3>
         {place && <span className="muted text-small num">{place}</span>}
-        <span className="tool-name hide-narrow">
-          {question.server && <i>{question.server} · </i>}
-          {ownName(question)}
-        </span>
         <button type="button" className="btn bare small raw-call" aria-pressed={raw} onClick={() => setRaw(!raw)}>
           {TEXT.rawCall}
         </button>
       </div>
       <div className="card-body">
-        <CallPreview question={question} raw={raw} />
+        <Whole key={String(raw)} label={TEXT.call} onSeen={() => setSeen(true)}>
+          <CallPreview question={question} raw={raw} />
+        </Whole>
         {denying ? (
           <DenyForm busy={said === "deny"} onBack={() => setDenying(false)} onDeny={deny} />
         ) : (
@@ -99,8 +99,20 @@ export function CallApproval({ question, place, focused, reply }: Props) {
             {(question.grant || !question.flow) && !question.session_mode && (
               <Scope question={question} scope={scope} onScope={setScope} breadth={breadth} onBreadth={setBreadth} />
             )}
-            <Lifts question={question} busy={said !== ""} onLift={lift} />
-            <Buttons question={question} scope={scope} said={said} onAllow={allow} onDeny={() => setDenying(true)} />
+            <Lifts question={question} busy={said !== "" || !seen} onLift={lift} />
+            <p className="called space-above-12">
+              {question.server && <i>{reveal(question.server)} · </i>}
+              {reveal(ownName(question))}
+              {!seen && <span className="see-first">{SEE_ALL.first}</span>}
+            </p>
+            <Buttons
+              question={question}
+              scope={scope}
+              said={said}
+              seen={seen}
+              onAllow={allow}
+              onDeny={() => setDenying(true)}
+            />
           </>
         )}
         {trouble && (
@@ -159,7 +171,7 @@ function Scope({ question, scope, onScope, breadth, onBreadth }: ScopeProps) {
         </>
       )}
       <dt>{question.grant ? TEXT.allows : TEXT.writesRule}</dt>
-      <dd className="rule">
+      <dd className="rule" tabIndex={0}>
         {question.scopes.map((one) => (
           <span key={one} aria-hidden={one !== scope} className={one === scope ? "" : "invisible"}>
             {question.grant ? <Granted what={question.grant} scope={one} /> : <Written words={words[one]} />}
@@ -213,19 +225,21 @@ interface ButtonsProps {
   question: CallQuestion;
   scope: ScopeName;
   said: string;
+  /** Whether the whole call was in view. */
+  seen: boolean;
   onAllow: () => void;
   onDeny: () => void;
 }
 
 /** From untrusted text, No is the main button. */
-function Buttons({ question, scope, said, onAllow, onDeny }: ButtonsProps) {
+function Buttons({ question, scope, said, seen, onAllow, onDeny }: ButtonsProps) {
   const strict = question.flow;
   const allow = (
     <button
       key="allow"
       type="button"
       className={strict ? "btn" : "btn primary"}
-      disabled={said !== ""}
+      disabled={said !== "" || !seen}
       onClick={onAllow}
     >
       {SCOPES[scope].button} <kbd>A</kbd>

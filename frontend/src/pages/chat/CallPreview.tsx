@@ -1,6 +1,9 @@
 /** The exact call to be approved: complete, wrapped, nothing hidden. */
 
-import type { CallExhibit, CallQuestion } from "../../api/types";
+import type { ReactNode } from "react";
+
+import type { CallExhibit, CallQuestion, DifferenceLine } from "../../api/types";
+import { emptyLines, Exact } from "../../ui/Exact";
 import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
 import { outgoing } from "../../ui/outgoing/Outgoing";
@@ -9,24 +12,63 @@ import { TEXT } from "./text";
 
 export function CallPreview({ question, raw }: { question: CallQuestion; raw: boolean }) {
   const { exhibit } = question;
-  if (raw) return <pre className="code wrap">{question.call}</pre>;
-  if (exhibit.kind === "command") return <Command exhibit={exhibit} />;
-  if (exhibit.kind === "code") return <pre className="code wrap">{reveal(exhibit.text ?? "")}</pre>;
-  if (exhibit.kind === "edit") return <Edit exhibit={exhibit} />;
-  return outgoing(exhibit) ?? <Arguments question={question} />;
+  if (raw)
+    return (
+      <pre className="code wrap">
+        <Exact text={question.call} />
+      </pre>
+    );
+  const shown = outgoing(exhibit);
+  if (shown) return shown;
+  const Body = BODIES[exhibit.kind];
+  if (!Body) return <Arguments question={question} />;
+  return (
+    <>
+      <Body exhibit={exhibit} />
+      <Arguments question={question} without={(name, value) => isShown(exhibit, name, value)} />
+    </>
+  );
+}
+
+const BODIES: Record<string, (props: { exhibit: CallExhibit }) => ReactNode> = {
+  command: Command,
+  code: Code,
+  edit: Edit,
+};
+const SHOWN: Record<string, readonly string[]> = {
+  command: ["cwd", "timeout", "background"],
+  edit: ["path", "content", "edits"],
+};
+
+/** Whether the exhibit shows this argument already. */
+export function isShown(exhibit: CallExhibit, name: string, value: unknown): boolean {
+  const text = exhibit.kind === "command" ? exhibit.command : exhibit.text;
+  return (SHOWN[exhibit.kind] ?? []).includes(name) || (exhibit.kind !== "edit" && value === text);
+}
+
+function Code({ exhibit }: { exhibit: CallExhibit }) {
+  return (
+    <pre className="code wrap">
+      <Exact text={exhibit.text ?? ""} />
+    </pre>
+  );
 }
 
 function Command({ exhibit }: { exhibit: CallExhibit }) {
   return (
     <>
-      <pre className="code wrap">{reveal(exhibit.command ?? "")}</pre>
+      <pre className="code wrap">
+        <Exact text={exhibit.command ?? ""} />
+      </pre>
       {exhibit.unread && <p className="secondary text-small space-above-10">{TEXT.unread(reveal(exhibit.unread))}</p>}
       {(exhibit.parts ?? []).length > 0 && (
         <ul className="command-parts">
           {(exhibit.parts ?? []).map((part, index) => (
             <li key={index}>
               <Glyph shape={part.doubt ? "need" : "done"} />
-              <code>{reveal(part.text)}</code>
+              <code>
+                <Exact text={part.text} />
+              </code>
               <span className="secondary">{part.doubt ? reveal(part.doubt) : TEXT.onlyReads}</span>
             </li>
           ))}
@@ -62,15 +104,17 @@ function Edit({ exhibit }: { exhibit: CallExhibit }) {
         </span>
       </div>
       <pre className="code diff">
-        {(exhibit.lines ?? []).map((line, index) => (
+        {foldEmpty(exhibit.lines ?? []).map((line, index) => (
           <span key={index} className={CLASSES[line.kind]}>
             {line.kind === "gap" ? (
-              <span className="code-key">⋯</span>
+              <span className="code-key">⋯ {line.text}</span>
+            ) : line.empty ? (
+              <span className="folded">{emptyLines(line.empty)}</span>
             ) : (
               <>
                 <span className="code-key num">{String(line.number ?? "").padStart(widest)}</span> {SIGNS[line.kind]}{" "}
                 <span className="visually-hidden">{SPOKEN[line.kind]}</span>
-                {reveal(line.text)}
+                <Exact text={line.text} />
               </>
             )}
           </span>
@@ -80,17 +124,46 @@ function Edit({ exhibit }: { exhibit: CallExhibit }) {
   );
 }
 
-function Arguments({ question }: { question: CallQuestion }) {
+const FEW_EMPTY = 3;
+
+/** Runs of empty lines of one kind as one line that counts them. */
+export function foldEmpty(lines: readonly DifferenceLine[]): (DifferenceLine & { empty?: number })[] {
+  const folded: (DifferenceLine & { empty?: number })[] = [];
+  for (let index = 0; index < lines.length;) {
+    const line = lines[index] as DifferenceLine;
+    let run = 0;
+    while (isEmpty(lines[index + run], line.kind)) run += 1;
+    folded.push(run >= FEW_EMPTY ? { ...line, empty: run } : line);
+    index += run >= FEW_EMPTY ? run : 1;
+  }
+  return folded;
+}
+
+function isEmpty(line: DifferenceLine | undefined, kind: DifferenceLine["kind"]): boolean {
+  return line !== undefined && line.kind === kind && kind !== "gap" && /^[\s\u2800]*$/.test(line.text);
+}
+
+interface ArgumentsProps {
+  question: CallQuestion;
+  /** Those that are shown elsewhere; without any others, nothing is shown. */
+  without?: (name: string, value: unknown) => boolean;
+}
+
+function Arguments({ question, without }: ArgumentsProps) {
   const named = [question.server, question.tool.split("__").slice(1).join("__") || question.tool]
     .filter(Boolean)
     .join(".");
+  const given = Object.entries(question.arguments).filter(([name, value]) => !without?.(name, value));
+  if (without && given.length === 0) return null;
   return (
-    <pre className="code wrap argument-block">
-      <span>{reveal(named)}</span>
-      {Object.entries(question.arguments).map(([name, value]) => (
+    <pre className={without ? "code wrap argument-block space-above-8" : "code wrap argument-block"}>
+      <span>{without ? TEXT.otherArguments : reveal(named)}</span>
+      {given.map(([name, value]) => (
         <span key={name} className="argument">
           <span className="code-key">{reveal(name)}</span>
-          <span>{reveal(typeof value === "string" ? value : JSON.stringify(value, null, 1))}</span>
+          <span>
+            <Exact text={typeof value === "string" ? value : JSON.stringify(value, null, 1)} />
+          </span>
         </span>
       ))}
     </pre>

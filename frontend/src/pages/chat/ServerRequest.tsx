@@ -6,9 +6,11 @@ import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
 import type { ServerAskingEvent } from "../../api/types";
 import { setSearch } from "../../app/router";
+import { Exact } from "../../ui/Exact";
 import { reveal } from "../../ui/hidden";
 import { OutsideButton } from "../../ui/OutsideLink";
 import { Glyph } from "../../ui/Status";
+import { SEE_ALL, Whole } from "../../ui/Whole";
 import { useInputDelay } from "./inputDelay";
 import { startValues, wrongValues, type Fields } from "./form";
 import { SchemaFields } from "./SchemaFields";
@@ -81,12 +83,21 @@ interface Inner {
 }
 
 function Sampling({ asking, busy, reply }: Inner) {
+  const [seen, setSeen] = useState(false);
   return (
     <>
       <p className="secondary">{TEXT.sampling}</p>
-      <pre className="code wrap space-above-8">{reveal(String(asking.detail["asks"] ?? ""))}</pre>
+      <Whole label={TEXT.sampling} onSeen={() => setSeen(true)}>
+        <pre className="code wrap">
+          <Exact text={String(asking.detail["asks"] ?? "")} />
+        </pre>
+      </Whole>
+      <p className="called space-above-12">
+        {reveal(asking.server)}
+        {!seen && <span className="see-first">{SEE_ALL.first}</span>}
+      </p>
       <div className="actions">
-        <button type="button" className="btn primary" disabled={busy} onClick={() => void reply("accept")}>
+        <button type="button" className="btn primary" disabled={busy || !seen} onClick={() => void reply("accept")}>
           {TEXT.letAsk}
         </button>
         <button type="button" className="btn" disabled={busy} onClick={() => void reply("decline")}>
@@ -118,7 +129,7 @@ function Elicitation({ asking, busy, reply }: Inner) {
       ) : (
         <SchemaFields schema={schema} values={values} wrong={tried ? wrong : {}} onChange={setValues} />
       )}
-      <p className="muted text-small space-above-8">{TEXT.yourAnswer}</p>
+      <p className="muted text-small space-above-8">{TEXT.yourAnswer(reveal(asking.server))}</p>
       <div className="actions">
         <button type="submit" className="btn primary" disabled={busy}>
           {TEXT.sendAnswer}

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 
+import { Exact } from "../Exact";
 import { reveal } from "../hidden";
 import { markMentions } from "./mentions";
 import { lengthText, TEXT } from "./text";
@@ -31,7 +32,7 @@ export function OutgoingText({ text = "", label, mentions = [] }: Props) {
         dir="auto"
       >
         {markMentions(shown, mentions).map((piece, index) =>
-          piece.mention ? <mark key={index}>{reveal(piece.text)}</mark> : reveal(piece.text),
+          piece.mention ? <mark key={index}>{reveal(piece.text)}</mark> : <Exact key={index} text={piece.text} />,
         )}
       </div>
       {long && (

@@ -5,11 +5,13 @@ import { sentence } from "../../../api/errors";
 import { refreshSoon, useOperation } from "../../../api/hooks";
 import type { StepQuestion } from "../../../api/types";
 import { clock, day } from "../../../ui/amounts";
+import { Exact } from "../../../ui/Exact";
 import { reveal } from "../../../ui/hidden";
 import { draftOf, readDrafts } from "../../../ui/schema-form/drafts";
 import { fieldsOf, type Drafts } from "../../../ui/schema-form/schema";
 import { SchemaForm } from "../../../ui/schema-form/SchemaForm";
 import { Glyph } from "../../../ui/Status";
+import { SEE_ALL, Whole } from "../../../ui/Whole";
 import { CallApproval } from "../../chat/CallApproval";
 import { useInputDelay } from "../../chat/inputDelay";
 import type { Graph } from "../graph/file";
@@ -65,6 +67,8 @@ function Question({ run: id, question, uncertain }: { run: string; question: Ste
   const [said, setSaid] = useState("");
   const [trouble, setTrouble] = useState("");
   const { values, wrong } = readDrafts(fields, drafts);
+  const shownValues = Object.entries(question.shown);
+  const [seen, setSeen] = useState(shownValues.length === 0);
 
   async function answer(choice: string) {
     setSaid(choice);
@@ -78,7 +82,6 @@ function Question({ run: id, question, uncertain }: { run: string; question: Ste
     refreshSoon("workflow_show", "workflow_runs", "waiting");
   }
 
-  const shownValues = Object.entries(question.shown);
   return (
     <article className="run-question" ref={card} aria-label={question.text} tabIndex={-1}>
       <div className="run-question-head">
@@ -94,14 +97,18 @@ function Question({ run: id, question, uncertain }: { run: string; question: Ste
       <div className="run-question-body">
         {question.picture && <Picture run={question.asked_by} artifact={question.picture} label={question.text} />}
         {shownValues.length > 0 && (
-          <dl className="shown-values">
-            {shownValues.map(([name, value]) => (
-              <div key={name} className="contents">
-                <dt>{reveal(name)}</dt>
-                <dd className="break-anywhere">{reveal(typeof value === "string" ? value : JSON.stringify(value))}</dd>
-              </div>
-            ))}
-          </dl>
+          <Whole label={ASK.values} onSeen={() => setSeen(true)}>
+            <dl className="shown-values">
+              {shownValues.map(([name, value]) => (
+                <div key={name} className="contents">
+                  <dt>{reveal(name)}</dt>
+                  <dd className="break-anywhere">
+                    <Exact text={typeof value === "string" ? value : JSON.stringify(value)} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </Whole>
         )}
         {fields.length > 0 && (
           <SchemaForm fields={fields} drafts={drafts} wrong={wrong} all={false} onChange={setDrafts} />
@@ -129,12 +136,13 @@ function Question({ run: id, question, uncertain }: { run: string; question: Ste
               key={choice}
               type="button"
               className={index === 0 && !uncertain ? "btn primary" : "btn"}
-              disabled={said !== "" || Object.keys(wrong).length > 0}
+              disabled={said !== "" || !seen || Object.keys(wrong).length > 0}
               onClick={() => void answer(choice)}
             >
               {reveal(choice)}
             </button>
           ))}
+          {!seen && <span className="muted text-small">{SEE_ALL.first}</span>}
         </div>
       </div>
     </article>

@@ -26,6 +26,7 @@ export const PANEL = {
 };
 
 export const ASK = {
+  values: "Values",
   waits: "The run waits, also across a restart.",
   noLimit: "No time limit.",
   until: (time: string) => `Until ${time}.`,
