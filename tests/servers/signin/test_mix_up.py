@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -219,6 +220,30 @@ async def test_a_page_address_keeps_its_own_query() -> None:
     assert pages.query["p"] == ["policy"]
     assert pages.query["response_type"] == ["code"]
     assert len(pages.query["state"]) == 1
+
+
+def _moved(to: str) -> Callable[[Call, Reply], Awaitable[None]]:
+    async def send(call: Call, reply: Reply) -> None:
+        await reply.send(307, f"secret {call.body.decode()}".encode(), location=to)
+
+    return send
+
+
+async def test_a_redirect_of_a_registration_or_a_code_is_followed_within_the_origin_only() -> None:
+    async with resource() as server, resource() as other:
+        server.answers |= {"/register/": _registered, "/register": _moved("/register/")}
+        await log_in(server, Pages())
+        for to in (f"{other.origin}/token", "/token", "/token?secret"):
+            server.answers["/token"] = _moved(to)
+            with pytest.raises(AuthRequired, match="refused the token request") as caught:
+                await log_in(server, Pages())
+            assert "secret" not in caught.value.message
+
+    assert other.calls == []
+
+
+async def _registered(call: Call, reply: Reply) -> None:
+    await reply.json({"client_id": "registered"}, 201)
 
 
 def _echo(status: int, **answer: object) -> object:

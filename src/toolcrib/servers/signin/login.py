@@ -20,7 +20,7 @@ from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.redirect_listener import RedirectListener, listen
 from toolcrib.servers.remote.client import open_client
-from toolcrib.servers.remote.named_hosts import check_named
+from toolcrib.servers.remote.named_hosts import check_named, same_origin
 from toolcrib.servers.remote.routes import SIGN_IN
 from toolcrib.servers.remote.spec import RemoteSpec, is_unencrypted
 from toolcrib.servers.signin.answers import check_answer
@@ -30,6 +30,7 @@ from toolcrib.servers.transport import LinkContext
 
 PATIENCE = 600.0
 """Seconds the user has to sign in."""
+MAX_REDIRECTS = 3
 _PROBE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -180,6 +181,7 @@ class _CheckedAuth(httpx2.Auth):
     def __init__(self, provider: Any, flow: _Flow) -> None:
         self._provider = provider
         self._flow = flow
+        self._redirects = 0
 
     @property
     def signed_in(self) -> bool:
@@ -206,6 +208,7 @@ class _CheckedAuth(httpx2.Auth):
     async def _before(self, outgoing: httpx2.Request) -> None:
         outgoing.extensions[SIGN_IN] = True
         if outgoing.method != "GET":
+            await outgoing.aread()  # What was sent must not be repeated by an error.
             await self._flow.discovery.check()
             return
         # The last of these requests goes to the issuer, whose redirect address a registration then names.
@@ -215,8 +218,15 @@ class _CheckedAuth(httpx2.Auth):
         await response.aread()
         if outgoing.method == "GET":
             self._flow.discovery.took(response)
-        else:
+        elif not self._follows(outgoing, response):
             check_answer(outgoing, response)
+
+    def _follows(self, outgoing: httpx2.Request, response: httpx2.Response) -> bool:
+        """Whether the SDK follows this redirect: within the origin, such as one that adds a slash."""
+        if response.status_code not in (307, 308) or response.next_request is None:
+            return False
+        self._redirects += 1
+        return self._redirects <= MAX_REDIRECTS and same_origin(response.next_request.url, outgoing.url)
 
 
 def _port(client: OAuthClient, earlier: Credentials | None) -> int:
