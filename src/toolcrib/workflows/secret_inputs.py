@@ -159,10 +159,10 @@ async def unseal(document: Mapping[str, Any], run: str, key: RunKey) -> SecretIn
     known = await asyncio.to_thread(key.find)
     if not known:
         raise LostSecrets(run)
-    data = base64.b64decode(text)
     try:
+        data = base64.b64decode(text)
         plain = _cipher(known).decrypt(data[:_NONCE], data[_NONCE:], run.encode())
-    except InvalidTag:
+    except (InvalidTag, ValueError):
         raise LostSecrets(run) from None
     return SecretInputs(json.loads(plain), run, known)
 

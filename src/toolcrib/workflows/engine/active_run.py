@@ -11,6 +11,7 @@ from toolcrib.schema.workflows import StepState
 from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.documents import Documents, Plan
 from toolcrib.workflows.engine.guard import Guard
+from toolcrib.workflows.engine.serializer import JsonSerializer
 from toolcrib.workflows.engine.waits import Waits
 from toolcrib.workflows.ports import RunInfo, RunServices
 from toolcrib.workflows.walk import Visit, Walk
@@ -65,6 +66,9 @@ class ActiveRun(Protocol):
 
     @property
     def services(self) -> RunServices: ...
+
+    @property
+    def serializer(self) -> JsonSerializer: ...
 
     @property
     def waits(self) -> Waits: ...

@@ -16,7 +16,7 @@ from toolcrib.errors import CallFailed, UsageError
 from toolcrib.workflows.engine.active_run import ActiveRun, ParentVisit
 from toolcrib.workflows.engine.dbos_internals import DBOSAwaitedWorkflowCancelledError
 from toolcrib.workflows.engine.documents import Document, complete_inputs, item_document, root_document
-from toolcrib.workflows.engine.outcomes import final_outcome, result_of
+from toolcrib.workflows.engine.outcomes import FinalOutcome, final_outcome, result_of
 from toolcrib.workflows.engine.run_rows import insert_run
 from toolcrib.workflows.engine.runtime import outside_of_runs
 from toolcrib.workflows.engine.serializer import CALLED, RunFailed
@@ -85,7 +85,7 @@ class Children:
                 document = await self._sub_document(child, name, inputs)
                 result = await self._run(child, document)
             else:
-                result = result_of(outcome)
+                result = self._result(child, outcome)
         except RunFailed as error:
             await self._add_results(error.error)
             raise SubWorkflowFailed(
@@ -123,11 +123,10 @@ class Children:
         """One item. A second attempt of the map repeats only the items that failed."""
         name = f"{visit.step}[{index}]"
         for attempt in range(1, context.attempt):
-            earlier = await final_outcome(
-                self._execution.database, _attempt_id(f"{self._execution.run}/{name}", attempt)
-            )
+            earlier_id = _attempt_id(f"{self._execution.run}/{name}", attempt)
+            earlier = await final_outcome(self._execution.database, earlier_id)
             if earlier is not None and earlier.status == "SUCCESS":
-                return self._execution.plan.secrets.reveal(result_of(earlier)["outputs"])
+                return self._execution.plan.secrets.reveal(self._result(earlier_id, earlier)["outputs"])
         part = MapItem(map=visit.node, item=item, index=index, values=values)
         path = f"{self._execution.path}{_attempt_id(name, context.attempt)}/"
         secrets = self._execution.plan.secrets
@@ -135,11 +134,19 @@ class Children:
         child = _attempt_id(f"{self._execution.run}/{name}", context.attempt)
         return secrets.reveal((await self._run(child, document))["outputs"])
 
+    def _result(self, child: str, outcome: FinalOutcome) -> Any:
+        serializer = self._execution.serializer
+        result = result_of(outcome, serializer)
+        serializer.check_run(result, child)
+        return result
+
     async def _run(self, child: str, document: Document) -> Any:
         """Start a child, or find it, and wait for its result; raises `RunFailed`."""
         self._active.add(child)
         try:
-            return await outside_of_runs(lambda: start_and_wait(child, document))
+            result = await outside_of_runs(lambda: start_and_wait(child, document))
+            self._execution.serializer.check_run(result, child)
+            return result
         except DBOSAwaitedWorkflowCancelledError:
             raise RunFailed({"kind": "cancelled", "message": "It was cancelled."}) from None
         except asyncio.CancelledError:

@@ -1,5 +1,8 @@
 """Everything that the engine uses of DBOS beyond its documented interface, in one place.
 
+A column of each row tells DBOS how to read the row, and pickle is always among the choices, so that a row
+could run code. Importing this module takes pickle away from DBOS: only JSON is read and written.
+
 tests/workflows/engine/test_dbos_internals.py says which of it an upgrade of DBOS has changed.
 """
 
@@ -8,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
-from dbos import DBOS
+from dbos import DBOS, Serializer, _core, _serialization
 from dbos._context import current_owner_xid
 from dbos._dbos import _get_dbos_instance
 from dbos._error import (
@@ -24,6 +28,26 @@ from dbos._schemas.system_database import SystemSchema
 from dbos._serialization import DefaultSerializer
 from dbos._sys_db import SystemDatabase
 from dbos._utils import INTERNAL_QUEUE_NAME
+
+from toolcrib.workflows.engine.serializer import RefusedValue
+
+
+def _refuse_pickle(serializer: Serializer, value: object) -> NoReturn:
+    raise RefusedValue(
+        "A stored value of this run is pickled. It was not read: that could run any code.",
+        hint="Toolcrib stores JSON only. Check who can write to the database.",
+    )
+
+
+def _as_json(error: Exception, serialization: str | None, serializer: Serializer) -> str:
+    """The error of a run as our JSON, also if its row names another format."""
+    return serializer.serialize(error)
+
+
+for _name, _replacement in (("serialize", _refuse_pickle), ("deserialize", _refuse_pickle)):
+    setattr(DefaultSerializer, _name, _replacement)
+vars(_serialization)["pickle"] = SimpleNamespace()
+vars(_core)["_serialize_exception_for_persistence"] = _as_json
 
 
 def owner_token(run: str) -> str | None:

@@ -18,6 +18,7 @@ from toolcrib.errors import NotFound, UsageError
 from toolcrib.schema.workflows import Workflow
 from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
+from toolcrib.workflows.engine.serializer import JsonSerializer, shown
 from toolcrib.workflows.graph.compiled import CompiledGraph, compile_valid
 from toolcrib.workflows.ports import RunInfo
 from toolcrib.workflows.secret_inputs import NOTHING, LostSecrets, RunKey, SecretInputs, seal, unseal
@@ -97,10 +98,12 @@ def map_item(document: Document, secrets: SecretInputs) -> MapItem | None:
 class Documents:
     """Compiled root runs, kept while they are used."""
 
-    def __init__(self, database: Database, key: RunKey) -> None:
+    def __init__(self, database: Database, serializer: JsonSerializer, key: RunKey) -> None:
         self._database = database
+        self._serializer = serializer
         self._key = key
         self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self._shown: OrderedDict[str, Plan] = OrderedDict()
         self._graphs: OrderedDict[str, CompiledGraph] = OrderedDict()
 
     async def plan(self, root: str, document: Document | None = None) -> Plan:
@@ -112,13 +115,20 @@ class Documents:
             plan = _kept(self._plans, root, _plan(graph, document, secrets))
         return plan
 
-    async def shown_plan(self, root: str) -> Plan:
-        """The plan to look at; where the secrets cannot be read, with marks instead of them."""
-        try:
-            return await self.plan(root)
-        except LostSecrets:
-            document = await self.read(root)
-            return _plan(self.graph(document["workflow"], compile_valid), document, NOTHING)
+    async def plan_to_show(self, root: str) -> Plan:
+        """The plan of a run to look at; its signature is not checked, and nothing may run by it.
+
+        If its secrets cannot be read, it has marks instead of them.
+        """
+        if (plan := self._plans.get(root) or self._shown.get(root)) is None:
+            document: Document = shown(await self._stored(root))["args"][0]
+            try:
+                secrets = await self.secrets(document)
+            except LostSecrets:
+                secrets = NOTHING
+            graph = self.graph(document["workflow"], compile_valid)
+            plan = _kept(self._shown, root, _plan(graph, document, secrets))
+        return plan
 
     async def secrets(self, document: Document) -> SecretInputs:
         """The secret values of a root run; raises `LostSecrets`."""
@@ -156,13 +166,18 @@ class Documents:
         return graph
 
     async def read(self, run: str) -> Document:
+        """What a run was started with; raises `NotFound`, `RefusedValue`."""
+        document: Document = self._serializer.deserialize(await self._stored(run))["args"][0]
+        self._serializer.check_run(document, run)
+        return document
+
+    async def _stored(self, run: str) -> str:
         table = SystemSchema.workflow_input
         query = sa.select(table.c.inputs).where(table.c.workflow_uuid == run)
         text = await self._database.run(lambda connection: connection.execute(query).scalar())
         if text is None:
             raise NotFound(f"There is no run {run!r}.", hint="List the runs: toolcrib workflow runs.")
-        document: Document = json.loads(text)["args"][0]
-        return document
+        return str(text)
 
 
 def _kept(cache: OrderedDict[str, T], key: str, value: T) -> T:

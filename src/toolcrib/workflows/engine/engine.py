@@ -26,7 +26,6 @@ from toolcrib.workflows.engine.retention import Retention
 from toolcrib.workflows.engine.run_reader import RunReader
 from toolcrib.workflows.engine.run_rows import insert_run
 from toolcrib.workflows.engine.runtime import Runtime, outside_of_runs
-from toolcrib.workflows.engine.tables import events
 from toolcrib.workflows.graph.compiled import compile_workflow
 from toolcrib.workflows.node_type import UserAnswer
 from toolcrib.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
@@ -193,11 +192,7 @@ class Engine:
             raise UsageError(f"The event has more than {LARGEST_EVENT} characters.")
         if (await self.status(run)).state in FINAL:
             raise UsageError(f"{run} is over.", hint="Send events to runs that wait for them.")
-        sent = self._runtime.clock.now().timestamp()
-        values = {"run": run, "name": name, "data": text, "sent": sent, "source": source}
-        await self._runtime.database.run(
-            lambda connection: connection.execute(events.insert().values(values))
-        )
+        await self._runtime.waits.send(run, name, text, source)
         await self._runtime.waits.look()
 
     @answered_in_time
@@ -232,13 +227,13 @@ class Engine:
     @answered_in_time
     async def inputs(self, run: str) -> tuple[Workflow, Mapping[str, Any]]:
         """The workflow and the inputs that a run was started with; marks for secrets of another host."""
-        plan = await self._runtime.documents.shown_plan(run)
+        plan = await self._runtime.documents.plan_to_show(run)
         return plan.graph.workflow, plan.inputs
 
     @answered_in_time
     async def secrets(self, run: str) -> SecretInputs:
         """The secret inputs of a run, and of the run that it belongs to; empty on another host."""
-        return (await self._runtime.documents.shown_plan(run)).secrets
+        return (await self._runtime.documents.plan_to_show(run)).secrets
 
     async def wait(self, run: str, timeout: float | None = None) -> RunRecord:
         """Wait until the run is over; after `timeout` seconds its current state."""

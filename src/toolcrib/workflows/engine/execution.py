@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from toolcrib.workflows.engine.documents import Documents, Plan, info_of
 from toolcrib.workflows.engine.guard import Guard
 from toolcrib.workflows.engine.ownership import stop_lost
 from toolcrib.workflows.engine.runtime import Runtime
+from toolcrib.workflows.engine.serializer import JsonSerializer
 from toolcrib.workflows.engine.visit_context import VisitContext
 from toolcrib.workflows.engine.waits import Waits
 from toolcrib.workflows.ports import RunServices
@@ -85,7 +86,11 @@ class Execution:
         """Whether a visit is working, in contrast to waiting."""
         return bool(self._visit) and "running" in self.states.values()
 
-    async def perform(self, visit: Visit) -> Trace:
+    @property
+    def serializer(self) -> JsonSerializer:
+        return self.runtime.serializer
+
+    async def perform(self, visit: Visit) -> dict[str, Any]:
         """Run a visit that is not recorded yet; its trace as it is stored."""
         if self.stopped is not None:
             raise self.stopped
@@ -93,8 +98,11 @@ class Execution:
             await asyncio.Future()
         await self.confirm()
         await self._begin()
-        trace: Trace = self.plan.secrets.hide(await self._stoppable(self._perform(visit)))
-        return trace
+        return self._stored(await self._stoppable(self._perform(visit)))
+
+    def _stored(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """What is recorded of this run, without its secrets."""
+        return self.serializer.named(self.plan.secrets.hide(value), self.run)
 
     async def check_run(self) -> dict[str, Any]:
         """Whether the checks of the whole workflow hold; part of the last step's record."""
@@ -103,8 +111,8 @@ class Execution:
         try:
             await check_all(self.info.workflow.checks, context, self.walk.values)
         except ToolcribError as error:
-            return dict(self.plan.secrets.hide({"error": error_of(error), "notes": context.notes}))
-        return dict(self.plan.secrets.hide({"error": None, "notes": context.notes}))
+            return self._stored({"error": error_of(error), "notes": context.notes})
+        return self._stored({"error": None, "notes": context.notes})
 
     async def confirm(self) -> None:
         """After a delay in which another worker may have taken the run, ask before anything happens."""

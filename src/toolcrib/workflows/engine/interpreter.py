@@ -56,11 +56,13 @@ async def run_graph(document: Document) -> dict[str, Any]:
     hide = execution.plan.secrets.hide
     if end.error is not None:
         raise RunFailed({**hide(end.error), **called})
-    return {"outputs": hide(end.outputs), **called}
+    return _current.serializer.named({"outputs": hide(end.outputs), **called}, run)
 
 
 async def start(run: str, document: Document, queue: str | None = None, partition: str | None = None) -> Any:
     """Start a run, or find it; a handle. Never called inside the context of another run."""
+    if _current is not None:
+        document = _current.serializer.named(document, run)
     with SetWorkflowID(run):
         if queue is None:
             return await DBOS.start_workflow_async(run_graph, document)
@@ -69,6 +71,7 @@ async def start(run: str, document: Document, queue: str | None = None, partitio
 
 
 async def _open(runtime: Runtime, run: str, document: Document) -> Execution:
+    runtime.serializer.check_run(document, run)
     root = document.get("root", run)
     plan = await runtime.documents.plan(root, None if "item" in document else document)
     walk, _ = plan.walk(map_item(document, plan.secrets))
@@ -101,6 +104,7 @@ async def _record(execution: Execution, visit: Visit) -> dict[str, Any]:
     """The trace of a visit: what was recorded, or else what happens now."""
     try:
         recorded = await DBOS.run_step_async({"name": visit.step}, execution.perform, visit)
+        execution.serializer.check_step(recorded, execution.run, visit.step)
         return dict(execution.plan.secrets.reveal(recorded))
     except Exception as error:
         # A visit never fails like this: its failures are part of its trace.
@@ -109,9 +113,10 @@ async def _record(execution: Execution, visit: Visit) -> dict[str, Any]:
 
 async def _check(execution: Execution) -> None:
     """The checks of the workflow, after its last node."""
-    error = (await DBOS.run_step_async({"name": CHECKS}, execution.check_run))["error"]
-    if error is not None:
-        raise RunFailed(error)
+    checked = await DBOS.run_step_async({"name": CHECKS}, execution.check_run)
+    execution.serializer.check_step(checked, execution.run, None)
+    if checked["error"] is not None:
+        raise RunFailed(checked["error"])
 
 
 def _called(execution: Execution) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from dbos import DBOS, DBOSConfig
 
 from toolcrib.clock import Clock, SystemClock
+from toolcrib.config.database_key import Signer
 from toolcrib.errors import HostRunning
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.workflows.engine import dbos_internals, interpreter
@@ -24,7 +25,6 @@ from toolcrib.workflows.engine.engine import Engine
 from toolcrib.workflows.engine.patience import in_time
 from toolcrib.workflows.engine.queues import Queues
 from toolcrib.workflows.engine.runtime import OnChange, Runtime
-from toolcrib.workflows.engine.serializer import JsonSerializer
 from toolcrib.workflows.engine.watcher import Watcher
 from toolcrib.workflows.engine.worker_slots import Slot, take_slot
 from toolcrib.workflows.engine.workers import Workers
@@ -64,6 +64,7 @@ async def open_engine(
     services: RunServices,
     *,
     url: str | None = None,
+    signer: Signer | None = None,
     options: EngineOptions | None = None,
     clock: Clock | None = None,
     on_change: OnChange = lambda run, step: None,
@@ -71,11 +72,12 @@ async def open_engine(
 ) -> AsyncIterator[Engine]:
     """The engine of a home folder; `url` is a PostgreSQL database instead of SQLite in the folder.
 
+    What other hosts and workers store is accepted only with the signature of `signer`, if there is one.
     `key` is that of the secret inputs; workers need the same one to take over each other's runs.
     """
     options, clock = options or EngineOptions(), clock or SystemClock()
     database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}", synchronous=options.synchronous)
-    runtime = Runtime.over(database, clock, services, on_change, key)
+    runtime = Runtime.over(database, clock, services, on_change, signer, key)
     runtime.stale_after = options.lease / 3
     async with _closing(database, folder) as slot:
         await database.prepare()
@@ -129,7 +131,7 @@ async def _launched(runtime: Runtime, slot: Slot, options: EngineOptions) -> Asy
         raise HostRunning("This process already has an open workflow engine.")
     interpreter.use(runtime)
     _quiet_logs()
-    instance = DBOS(config=_config(runtime.database, slot, options))
+    instance = DBOS(config=_config(runtime, slot, options))
     dbos_internals.take_recovered_runs(not options.own_runs_only)
     if options.own_runs_only:
         DBOS.listen_queues([])
@@ -155,7 +157,8 @@ async def _destroy(database: Database) -> None:
         await ending
 
 
-def _config(database: Database, slot: Slot, options: EngineOptions) -> DBOSConfig:
+def _config(runtime: Runtime, slot: Slot, options: EngineOptions) -> DBOSConfig:
+    database = runtime.database
     return DBOSConfig(
         name=APPLICATION,
         system_database_url=database.url,
@@ -164,7 +167,7 @@ def _config(database: Database, slot: Slot, options: EngineOptions) -> DBOSConfi
         application_version=ENGINE_VERSION,
         executor_id=slot.worker,
         enable_patching=True,
-        serializer=JsonSerializer(),
+        serializer=runtime.serializer,
         log_level="WARNING",
         notification_listener_polling_interval_sec=options.polling,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import sqlalchemy as sa
 
 from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
-from toolcrib.workflows.engine.serializer import JsonSerializer, RunFailed
+from toolcrib.workflows.engine.serializer import JsonSerializer, RunFailed, shown
 
 status = SystemSchema.workflow_status
 output = SystemSchema.workflow_output
@@ -41,19 +40,26 @@ async def final_outcome(database: Database, run: str) -> FinalOutcome | None:
     return None if row is None else FinalOutcome(row.status, row.output, row.error)
 
 
-def result_of(outcome: FinalOutcome) -> Any:
+def result_of(outcome: FinalOutcome, serializer: JsonSerializer) -> Any:
     """What the run returned; raises `RunFailed`."""
     if outcome.status == "SUCCESS" and outcome.output is not None:
-        return json.loads(outcome.output)
+        return serializer.deserialize(outcome.output)
     raise RunFailed(error_in(outcome))
+
+
+def read_or_none(serialized: str | None) -> Any:
+    """A value to show; None if it is missing or not JSON."""
+    try:
+        return None if serialized is None else shown(serialized)
+    except ValueError:
+        return None
 
 
 def error_in(outcome: FinalOutcome) -> dict[str, Any]:
     """Why a run failed."""
-    if outcome.error is not None:
-        error = JsonSerializer().deserialize(outcome.error)
-        if isinstance(error, RunFailed):
-            return error.error
+    error = read_or_none(outcome.error)
+    if isinstance(error, RunFailed):
+        return error.error
     if outcome.status == "CANCELLED":
         return {"kind": "cancelled", "message": "It was cancelled.", "hint": ""}
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,10 +14,18 @@ from toolcrib.errors import NotFound
 from toolcrib.schema.workflows import RunState, StepState
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.workflows.engine.documents import Plan, map_item
-from toolcrib.workflows.engine.outcomes import FinalOutcome, error_in, of_family, output, status
+from toolcrib.workflows.engine.outcomes import (
+    FinalOutcome,
+    error_in,
+    of_family,
+    output,
+    read_or_none,
+    status,
+)
 from toolcrib.workflows.engine.runtime import Runtime
+from toolcrib.workflows.engine.serializer import shown
 from toolcrib.workflows.engine.tables import runs
-from toolcrib.workflows.engine.waits import Wait, WaitKey, moment, questions_of
+from toolcrib.workflows.engine.waits import Wait, WaitKey, Waits, moment
 from toolcrib.workflows.records import OpenQuestion, RunRecord, StepRecord
 from toolcrib.workflows.run_ids import path_in
 from toolcrib.workflows.secret_inputs import without_marks
@@ -63,7 +71,7 @@ class RunReader:
 
     async def run(self, run: str) -> RunRecord:
         rows = await self._runtime.database.run(
-            lambda connection: _load(connection, _listed().where(runs.c.run == run))
+            lambda connection: _load(connection, self._runtime.waits, _listed().where(runs.c.run == run))
         )
         if not rows:
             raise NotFound(f"There is no run {run!r}.", hint="List the runs: toolcrib workflow runs.")
@@ -83,7 +91,9 @@ class RunReader:
         # Running, paused and waiting are told apart after reading.
         exact = state in (None, "finished", "failed", "cancelled")
         query = query.limit(most if exact else MOST_RUNS)
-        rows = await self._runtime.database.run(lambda connection: _load(connection, query))
+        rows = await self._runtime.database.run(
+            lambda connection: _load(connection, self._runtime.waits, query)
+        )
         return [row for row in rows if state is None or row.state == state][:most]
 
     async def questions(self, run: str) -> list[tuple[OpenQuestion, WaitKey]]:
@@ -92,7 +102,11 @@ class RunReader:
     async def before(self, run: str, step: str) -> Sequence[Mapping[str, Any]]:
         """The traces of the steps of a run before this one, in their order."""
         plan = await self._runtime.documents.plan(run)
-        own = await self._runtime.database.run(lambda connection: _traces(connection, run))
+        own = await self._runtime.database.run(
+            lambda connection: _traces(connection, run, self._runtime.serializer.deserialize)
+        )
+        for trace in own.values():
+            self._runtime.serializer.check_run(trace, run)
         recorded = [*plan.recorded, *plan.secrets.reveal(list(own.values()))]
         names = [trace["step"] for trace in recorded]
         first = step.partition("/")[0].partition("[")[0]
@@ -107,7 +121,7 @@ class RunReader:
 
     async def steps(self, run: str) -> list[StepRecord]:
         record = await self.run(run)
-        plan = await self._runtime.documents.shown_plan(run)
+        plan = await self._runtime.documents.plan_to_show(run)
         parts = await self._runtime.database.run(lambda connection: _parts(connection, run))
         found = [step for part in parts for step in self._steps_of(part, plan, record)]
         return sorted(found, key=_order)
@@ -154,10 +168,10 @@ def _listed() -> sa.Select[Any]:
     ).select_from(joined)
 
 
-def _load(connection: sa.Connection, query: sa.Select[Any]) -> list[RunRecord]:
+def _load(connection: sa.Connection, waits: Waits, query: sa.Select[Any]) -> list[RunRecord]:
     rows = list(connection.execute(query))
     active = [row.run for row in rows if row.status not in _FINAL]
-    questions = questions_of(connection, active)
+    questions = waits.questions_of(connection, active)
     return [_record(row, questions.get(row.run, [])) for row in rows]
 
 
@@ -170,7 +184,9 @@ def _record(row: Any, waits: list[Wait]) -> RunRecord:
         state=state,
         created=datetime.fromtimestamp(row.created, UTC),
         ended=datetime.fromtimestamp(row.completed_at / 1000, UTC) if row.completed_at else None,
-        outputs=without_marks(json.loads(row.output)["outputs"]) if state == "finished" else None,
+        outputs=without_marks((read_or_none(row.output) or {}).get("outputs"))
+        if state == "finished"
+        else None,
         error=without_marks(error_in(outcome)) if state == "failed" else None,
         parent=row.parent,
         from_run=row.from_run,
@@ -212,9 +228,11 @@ def _is_in(step: str, outer: str) -> bool:
     return step == outer or step.startswith((f"{outer}/", f"{outer}~"))
 
 
-def _traces(connection: sa.Connection, run: str) -> dict[str, Mapping[str, Any]]:
+def _traces(
+    connection: sa.Connection, run: str, read: Callable[[str], Any] = read_or_none
+) -> dict[str, Mapping[str, Any]]:
     query = sa.select(steps.c.output).where(steps.c.workflow_uuid == run).order_by(steps.c.function_id)
-    found = (json.loads(text) for text in connection.execute(query).scalars() if text)
+    found = (read(text) for text in connection.execute(query).scalars() if text)
     return {trace["step"]: trace for trace in found if isinstance(trace, dict) and "step" in trace}
 
 
@@ -229,7 +247,7 @@ def _parts(connection: sa.Connection, run: str) -> list[_Recorded]:
     )
     parts = []
     for row in connection.execute(query):
-        document = json.loads(row.inputs)["args"][0]
+        document = shown(row.inputs)["args"][0]
         if row.workflow_uuid == run or document.get("root") == run:
             traces = _traces(connection, row.workflow_uuid)
             path, item = document.get("path", ""), document.get("item")

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolcrib.clock import Clock
+from toolcrib.config.database_key import Signer
 from toolcrib.workflows.engine.active_run import ActiveRun
 from toolcrib.workflows.engine.control import Controls
 from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.documents import Documents
+from toolcrib.workflows.engine.serializer import JsonSerializer
 from toolcrib.workflows.engine.waits import Waits
 from toolcrib.workflows.ports import RunServices
 from toolcrib.workflows.secret_inputs import NO_KEY, RunKey
@@ -32,6 +34,7 @@ class Runtime:
     waits: Waits
     controls: Controls
     documents: Documents
+    serializer: JsonSerializer
     active: dict[str, ActiveRun] = field(default_factory=dict)
     closing: bool = False
     stale_after: float = 5.0
@@ -44,16 +47,20 @@ class Runtime:
         clock: Clock,
         services: RunServices,
         on_change: OnChange,
+        signer: Signer | None = None,
         key: RunKey = NO_KEY,
     ) -> Runtime:
+        """`signer` signs what is stored, if others can write to the database; `key` is for secret inputs."""
+        serializer = JsonSerializer(signer)
         return cls(
             database=database,
             clock=clock,
             services=services,
             on_change=on_change,
-            waits=Waits(database, clock),
+            waits=Waits(database, clock, serializer),
             controls=Controls(database),
-            documents=Documents(database, key),
+            documents=Documents(database, serializer, key),
+            serializer=serializer,
         )
 
 

@@ -10,12 +10,12 @@ from typing import Any, cast
 from dbos import DBOSClient
 
 from toolcrib.clock import Clock, SystemClock
+from toolcrib.config.database_key import Signer
 from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.engine import Engine, family
 from toolcrib.workflows.engine.patience import answered_in_time
 from toolcrib.workflows.engine.queues import Queues
 from toolcrib.workflows.engine.runtime import OnChange, Runtime
-from toolcrib.workflows.engine.serializer import JsonSerializer
 from toolcrib.workflows.ports import RunServices
 from toolcrib.workflows.records import FINAL
 from toolcrib.workflows.secret_inputs import NO_KEY, RunKey
@@ -30,7 +30,7 @@ class Viewer(Engine):
             return False
         names = await self.database.run(lambda connection: family(connection, run))
         client = DBOSClient(
-            system_database_engine=self.database.engine, serializer=JsonSerializer(), lazy=True
+            system_database_engine=self.database.engine, serializer=self._runtime.serializer, lazy=True
         )
         await client.cancel_workflows_async(names)
         self._runtime.on_change(run, None)
@@ -42,6 +42,7 @@ async def open_viewer(
     folder: Path,
     *,
     url: str | None = None,
+    signer: Signer | None = None,
     clock: Clock | None = None,
     on_change: OnChange = lambda run, step: None,
     key: RunKey = NO_KEY,
@@ -50,7 +51,7 @@ async def open_viewer(
     database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}")
     # Services are for workers.
     runtime = Runtime.over(
-        database, clock or SystemClock(), cast("RunServices", cast("Any", None)), on_change, key
+        database, clock or SystemClock(), cast("RunServices", cast("Any", None)), on_change, signer, key
     )
     try:
         await database.prepare()

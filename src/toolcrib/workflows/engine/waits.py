@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from toolcrib.clock import Clock
 from toolcrib.workflows.engine.database import Database, insert_once
 from toolcrib.workflows.engine.outcomes import FINAL_STATUSES, of_family, status
+from toolcrib.workflows.engine.serializer import JsonSerializer, RefusedValue
 from toolcrib.workflows.engine.tables import events, waits
 from toolcrib.workflows.run_ids import belongs_to, with_parents
 
@@ -59,9 +60,10 @@ class TakenEvent(NamedTuple):
 class Waits:
     """All waits of this process, woken by an answer here or by looking into the database."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, serializer: JsonSerializer) -> None:
         self._database = database
         self._clock = clock
+        self._serializer = serializer
         self._woken: dict[WaitKey, asyncio.Event] = {}
 
     async def open(
@@ -69,15 +71,11 @@ class Waits:
     ) -> Wait:
         """The wait with this key: the one from before a restart, or a new one."""
         now = self._clock.now().timestamp()
-        values = {
-            **key._asdict(),
-            "root": root,
-            "kind": kind,
-            "content": json.dumps(content, default=str),
-            "since": now,
-            "until": None if seconds is None else now + seconds,
-        }
-        return await self._database.run(lambda connection: _open(connection, key, values))
+        until = None if seconds is None else now + seconds
+        row = (*key, root, kind, now, until)
+        text = self._serializer.seal(json.dumps(content, default=str), "wait", *row)
+        values = {**key._asdict(), "root": root, "kind": kind, "since": now, "until": until, "content": text}
+        return await self._database.run(lambda connection: _open(connection, self._serializer, key, values))
 
     async def answer_of(self, wait: Wait) -> Any:
         """Wait for the answer; raises `TimeoutError` at its deadline."""
@@ -98,14 +96,19 @@ class Waits:
         taker = f"{wait.key.run}:{wait.key.step}:{wait.key.number}"
         with self._listening(wait.key) as woken:
             async with asyncio.timeout(self.remaining(wait)):
-                while (found := await self._database.run(lambda c: _take(c, root, name, taker))) is None:
+                while (found := await self._taken(root, name, taker)) is None:
                     woken.clear()
                     await woken.wait()
         return found
 
     async def sources(self, root: str) -> set[str]:
         """Where the untrusted data is from in events that the run took, or one that it is part of."""
-        return await self._database.run(lambda connection: _sources(connection, root))
+        return await self._database.run(lambda connection: _sources(connection, self._serializer, root))
+
+    async def _taken(self, root: str, name: str, taker: str) -> TakenEvent | None:
+        return await self._database.run(
+            lambda connection: _take(connection, self._serializer, root, name, taker)
+        )
 
     async def moment_of(self, wait: Wait) -> None:
         """Wait until the time of day has reached the moment."""
@@ -124,17 +127,42 @@ class Waits:
 
     async def give(self, key: WaitKey, answer: Any) -> bool:
         """Answer an open wait; False if there is none."""
-        given = await self._database.run(lambda connection: _give(connection, key, answer))
+        given = await self._close(key, answer)
         self.wake([key])
         return given
 
     async def close(self, key: WaitKey) -> None:
         """Mark a wait as over that ended without an answer."""
-        await self._database.run(lambda connection: _give(connection, key, None))
+        await self._close(key, None)
+
+    async def _close(self, key: WaitKey, answer: Any) -> bool:
+        text = self._serializer.seal(json.dumps(answer, default=str), "answer", *key)
+        return await self._database.run(lambda connection: _give(connection, key, text))
+
+    async def send(self, run: str, name: str, text: str, source: str) -> None:
+        """Keep an event for a run; `text` is its data as JSON."""
+        data = self._serializer.seal(text, "event", run, name, source)
+        sent = self._clock.now().timestamp()
+        values = {"run": run, "name": name, "data": data, "sent": sent, "source": source}
+        await self._database.run(lambda connection: connection.execute(events.insert().values(values)))
 
     async def open_questions(self, root: str) -> list[Wait]:
         """The open questions of a run and of its sub-workflows."""
-        return await self._database.run(lambda connection: questions_of(connection, [root]).get(root, []))
+        return await self._database.run(
+            lambda connection: self.questions_of(connection, [root]).get(root, [])
+        )
+
+    def questions_of(self, connection: sa.Connection, roots: Iterable[str]) -> dict[str, list[Wait]]:
+        """The open questions of these runs, and of their sub-workflows that are not over."""
+        wanted, found = list(roots), dict[str, list[Wait]]()
+        for start in range(0, len(wanted), FAMILIES):
+            part = wanted[start : start + FAMILIES]
+            for row in connection.execute(_open_questions(connection, part)):
+                with suppress(RefusedValue):  # nobody is asked what no host asked
+                    wait = _from_row(row, self._serializer)
+                    for root in (name for name in part if belongs_to(row.root, name)):
+                        found.setdefault(root, []).append(wait)
+        return found
 
     def wake(self, keys: Iterable[WaitKey]) -> None:
         for key in keys:
@@ -149,7 +177,7 @@ class Waits:
             self.wake(await self._database.run(lambda connection, runs=runs: _ready(connection, runs)))  # type: ignore[misc]
 
     async def _read(self, key: WaitKey) -> Wait:
-        return await self._database.run(lambda connection: _read(connection, key))
+        return await self._database.run(lambda connection: _read(connection, self._serializer, key))
 
     @contextmanager
     def _listening(self, key: WaitKey) -> Iterator[asyncio.Event]:
@@ -166,61 +194,74 @@ def moment(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _open(connection: sa.Connection, key: WaitKey, values: Mapping[str, Any]) -> Wait:
+def _open(
+    connection: sa.Connection, serializer: JsonSerializer, key: WaitKey, values: Mapping[str, Any]
+) -> Wait:
     insert_once(connection, waits, **values)
-    return _read(connection, key)
+    return _read(connection, serializer, key)
 
 
 def _is(key: WaitKey) -> sa.ColumnElement[bool]:
     return sa.and_(waits.c.run == key.run, waits.c.step == key.step, waits.c.number == key.number)
 
 
-def _read(connection: sa.Connection, key: WaitKey) -> Wait:
-    return _from_row(connection.execute(sa.select(waits).where(_is(key))).one())
+def _read(connection: sa.Connection, serializer: JsonSerializer, key: WaitKey) -> Wait:
+    return _from_row(connection.execute(sa.select(waits).where(_is(key))).one(), serializer)
 
 
-def _from_row(row: Any) -> Wait:
+def _from_row(row: Any, serializer: JsonSerializer) -> Wait:
+    """Raises `RefusedValue` if the question or its answer was not stored by a host."""
     answered = row.answer is not None
+    key = WaitKey(row.run, row.step, row.number)
+    content = serializer.opened(row.content, "wait", *key, row.root, row.kind, row.since, row.until)
     return Wait(
-        key=WaitKey(row.run, row.step, row.number),
+        key=key,
         root=row.root,
         kind=row.kind,
-        content=json.loads(row.content),
+        content=json.loads(content),
         since=row.since,
         until=row.until,
-        answer=json.loads(row.answer) if answered else None,
+        answer=json.loads(serializer.opened(row.answer, "answer", *key)) if answered else None,
         answered=answered,
     )
 
 
-def _give(connection: sa.Connection, key: WaitKey, answer: Any) -> bool:
+def _give(connection: sa.Connection, key: WaitKey, answer: str) -> bool:
     still_open = sa.and_(_is(key), waits.c.answer.is_(None))
-    given = sa.update(waits).where(still_open).values(answer=json.dumps(answer, default=str))
+    given = sa.update(waits).where(still_open).values(answer=answer)
     return connection.execute(given).rowcount > 0
 
 
-def _take(connection: sa.Connection, root: str, name: str, taker: str) -> TakenEvent | None:
+def _event(row: Any, serializer: JsonSerializer) -> TakenEvent:
+    """Raises `RefusedValue` if no host stored it."""
+    data = serializer.opened(row.data, "event", row.run, row.name, row.source)
+    return TakenEvent(json.loads(data), row.source)
+
+
+def _take(
+    connection: sa.Connection, serializer: JsonSerializer, root: str, name: str, taker: str
+) -> TakenEvent | None:
     """The event that this wait already took, or else the oldest one that is free."""
     sent = events.c.run.in_(with_parents(root))
-    mine = sa.select(events.c.data, events.c.source).where(sent, events.c.taken == taker)
+    mine = sa.select(events).where(sent, events.c.taken == taker)
     if (row := connection.execute(mine).first()) is not None:
-        return TakenEvent(json.loads(row.data), row.source)
+        return _event(row, serializer)
     free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None))
     oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
     taken = (
         sa.update(events)
         .where(events.c.id == oldest, events.c.taken.is_(None))
         .values(taken=taker)
-        .returning(events.c.data, events.c.source)
+        .returning(*events.c)
     )
     row = connection.execute(taken).first()
-    return None if row is None else TakenEvent(json.loads(row.data), row.source)
+    return None if row is None else _event(row, serializer)
 
 
-def _sources(connection: sa.Connection, root: str) -> set[str]:
+def _sources(connection: sa.Connection, serializer: JsonSerializer, root: str) -> set[str]:
     sent = events.c.run.in_(with_parents(root))
-    query = sa.select(events.c.source).where(sent, events.c.taken.is_not(None), events.c.source != "")
-    return set(connection.execute(query.distinct()).scalars())
+    rows = connection.execute(sa.select(events).where(sent, events.c.taken.is_not(None)))
+    return {source for row in rows if (source := _event(row, serializer).source)}
 
 
 def _is_sent_to(root: sa.Column[Any]) -> sa.ColumnElement[bool]:
@@ -239,17 +280,6 @@ def _ready(connection: sa.Connection, runs: set[str]) -> list[WaitKey]:
         sa.exists().where(_is_sent_to(waits.c.root), events.c.taken.is_(None)),
     )
     return [WaitKey(*row) for row in connection.execute(sa.union_all(answered, sent))]
-
-
-def questions_of(connection: sa.Connection, roots: Iterable[str]) -> dict[str, list[Wait]]:
-    """The open questions of these runs, and of their sub-workflows that are not over."""
-    wanted, found = list(roots), dict[str, list[Wait]]()
-    for start in range(0, len(wanted), FAMILIES):
-        part = wanted[start : start + FAMILIES]
-        for row in connection.execute(_open_questions(connection, part)):
-            for root in (name for name in part if belongs_to(row.root, name)):
-                found.setdefault(root, []).append(_from_row(row))
-    return found
 
 
 def _open_questions(connection: sa.Connection, roots: list[str]) -> sa.Select[Any]:
