@@ -7,6 +7,7 @@
     │   ├── MissingVariable     ${VAR} is not set
     │   ├── MissingSecret       ${secret:NAME} is not stored
     │   ├── DatabaseUnreachable the shared database cannot be opened
+    │   ├── DatabaseKeyMissing  this host has not the key of the shared database
     │   └── Conflict            someone else changed it in the meantime
     ├── DatabaseError           the database did not do what was asked
     │   ├── DatabaseUnavailable … at the moment; a retry may succeed
@@ -128,6 +129,12 @@ class DatabaseUnreachable(ConfigError):
 
     kind = "database_unreachable"
     exit_code = 5
+
+
+class DatabaseKeyMissing(ConfigError):
+    """This host has no key of the shared database, or that of another one."""
+
+    kind = "database_key_missing"
 
 
 class DatabaseError(ToolcribError):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.cli.command_line import CommandLine, Process
@@ -27,6 +28,11 @@ def everything(home: Path) -> str:
     """All text files of a home, without its secrets."""
     files = (file for file in home.rglob("*") if file.is_file() and file.name != "secrets.json")
     return "".join(file.read_text(errors="replace") for file in files)
+
+
+def key_of(toolcrib: CommandLine) -> str:
+    key: str = toolcrib("database", "key", "--json").json["key"]
+    return key
 
 
 @pytest.fixture
@@ -91,7 +97,11 @@ def test_the_data_of_another_crib_is_only_merged_on_request(
     assert "already holds the data of another crib" in refused.error["message"]
     assert "database" not in own(other)
 
-    assert other("database", "move", postgres_url, "--merge", "--yes").code == 0
+    without = other("database", "move", postgres_url, "--merge", "--json", "--yes")
+    assert without.error["kind"] == "database_key_missing"
+    assert "database" not in own(other)
+    key = key_of(used)
+    assert other("database", "move", postgres_url, "--merge", "--yes", TOOLCRIB_DATABASE_KEY=key).code == 0
     assert len(used("audit", "--json").json) == 2
 
 
@@ -165,3 +175,66 @@ def test_a_url_that_libpq_reads_otherwise_is_refused_without_repeating_it(toolcr
     assert "cannot be used" in refused.error["message"]
     assert "%2F" in refused.error["hint"]
     assert "shPw9" not in refused.out + refused.err
+
+
+def test_another_machine_needs_the_key_of_the_database(
+    used: CommandLine, postgres_url: str, tmp_path: Path
+) -> None:
+    other = CommandLine(tmp_path / "other")
+    assert used("database", "move", postgres_url, "--yes").code == 0
+    key = key_of(used)
+    assert key not in everything(used.home) + used("secret", "--json").out
+    assert "only shown on a terminal" in used("database", "key").err
+
+    refused = other("settings", "set", "database", postgres_url, "--json")
+    assert (refused.error["kind"], "toolcrib database key" in refused.error["hint"]) == (
+        "database_key_missing",
+        True,
+    )
+    wrong = tmp_path / "wrong"
+    wrong.write_text(f"tckey_{'0' * 64}\n")
+    refused = other("settings", "set", "database", postgres_url, "--database-key-file", str(wrong), "--json")
+    assert "another key" in refused.error["message"]
+    assert "database" not in own(other)
+
+    file = tmp_path / "key"
+    file.write_text(f"{key}\n")
+    assert other("settings", "set", "database", postgres_url, "--database-key-file", str(file)).code == 0
+    assert [rule["effect"] for rule in other("policy", "--json").json["rules"]] == ["deny"]
+    assert key_of(other) == key
+
+
+def test_a_host_without_the_key_does_not_start_until_it_is_set(
+    used: CommandLine, postgres_url: str, tmp_path: Path
+) -> None:
+    other = CommandLine(tmp_path / "other")
+    assert used("database", "move", postgres_url, "--yes").code == 0
+    other.home.mkdir()
+    (other.home / "mcp.json").write_text(json.dumps({"toolcrib": {"database": postgres_url}}))
+
+    assert other("servers", "--json").error["kind"] == "database_key_missing"
+    checks = other("doctor", "--json").json["checks"]
+    assert [check["verdict"] for check in checks if check["name"] == "database"] == ["broken"]
+    assert other("servers", "--json", TOOLCRIB_DATABASE_KEY=key_of(used)).code == 0
+    key = {"TOOLCRIB_DATABASE_KEY": key_of(used)}
+    assert other("settings", "set", "database", postgres_url, **key).code == 0
+    assert other("servers", "--json").code == 0
+
+
+def test_a_new_key_signs_what_was_valid(used: CommandLine, postgres_url: str, tmp_path: Path) -> None:
+    assert used("database", "move", postgres_url, "--yes").code == 0
+    rule = {"effect": "allow", "server": "*", "tool": "*"}
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        insert = "INSERT INTO approval_rules (id, rule, made_at) VALUES ('forged', %s, 1)"
+        connection.execute(insert, (json.dumps(rule),))
+    before = key_of(used)
+
+    rotated = used("database", "key", "--rotate", "--yes", "--json").json
+
+    assert rotated["key"] not in (before, "")
+    assert [each["effect"] for each in used("policy", "--json").json["rules"]] == ["deny"]
+    assert used("profiles", "--json").json[1]["token"] is True
+    shown = used("database", "sign", "--json").json
+    assert [(row["kind"], row["id"]) for row in shown["rows"]] == [("approval rule", "forged")]
+    assert used("database", "sign", "--remove", "--yes").code == 0
+    assert used("database", "sign", "--json").json["rows"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import pytest
 from tests.cli.command_line import CommandLine, Process
 from tests.databases.postgres import postgres, postgres_url, running_postgres
 from tests.host.workflow_sample import add, chain
+from toolcrib.config.database_key import VARIABLE
 from toolcrib.config.store import new_document
 
 __all__ = ["postgres", "postgres_url"]
@@ -28,7 +30,7 @@ def home(folder: Path, **settings: Any) -> CommandLine:
     (folder / "files").mkdir(parents=True)
     document = {**new_document(folder / "files"), "toolcrib": settings}
     (folder / "mcp.json").write_text(json.dumps(document))
-    return CommandLine(folder)
+    return CommandLine(folder, {VARIABLE: os.environ[VARIABLE]})
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import stat
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.config.killed_process import killed_at
+from toolcrib.clock import SystemClock
+from toolcrib.config.database_key import VARIABLE, Signer
 from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import HostRunning, UsageError
@@ -21,6 +24,7 @@ from toolcrib.host.backup.create import BackupRequest, create_backup
 from toolcrib.host.backup.manifest import BackupRefused
 from toolcrib.host.backup.restore import Restore, open_restore
 from toolcrib.store.database import open_database
+from toolcrib.store.shared_profiles import add_profiles
 
 PASSPHRASE = "correct horse battery"
 SERVER = {"command": "/bin/false", "args": ["--serve"]}
@@ -46,12 +50,12 @@ async def filled_home(home: Path, mark: str) -> Paths:
     execute(
         paths.database,
         f"INSERT INTO chats (id, title, model, created, updated) VALUES ('c', '{mark}', 'm', 1, 1)",
-        "INSERT INTO trust VALUES ('own', '{}', 1)",
-        "INSERT INTO page_keys VALUES ('k', 'h', 'browser', 1, 1)",
-        f"INSERT INTO approval_rules VALUES ('r', '{allow}', 1, 0)",
-        """INSERT INTO approval_rules VALUES ('d', '{"effect": "deny"}', 1, 0)""",
-        "INSERT INTO workflow_triggers VALUES ('w', 't', 1, 'f', 1, '', 'm', '', '')",
-        "INSERT INTO workflow_starts VALUES ('r1', 'w', 't', 'o', 'pending', '{}', 1, 1, '')",
+        "INSERT INTO trust VALUES ('own', '{}', 1, '')",
+        "INSERT INTO page_keys VALUES ('k', 'h', 'browser', 1, 1, '')",
+        f"INSERT INTO approval_rules VALUES ('r', '{allow}', 1, 0, '')",
+        """INSERT INTO approval_rules VALUES ('d', '{"effect": "deny"}', 1, 0, '')""",
+        "INSERT INTO workflow_triggers VALUES ('w', 't', 1, 'f', 1, '', 'm', '', '', '')",
+        "INSERT INTO workflow_starts VALUES ('r1', 'w', 't', 'o', 'pending', '{}', 1, 1, '', '')",
     )
     document = {
         "mcpServers": {"own": SERVER, "files": _filesystem(paths.files)},
@@ -318,11 +322,12 @@ async def test_an_old_database_is_migrated_by_the_restore(tmp_path: Path) -> Non
 async def test_a_shared_database_is_copied_and_restored_to_a_file(tmp_path: Path, postgres_url: str) -> None:
     paths = find_paths(tmp_path / "home").ensure()
     write(paths.config_file, json.dumps({"toolcrib": {"database": postgres_url}}))
-    async with open_database(postgres_url) as database:
+    key = Signer.read(os.environ[VARIABLE])
+    async with open_database(postgres_url, key) as database:
         insert = "INSERT INTO chats (id, title, model, created, updated) VALUES ('c', 'shared', 'm', 1, 1)"
         await database.run(lambda connection: connection.execute(insert))
-        profile = ("team", '{"tools": ["a"]}', 1)
-        await database.run(lambda c: c.execute("INSERT INTO gateway_profiles VALUES (?, ?, ?)", profile))
+        profile = {"team": {"tools": ["a"]}}
+        await database.run(lambda c: add_profiles(profile, SystemClock(), database.decisions, c))
 
     manifest = await create_backup(paths, tmp_path / "b.zip")
     new = find_paths(tmp_path / "new")

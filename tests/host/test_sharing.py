@@ -169,7 +169,8 @@ async def test_a_signed_in_browser_is_known_to_all_until_it_is_revoked(pair: Pai
 
 @pytest.mark.acceptance
 async def test_all_hosts_sign_with_the_same_key(pair: Pair) -> None:
-    assert pair.one.core.signing_key == pair.other.core.signing_key is not None
+    signer = pair.one.core.database.decisions.signer
+    assert signer == pair.other.core.database.decisions.signer is not None
 
 
 async def test_the_doctor_says_what_is_shared_and_what_is_not(pair: Pair) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import Crib
 from tests.host.workflow_sample import chain, opened, run
+from toolcrib.config.database_key import Signer
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.workflows.engine import database, patience
 
@@ -23,6 +24,7 @@ async def test_requests_that_wait_for_a_silent_database_fail_together(
     monkeypatch.setattr(database, "FIRST_PAUSE", 10.0)
     with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
         async with opened(crib) as host:
+            host.workflows.runs.engine.signer = Signer.new()
             host.workflows.runs.engine.url = f"postgresql://any@127.0.0.1:{silent.getsockname()[1]}/any"
             requests = [run(host, "workflow_runs") for _ in range(5)]
             requests.append(run(host, "workflow_run", workflow=WORKFLOW))

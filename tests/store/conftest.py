@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.databases.postgres import PostgresProcess, drop_schema, postgres, postgres_url
+from toolcrib.config.database_key import Signer
 from toolcrib.store.database import open_database
 from toolcrib.store.work_queue import Database
 
 __all__ = ["postgres", "postgres_url"]
 
+KEY = Signer(b"k" * 32)
 ON_BOTH = (
     "test_approvals",
     "test_audit_search",
@@ -47,7 +49,7 @@ def _engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
     def on_postgres(path: Path) -> AbstractAsyncContextManager[Database]:
         schema = schemas.setdefault(path, f"test_{secrets.token_hex(6)}")
-        return open_database(server.url(schema=schema))
+        return open_database(server.url(schema=schema), KEY)
 
     monkeypatch.setattr(request.module, "open_database", on_postgres)
     yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.store.records import Noon
 from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.question import ApprovalAnswer, DurableAsker
 from toolcrib.approvals.rule import Rule
+from toolcrib.schema.deciders import deciding, this_host
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
 from toolcrib.store.database import Database, open_database
 
@@ -73,8 +75,9 @@ async def test_a_rule_that_is_broken_is_not_in_force_and_says_why(
     tmp_path: Path, stored: str, reason: str
 ) -> None:
     async with open_database(tmp_path / "x.db") as database:
-        statement = "INSERT INTO approval_rules (id, rule, made_at) VALUES ('odd', ?, 0)"
-        await database.run(lambda connection: connection.execute(statement, (stored,)))
+        statement = "INSERT INTO approval_rules (id, rule, made_at, decided) VALUES ('odd', ?, 0, ?)"
+        decided = database.decisions.decide("approval_rules", "odd", stored, 0, 0)
+        await database.run(lambda connection: connection.execute(statement, (stored, decided)))
         rules = await ApprovalRules.open(database, clock=Noon())
 
         assert rules.active == ()
@@ -185,8 +188,12 @@ async def test_an_answer_is_taken_as_it_was_given_also_by_an_older_version(
     tmp_path: Path, given: str, taken: ApprovalAnswer
 ) -> None:
     async with open_database(tmp_path / "x.db") as database:
-        columns = "id, digest, question, asked_at, answer"
-        statement = f"INSERT INTO approval_requests ({columns}) VALUES ('q', 'd', '{{}}', 0, ?)"
-        await database.run(lambda connection: connection.execute(statement, (given,)))
+        columns = "id, digest, question, asked_at, answer, decided"
+        statement = f"INSERT INTO approval_requests ({columns}) VALUES ('q', 'd', '{{}}', 0, ?, ?)"
+        with deciding("page Firefox"):
+            decided = database.decisions.decide("approval_requests", "q", "d", "{}", 0, given)
+        await database.run(lambda connection: connection.execute(statement, (given, decided)))
 
-        assert await ApprovalRequests(database, Noon()).take("d") == taken
+        answer = await ApprovalRequests(database, Noon()).take("d")
+
+        assert answer == replace(taken, by="page Firefox", host=this_host())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.store.conftest import KEY
 from tests.store.records import Noon, record
 from toolcrib.agent.chat import Said
 from toolcrib.schema.messages import FromUser, Text
@@ -35,7 +36,7 @@ async def fill(database: Database) -> None:
 
 
 def contents(table: Table, connection: Connection) -> Sequence[Any]:
-    columns = ", ".join(column for column in table.columns if column != "tool")
+    columns = ", ".join(column for column in table.columns if column not in ("tool", "decided"))
     rows = connection.execute(f"SELECT {columns} FROM {table.name}").fetchall()
     return sorted(map(repr, rows))
 
@@ -47,7 +48,7 @@ async def everything(database: Database) -> dict[str, Sequence[Any]]:
 async def test_everything_arrives_and_comes_back(tmp_path: Path, postgres_url: str) -> None:
     async with (
         open_database(tmp_path / "first.db") as first,
-        open_database(postgres_url) as shared,
+        open_database(postgres_url, KEY) as shared,
         open_database(tmp_path / "second.db") as second,
     ):
         await fill(first)
@@ -64,7 +65,7 @@ async def test_everything_arrives_and_comes_back(tmp_path: Path, postgres_url: s
 
 
 async def test_copying_twice_adds_nothing(tmp_path: Path, postgres_url: str) -> None:
-    async with open_database(tmp_path / "first.db") as first, open_database(postgres_url) as shared:
+    async with open_database(tmp_path / "first.db") as first, open_database(postgres_url, KEY) as shared:
         await fill(first)
         await copy_all(first, shared, "first", Noon())
         before = await shared.run(count_rows)

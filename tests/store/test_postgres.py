@@ -43,7 +43,7 @@ async def test_many_may_create_the_tables_at_once(postgres_url: str) -> None:
 
 
 async def test_both_databases_have_the_same_columns(postgres_url: str, tmp_path: Path) -> None:
-    shared_only = {"schema_version", "revisions", "gateway_profiles", "moved_from", "signing_keys"}
+    shared_only = {"schema_version", "revisions", "gateway_profiles", "moved_from", "database_key"}
     async with open_database(postgres_url) as database:
         rows = await database.run(
             lambda connection: connection.execute(

@@ -61,4 +61,5 @@ def read_answer(reply: Mapping[str, Any]) -> ApprovalAnswer:
         any_arguments=said.get("any_arguments") is True,
         lift=read_lift(said.get("lift")),
         whole_turn=said.get("whole_turn") is True,
+        by=str(reply.get("by") or ""),
     )

@@ -47,6 +47,7 @@ from toolcrib.schema.approvals import (
     Mode,
     Scope,
 )
+from toolcrib.schema.deciders import decider, deciding, this_host
 from toolcrib.schema.tools import Principal, Tool, ToolCall, ToolResult
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
@@ -358,7 +359,8 @@ class ApprovalGate:
             session = self.sessions.of(principal)  # it never continues after it ended, unlike a chat
             session.rules = (*session.rules, rule)
         else:
-            self.rules.add(rule)
+            with deciding(answer.by):
+                self.rules.add(rule)
 
     def _granted(self, call: ToolCall, scope: CallScope, noted: Mapping[str, Any]) -> Decision:
         self._note(call)
@@ -487,5 +489,7 @@ def _answer_noted(question: CallQuestion, answer: ApprovalAnswer, waited: float)
         **({"any_arguments": True} if answer.any_arguments else {}),
         **({"lift": answer.lift} if answer.lift else {}),
         "message": answer.message,
+        "answered_by": answer.by or decider(),
+        "answered_on": answer.host or this_host(),
         "waited_ms": waited,
     }

@@ -133,6 +133,10 @@ class ApprovalAnswer:
     """Untrusted content may cause calls from now on: of this tool, in this turn, or in this session."""
     whole_turn: bool = False
     """Do not ask again until the turn ends."""
+    by: str = ""
+    """Who answered; empty if it is the one who asked, or unknown."""
+    host: str = ""
+    """The machine on which it was answered, if it was another one."""
 
 
 class Asker(Protocol):

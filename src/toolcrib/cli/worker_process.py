@@ -12,6 +12,7 @@ from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
 from toolcrib.host import Host, open_host
+from toolcrib.host.database_key import signer_of
 from toolcrib.host.lock import running_host
 from toolcrib.host.trigger_loop import run_triggers
 
@@ -44,4 +45,5 @@ async def _open(host: Host, database: str | None) -> str:
     runs = host.workflows.runs
     if database:
         runs.engine.url = database
+        runs.engine.signer = await signer_of(database, host.core.secrets)
     return (await runs.open(note, take_over=True)).worker

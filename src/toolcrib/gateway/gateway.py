@@ -66,8 +66,8 @@ class Gateway:
         self._shown_servers: tuple[Snapshot, frozenset[str | None]] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._asker = ClientAsker.of(host)
-        if host.core.signing_key is not None:
-            use_key(host.core.signing_key)
+        if (signer := host.core.database.decisions.signer) is not None:
+            use_key(signer.derived("gateway request state"))
 
     def change(self, profile: Profile) -> None:
         """Use another profile from now on; clients are notified that the lists changed."""

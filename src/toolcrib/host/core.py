@@ -63,8 +63,6 @@ class HostCore:
     database: Database
     database_url: str = field(repr=False)
     """With its password; empty for the SQLite file."""
-    signing_key: bytes | None = field(repr=False)
-    """Shared by all hosts on the same database; None without a shared one."""
     profiles: Profiles = field(repr=False)
     """Profiles in the shared database; those of the config file are in `config` alone."""
     events: Bus[Event]
@@ -150,12 +148,13 @@ async def _database_url(setting: str, secrets: SecretStore) -> str:
     return await asyncio.to_thread(connection_url, setting, secrets)
 
 
-async def _shared(database: Database) -> tuple[Profiles, bytes]:
-    """The profiles and the signing key that all hosts of a database have."""
-    from toolcrib.store.shared_keys import signing_key
+async def _shared(database: Database, secrets: SecretStore) -> Profiles:
+    """The profiles that all hosts of a database have; from now on, its decisions are checked with its key."""
+    from toolcrib.host.database_key import use_key
     from toolcrib.store.shared_profiles import read_profiles
 
-    return await database.run(read_profiles), await database.run(signing_key)
+    await use_key(database, secrets)
+    return await database.run(partial(read_profiles, database.decisions))
 
 
 async def build_core(
@@ -179,7 +178,7 @@ async def build_core(
         await asyncio.to_thread(secrets.tell)
     url = await _database_url(settings.database, secrets) if settings.database else ""
     database = await stack.enter_async_context(open_database(url or paths.database))
-    profiles, signing_key = await _shared(database) if database.shared else ({}, None)
+    profiles = await _shared(database, secrets) if database.shared else {}
     history = await ToolHistory.open(database, clock=clock)
     lists = await ToolLists.open(database)
     pins = await ToolPins.open(database, clock=clock)
@@ -235,7 +234,6 @@ async def build_core(
         secrets=secrets,
         database=database,
         database_url=url,
-        signing_key=signing_key,
         profiles=profiles,
         events=bus,
         telemetry=telemetry,

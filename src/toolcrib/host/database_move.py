@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings_file import OWN, take_profiles
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import UsageError
+from toolcrib.host.database_key import use_key
 from toolcrib.host.database_setting import ensure_driver, keep_secrets
 from toolcrib.host.lock import sole_host
 from toolcrib.store.copying import Copied, copy_all, count_rows, last_copied
@@ -56,12 +58,22 @@ class Move:
     _paths: Paths
     _label: str
 
-    async def run(self, *, merge: bool = False, clock: Clock | None = None) -> MoveResult:
-        """Copy everything, then change the setting; raises `UsageError` if the target has other data."""
+    async def run(
+        self, *, merge: bool = False, key: str | None = None, clock: Clock | None = None
+    ) -> MoveResult:
+        """Copy everything, then change the setting; raises `UsageError` if the target has other data.
+
+        `key` is that of a target which other machines use already, else `DatabaseKeyMissing`.
+        """
         self.check(merge=merge)
         clock = clock or SystemClock()
+        secrets = SecretStore(self._paths)
+        if self._source.shared:
+            await use_key(self._source, secrets)
         backup = None if self._url else await asyncio.to_thread(_set_aside, self._paths.database)
         async with open_database(self._url or self._paths.database) as target:
+            if target.shared:
+                await use_key(target, secrets, key, new=True)
             copied = await copy_all(self._source, target, self._label, clock)
             profiles = await self._move_profiles(target, clock)
         return MoveResult(copied=copied, profiles=profiles, backup=backup)
@@ -77,10 +89,12 @@ class Move:
     async def _move_profiles(self, target: Database, clock: Clock) -> int:
         """Profiles and tokens: from the config file to a shared database, or back."""
         store, secrets = ConfigStore(self._paths.config_file, self._paths.files), SecretStore(self._paths)
-        shared = await self._source.run(read_profiles) if self._source.shared else {}
+        source = self._source
+        shared = await source.run(partial(read_profiles, source.decisions)) if source.shared else {}
         own = await asyncio.to_thread(_profiles_of, store)
         if target.shared:
-            await target.run(lambda connection: add_profiles({**own, **shared}, clock, connection))
+            profiles = {**own, **shared}
+            await target.run(lambda connection: add_profiles(profiles, clock, target.decisions, connection))
         plain, given = split_secrets(self._url) if self._url else ("", {})
         await asyncio.to_thread(keep_secrets, secrets, given)
         await asyncio.to_thread(_write, store, plain, {} if target.shared else {**own, **shared})

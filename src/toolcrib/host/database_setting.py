@@ -17,13 +17,20 @@ from toolcrib.config.database_url import (
 )
 from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import DatabaseError, NotFound, UsageError
+from toolcrib.host.database_key import use_key
+from toolcrib.store.database import open_database
 
 KEY = "database"
 SECONDS = 15.0
 
 
-async def prepare_database(secrets: SecretStore, value: object, before: str) -> str | None:
-    """The value for the config file; raises `UsageError` if the database cannot be reached."""
+async def prepare_database(
+    secrets: SecretStore, value: object, before: str, key: str | None = None
+) -> str | None:
+    """The value for the config file; raises `UsageError` if the database cannot be reached.
+
+    `key` is that of a database which other machines use already, else `DatabaseKeyMissing`.
+    """
     if value is None or value == "":
         await asyncio.to_thread(_forget, secrets)
         return None
@@ -33,7 +40,10 @@ async def prepare_database(secrets: SecretStore, value: object, before: str) -> 
     plain, given = split_secrets(value)
     if not given and before and _login(plain) == _login(before):
         _, given = split_secrets(await asyncio.to_thread(connection_url, before, secrets))
-    await try_database(with_secrets(plain, given))
+    url = with_secrets(plain, given)
+    await try_database(url)
+    async with open_database(url) as database:
+        await use_key(database, secrets, key, new=plain != before)
     await asyncio.to_thread(keep_secrets, secrets, given)
     return plain
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.config.settings_file import EditableDocument
@@ -45,16 +46,19 @@ async def change_profiles(host: Host, change: Callable[[EditableDocument], None]
         await host.reload()
         return
     try:
-        await core.database.run(lambda connection: change(ProfileRows(connection, core.clock)))
+        await core.database.run(
+            lambda connection: change(ProfileRows(connection, core.clock, core.database.decisions))
+        )
     except NotFound:
         # A profile that only this host's config file has.
         await asyncio.to_thread(change, core.config_store)
-    core.profiles = await core.database.run(read_profiles)
+    core.profiles = await core.database.run(partial(read_profiles, core.database.decisions))
     await host.reload()
 
 
 async def refresh_profiles(host: Host) -> None:
-    profiles = await host.core.database.run(read_profiles)
+    database = host.core.database
+    profiles = await database.run(partial(read_profiles, database.decisions))
     if profiles != host.core.profiles:
         host.core.profiles = profiles
         await host.reload()

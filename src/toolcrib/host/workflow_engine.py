@@ -12,9 +12,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from toolcrib.config.database_key import Signer
 from toolcrib.config.paths import make_private
 from toolcrib.config.secrets import SecretStore
-from toolcrib.errors import ConfigError, DatabaseUnavailable, ToolcribError
+from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, ToolcribError
 from toolcrib.host.run_artifacts import RunArtifacts
 from toolcrib.host.run_retention import keep_trimmed
 from toolcrib.host.workflow_ports import WorkflowHost, WorkflowSource
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 EXTRA = "workflows"
 FILE = "runs.sqlite"
-KEY = "database-key"
-"""The secret from which the key of secret inputs is made."""
+KEY = "secret-inputs-key"
+"""The secret from which the key of secret inputs is made, unless the database is shared."""
 OnProgress = Callable[[str], None]
 
 
@@ -50,6 +51,8 @@ class HostEngine:
         self._viewer: Engine | None = None
         self.url: str | None = host.core.database_url or None
         """A PostgreSQL database instead of the file in the home."""
+        self.signer: Signer | None = host.core.database.decisions.signer
+        """Signs the runs in that database."""
 
     @property
     def is_open(self) -> bool:
@@ -129,15 +132,21 @@ class HostEngine:
                 self._host.paths.runs,
                 services,
                 url=self.url,
+                signer=self._required_signer(),
                 options=EngineOptions(worker_concurrency=settings.at_once, own_runs_only=not take_over),
                 clock=self._host.core.clock,
                 on_change=self._source.changed,
-                key=run_key(self._host.core.secrets),
+                key=run_key(self._host.core.secrets, self.signer),
             )
         )
         cleaning = asyncio.create_task(keep_trimmed(self._host, engine, self._artifacts), name="old runs")
         self._stack.push_async_callback(cancel_and_wait, cleaning)
         return engine
+
+    def _required_signer(self) -> Signer | None:
+        if self.url and self.signer is None:
+            raise DatabaseKeyMissing("This process has no key of the database of the runs.")
+        return self.signer
 
     async def _reader(self) -> Engine:
         from toolcrib.workflows.engine.viewing import open_viewer
@@ -146,18 +155,19 @@ class HostEngine:
             open_viewer(
                 self._host.paths.runs,
                 url=self.url,
+                signer=self._required_signer(),
                 clock=self._host.core.clock,
                 on_change=self._source.changed,
-                key=run_key(self._host.core.secrets),
+                key=run_key(self._host.core.secrets, self.signer),
             )
         )
 
 
-def run_key(secrets: SecretStore) -> RunKey:
-    """The key of secret inputs. Hosts that share a database need the same one to take over such runs."""
+def run_key(secrets: SecretStore, signer: Signer | None) -> RunKey:
+    """The key of secret inputs: that of a shared database, which all its hosts have, or one of this host."""
     from toolcrib.workflows.secret_inputs import RunKey
 
-    known: list[bytes] = []
+    known = [signer.derived("secret inputs")] if signer is not None else []
 
     def find() -> bytes | None:
         if not known and (found := secrets.get(KEY)):

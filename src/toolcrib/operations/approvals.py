@@ -21,6 +21,7 @@ from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestio
 from toolcrib.operations.results.times import moment
 from toolcrib.operations.results.workflow_runs import question_json
 from toolcrib.schema.approvals import Lift, Scope
+from toolcrib.schema.deciders import decider
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
 from toolcrib.workflows.records import OpenQuestion as RunQuestion
@@ -108,7 +109,7 @@ async def chat_reply(
 
     Raises `NotFound` if it is no longer open.
     """
-    reply: dict[str, Any] = {"action": action}
+    reply: dict[str, Any] = {"action": action, "by": decider()}
     if content is not None:
         reply["content"] = content
     await host.chats.questions.decide(id, reply).taken.wait()

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from functools import partial
+
+from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.operations.operation import operation
-from toolcrib.operations.results.database import DatabaseShown
+from toolcrib.operations.results.database import (
+    DatabaseShown,
+    DecisionsSigned,
+    RefusedDecision,
+    RefusedDecisions,
+)
+from toolcrib.store.columns import Row, from_column
+from toolcrib.store.connection import Connection, transact
 from toolcrib.store.copying import count_rows
+from toolcrib.store.decisions import SIGNED, Decided, Refused, look_for_refused, sign_rows
 
+LONGEST = 2000
+"""Characters of a column that are shown."""
 LOCAL = "Secrets, server processes, logs and installed servers stay on this machine."
 
 
@@ -21,3 +36,50 @@ async def database_show(host: Host) -> DatabaseShown:
         "tables": await database.run(count_rows),
         "local": LOCAL,
     }
+
+
+@operation()
+async def database_refused(host: Host) -> RefusedDecisions:
+    """List the decisions in a shared database that no host signed; they are ignored."""
+    database = host.core.database
+    refused = await database.run(partial(look_for_refused, database.decisions))
+    rows = [_shown(table, row) for table, found in refused.items() for row in found.values()]
+    return {"rows": rows, "digest": _digest(refused)}
+
+
+@operation()
+async def database_sign(host: Host, digest: str, *, remove: bool = False) -> DecisionsSigned:
+    """Sign the decisions that `database_refused` listed, so that they apply; or remove them.
+
+    Raises `UsageError` if they are no longer the same.
+    """
+    database = host.core.database
+
+    def work(connection: Connection) -> int:
+        refused = look_for_refused(database.decisions, connection)
+        if _digest(refused) != digest:
+            raise UsageError("The list has changed meanwhile.", hint="Look at it again.")
+        return sign_rows(database.decisions, refused, connection, remove=remove)
+
+    return {"changed": await database.run(partial(transact, work=work)), "removed": remove}
+
+
+def _shown(table: str, row: Row) -> RefusedDecision:
+    signed, claimed = SIGNED[table], Decided.read(row[-1])
+    named = dict(zip(signed.columns, map(_text, row[:-1]), strict=True))
+    return {
+        "kind": signed.title,
+        "id": " ".join(named[column] for column in signed.key),
+        "content": {column: text[:LONGEST] for column, text in named.items() if column not in signed.key},
+        "decided_by": claimed.by,
+        "decided_on": claimed.host,
+    }
+
+
+def _text(value: object) -> str:
+    return from_column(value) if isinstance(value, str | bytes) else json.dumps(value)
+
+
+def _digest(refused: Refused) -> str:
+    rows = [[table, *map(repr, row)] for table, found in sorted(refused.items()) for row in found.values()]
+    return hashlib.sha256(json.dumps(sorted(rows)).encode()).hexdigest()

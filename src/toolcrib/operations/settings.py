@@ -17,7 +17,14 @@ from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings import Settings
 from toolcrib.config.settings_file import change_settings, check_key, given_keys, known_keys, shown, value_of
 from toolcrib.config.store import ConfigStore
-from toolcrib.errors import ConfigError, DatabaseUnreachable, MissingSecret, ToolcribError, UsageError
+from toolcrib.errors import (
+    ConfigError,
+    DatabaseKeyMissing,
+    DatabaseUnreachable,
+    MissingSecret,
+    ToolcribError,
+    UsageError,
+)
 from toolcrib.host import Host
 from toolcrib.host.database_setting import KEY as DATABASE
 from toolcrib.host.database_setting import prepare_database
@@ -48,31 +55,40 @@ async def settings_show(host: Host) -> SettingsShown:
 
 async def _set_without_host(paths: Paths, params: Any, error: ConfigError) -> SettingSaved:
     """Change a setting although the shared database cannot be opened: it may be the wrong one."""
-    if not isinstance(error, DatabaseUnreachable | MissingSecret):
+    if not isinstance(error, DatabaseUnreachable | DatabaseKeyMissing | MissingSecret):
         raise error
     check_key(params.key)
     store = ConfigStore(paths.config_file, paths.files)
     before = (await asyncio.to_thread(store.read)).settings
-    await _write(store, SecretStore(paths), before, params.key, params.value)
+    await _write(store, SecretStore(paths), before, params.key, params.value, params.database_key)
     return _saved(before, (await asyncio.to_thread(store.read)).settings, params.key)
 
 
 @operation(page=True, without_config=_set_without_host)
-async def settings_set(host: Host, key: str, *, value: Any = None) -> SettingSaved:
+async def settings_set(
+    host: Host,
+    key: str,
+    *,
+    value: Any = None,
+    database_key: Annotated[str | None, Field(repr=False)] = None,
+) -> SettingSaved:
     """Change a setting in the config file; it applies at once where possible.
 
+    `database_key`: for `database`, if other machines use it: `toolcrib database key` shows it there.
     Raises `UsageError` or `ConfigError`; then nothing was written.
     """
     check_key(key)
     before = host.settings
-    await _write(host.core.config_store, host.core.secrets, before, key, value)
+    await _write(host.core.config_store, host.core.secrets, before, key, value, database_key)
     await host.reload()
     return _saved(before, host.settings, key)
 
 
-async def _write(store: ConfigStore, secrets: SecretStore, before: Settings, key: str, value: Any) -> None:
+async def _write(
+    store: ConfigStore, secrets: SecretStore, before: Settings, key: str, value: Any, database_key: str | None
+) -> None:
     if key == DATABASE:
-        value = await prepare_database(secrets, value, before.database)
+        value = await prepare_database(secrets, value, before.database, database_key)
     try:
         await asyncio.to_thread(change_settings, store, {key: value})
     except ConfigError as error:

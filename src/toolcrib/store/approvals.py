@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, WaitingQuestion, read_lift
@@ -19,8 +20,10 @@ from toolcrib.approvals.rule_match import check_examples
 from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
-from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.schema.deciders import decider, deciding
+from toolcrib.store.columns import Row, from_stored, to_stored
 from toolcrib.store.connection import Connection, transact
+from toolcrib.store.decisions import Decided, Decisions, select
 from toolcrib.store.refresh import read_current
 from toolcrib.store.work_queue import Database
 
@@ -30,6 +33,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+_UPSERT = (
+    "INSERT INTO approval_rules (id, rule, made_at, off, decided) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id)"
+    " DO UPDATE SET rule = excluded.rule, made_at = excluded.made_at, off = excluded.off,"
+    " decided = excluded.decided"
+)
+_REQUESTS = "approval_requests"
+_PUT = "INSERT INTO approval_requests (id, digest, question, asked_at, decided) VALUES (?, ?, ?, ?, ?)"
+_ANSWER = "UPDATE approval_requests SET answer = ?, decided = ? WHERE id = ? AND answer IS NULL"
 STORED_WITHIN = 2.0
 """Seconds; a change that a stalled database has not stored by then is stored later."""
 
@@ -37,35 +48,35 @@ STORED_WITHIN = 2.0
 class ApprovalRules:
     """Created by `open`."""
 
-    def __init__(
-        self,
-        database: Database,
-        rules: dict[str, Rule],
-        broken: dict[str, BrokenRule],
-        clock: Clock,
-        off: set[str],
-    ) -> None:
+    def __init__(self, database: Database, clock: Clock, rows: Sequence[Row]) -> None:
         self._database = database
-        self._rules = rules
-        self._off = off
-        self.active: Sequence[Rule] = self._find_active()
-        """The rules that apply, in the order in which they were made."""
-        self._broken = broken
         self._clock = clock
+        self.active: Sequence[Rule] = ()
+        """The rules that apply, in the order in which they were made."""
+        self._take_over(rows)
         self._changes = 0
         self._last_write: Future[None] | None = None
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
         """Read all rules; a broken one is logged and not active."""
-        rules, broken, off = _read_all(await database.run(_rows))
-        return cls(database, rules, broken, clock, off)
+        return cls(database, clock, await database.run(partial(_rows, database.decisions)))
 
     async def refresh(self) -> None:
         """Read all rules again, after another host changed them."""
-        rows = await read_current(self._database, _rows, lambda: self._changes)
-        self._rules, self._broken, self._off = _read_all(rows)
+        read = partial(_rows, self._database.decisions)
+        self._take_over(await read_current(self._database, read, lambda: self._changes))
+
+    def _take_over(self, rows: Sequence[Row]) -> None:
+        self._rules, self._broken = _read_all(rows)
+        self._off = {row[0] for row in rows if row[3]}
+        self._made = {row[0]: row[2] for row in rows}
+        self._decided = {row[0]: Decided.read(row[4]) for row in rows}
         self.active = self._find_active()
+
+    def decided(self, rule_id: str) -> Decided:
+        """Who made or last changed a rule, where and when."""
+        return self._decided.get(rule_id, Decided())
 
     def listed(self) -> Sequence[tuple[Rule, bool]]:
         """Active and disabled rules, each with whether it is active."""
@@ -76,7 +87,7 @@ class ApprovalRules:
             return False
         (self._off.discard if on else self._off.add)(rule_id)
         self.active = self._find_active()
-        self._submit("UPDATE approval_rules SET off = ? WHERE id = ?", (int(not on), rule_id))
+        self._write(self._rules[rule_id], self._made[rule_id])
         return True
 
     def replace(self, rule_id: str, rule: Rule) -> bool:
@@ -95,9 +106,8 @@ class ApprovalRules:
         self._rules.setdefault(rule.id, rule)
         self._off -= {rule_id, rule.id}
         self.active = self._find_active()
-        self._submit("DELETE FROM approval_rules WHERE id = ? AND id <> ?", (rule.id, rule_id))
-        statement = "UPDATE approval_rules SET id = ?, rule = ?, off = 0 WHERE id = ?"
-        self._submit(statement, (rule.id, json.dumps(rule.as_json()), rule_id))
+        self._submit("DELETE FROM approval_rules WHERE id = ?", (rule_id,))
+        self._write(rule, self._made.pop(rule_id))
         return True
 
     def _find_active(self) -> tuple[Rule, ...]:
@@ -111,12 +121,13 @@ class ApprovalRules:
         self._rules[rule.id] = rule
         self._off.discard(rule.id)
         self.active = self._find_active()
-        row = (rule.id, json.dumps(rule.as_json()), to_stored(self._clock.now()))
-        statement = (
-            "INSERT INTO approval_rules (id, rule, made_at) VALUES (?, ?, ?) ON CONFLICT (id)"
-            " DO UPDATE SET rule = excluded.rule, made_at = excluded.made_at, off = 0"
-        )
-        self._submit(statement, row)
+        self._write(rule, to_stored(self._clock.now()))
+
+    def _write(self, rule: Rule, made_at: int) -> None:
+        row = (rule.id, json.dumps(rule.as_json()), made_at, int(rule.id in self._off))
+        decided = self._database.decisions.decide("approval_rules", *row)
+        self._made[rule.id], self._decided[rule.id] = made_at, Decided.read(decided)
+        self._submit(_UPSERT, (*row, decided))
 
     def remove(self, rule_id: str) -> bool:
         known = self._rules.pop(rule_id, None), self._broken.pop(rule_id, None)
@@ -153,20 +164,22 @@ class ApprovalRequests:
         """Store a question; the same call asks only once. Returns the id of the stored one."""
         moment = to_stored(self._clock.now())
         row = (question.id, question.digest, json.dumps(question.as_json(), default=str), moment)
-        statement = (
-            "INSERT INTO approval_requests (id, digest, question, asked_at) SELECT ?, ?, ?, ?"
-            " WHERE NOT EXISTS (SELECT 1 FROM approval_requests WHERE digest = ? AND answer IS NULL)"
-        )
+        decided = self._database.decisions.decide(_REQUESTS, *row, None)
 
-        def store(within: Connection) -> str:
-            _remove_expired(within, self._clock.now())
-            within.execute(statement, (*row, question.digest))
-            found = within.execute(
-                "SELECT id FROM approval_requests WHERE digest = ? AND answer IS NULL", (question.digest,)
-            ).fetchone()
-            return str(found[0])
+        def put(connection: Connection) -> str:
+            _remove_expired(connection, self._clock.now())
+            asked = self._signed(connection, "WHERE digest = ? AND answer IS NULL", question.digest)
+            if asked:
+                return str(asked[0][0])
+            connection.execute(_PUT, (*row, decided))
+            return question.id
 
-        return await self._database.run(lambda connection: transact(connection, store))
+        return await self._database.run(lambda connection: transact(connection, put))
+
+    def _signed(self, connection: Connection, where: str, value: str) -> list[Row]:
+        """The questions that a host stored, as their columns and `decided`."""
+        rows = connection.execute(f"{select(_REQUESTS)} {where}", (value,)).fetchall()
+        return [tuple(row) for row in rows if self._database.decisions.fits(_REQUESTS, row)]
 
     async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
         said = json.dumps(
@@ -179,34 +192,49 @@ class ApprovalRequests:
                 "whole_turn": answer.whole_turn,
             }
         )
-        statement = "UPDATE approval_requests SET answer = ? WHERE id = ? AND answer IS NULL"
-        return bool(
-            await self._database.run(
-                lambda connection: connection.execute(statement, (said, question_id)).rowcount
-            )
-        )
+        by = decider()
+
+        def store(connection: Connection) -> bool:
+            """The signature is that of the question as it was shown, with its answer."""
+            asked = self._signed(connection, "WHERE id = ? AND answer IS NULL", question_id)
+            if not asked:
+                return False
+            with deciding(by):
+                decided = self._database.decisions.decide(_REQUESTS, *asked[0][:4], said)
+            return connection.execute(_ANSWER, (said, decided, question_id)).rowcount > 0
+
+        return await self._database.run(lambda connection: transact(connection, store))
 
     async def take(self, digest: str) -> ApprovalAnswer | None:
         """The oldest answer for this digest, which is then removed."""
-        now = self._clock.now()
-        stored = await self._database.run(
-            lambda connection: transact(connection, lambda within: _take(within, digest, now))
+        row = await self._database.run(
+            lambda connection: transact(connection, lambda within: self._take(within, digest))
         )
-        if stored is None:
+        if row is None:
             return None
-        said = json.loads(stored)
-        return ApprovalAnswer(**{**said, "lift": read_lift(said.get("lift"))})
+        said, decided = json.loads(row[4]), Decided.read(row[5])
+        return ApprovalAnswer(
+            **{**said, "lift": read_lift(said.get("lift")), "by": decided.by, "host": decided.host}
+        )
+
+    def _take(self, connection: Connection, digest: str) -> Row | None:
+        where = "WHERE digest = ? AND answer IS NOT NULL ORDER BY asked_at"
+        for row in self._signed(connection, where, digest):
+            statement = "DELETE FROM approval_requests WHERE id = ?"
+            removed = connection.execute(statement, (row[0],)).rowcount
+            self._database.decisions.retire(Decided.read(row[5]).signature)
+            # Another host may have removed it in the meantime: only one call may take the answer.
+            if removed and not _is_expired(row[2], self._clock.now()):
+                return row
+        return None
 
     async def waiting(self) -> list[WaitingQuestion]:
-        rows = await self._database.run(
-            lambda connection: connection.execute(
-                "SELECT question, asked_at FROM approval_requests WHERE answer IS NULL ORDER BY asked_at, id"
-            ).fetchall()
-        )
+        where = "WHERE answer IS NULL AND id <> ? ORDER BY asked_at, id"
+        rows = await self._database.run(lambda connection: self._signed(connection, where, ""))
         now = self._clock.now()
         return [
             WaitingQuestion(question=json.loads(question), asked_at=from_stored(asked_at))
-            for question, asked_at in rows
+            for _, _, question, asked_at, _, _ in rows
             if not _is_expired(question, now)
         ]
 
@@ -215,23 +243,32 @@ class ApprovalRequests:
         await self._database.run(lambda connection: _execute(connection, statement, (question_id,)))
 
 
-def _rows(connection: Connection) -> list[tuple[str, str, int]]:
-    return connection.execute("SELECT id, rule, off FROM approval_rules ORDER BY made_at, id").fetchall()
+def _rows(decisions: Decisions, connection: Connection) -> list[Row]:
+    """The signed rules, and of the others those that deny or ask, which stay on: they allow nothing."""
+    rows = decisions.read(connection, "approval_rules")
+    refused = decisions.refused.get("approval_rules", {}).values()
+    kept = [(*row[:3], 0, "") for row in refused if _restricts(row[1])]
+    return sorted([*rows, *kept], key=lambda row: (row[2], row[0]))
 
 
-def _read_all(
-    rows: Sequence[tuple[str, str, int]],
-) -> tuple[dict[str, Rule], dict[str, BrokenRule], set[str]]:
-    """The rules, the broken ones, and the ids of disabled ones."""
+def _restricts(stored: str) -> bool:
+    try:
+        return _read(stored).effect in ("deny", "ask")
+    except UsageError:
+        return False
+
+
+def _read_all(rows: Sequence[Row]) -> tuple[dict[str, Rule], dict[str, BrokenRule]]:
+    """The rules and the broken ones."""
     rules: dict[str, Rule] = {}
     broken: dict[str, BrokenRule] = {}
-    for rule_id, stored, _ in rows:
+    for rule_id, stored, *_ in rows:
         try:
             rules[rule_id] = _read(stored)
         except UsageError as error:
             logger.warning("a rule is not active", extra={"rule": rule_id, "reason": error.message})
             broken[rule_id] = BrokenRule(id=rule_id, rule=stored, reason=error.message)
-    return rules, broken, {rule_id for rule_id, _, is_off in rows if is_off}
+    return rules, broken
 
 
 def _read(stored: str) -> Rule:
@@ -253,19 +290,6 @@ def _read(stored: str) -> Rule:
 
 def _execute(connection: Connection, statement: str, row: tuple[Any, ...]) -> None:
     connection.execute(statement, row)
-
-
-def _take(connection: Connection, digest: str, now: datetime) -> str | None:
-    found = connection.execute(
-        "SELECT id, answer, question FROM approval_requests WHERE digest = ? AND answer IS NOT NULL"
-        " ORDER BY asked_at LIMIT 1",
-        (digest,),
-    ).fetchone()
-    if found is None:
-        return None
-    removed = connection.execute("DELETE FROM approval_requests WHERE id = ?", (found[0],)).rowcount
-    # Another host may have removed it in the meantime: only one call may take the answer.
-    return str(found[1]) if removed and not _is_expired(found[2], now) else None
 
 
 def _is_expired(question: str, now: datetime) -> bool:

@@ -1,6 +1,7 @@
 """Copies everything from one database to another, page by page, in one transaction of the target.
 
-Rows that the target already has are kept as they are there. If the same source was copied before, only
+Rows that the target already has are kept as they are there. Decisions that a shared source refuses are left
+out, and the others are signed for the target. If the same source was copied before, only
 decisions made since then are added: what was removed from the target meanwhile stays removed.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.store.columns import BLOB_MARK, Row, from_column, to_column, to_stored
 from toolcrib.store.connection import Connection, transact
+from toolcrib.store.decisions import COLUMN, SIGNED, Decided, Decisions
 from toolcrib.store.work_queue import Database
 
 PAGE = 500
@@ -87,23 +89,33 @@ TABLES = (
         columns=("server", "fingerprint", "protocol", "version", "definitions", "saved_at"),
         key=("server",),
     ),
-    Table(name="approval_rules", columns=("id", "rule", "made_at", "off"), key=("id",), decided="made_at"),
+    Table(
+        name="approval_rules",
+        columns=("id", "rule", "made_at", "off", "decided"),
+        key=("id",),
+        decided="made_at",
+    ),
     Table(
         name="approval_requests",
-        columns=("id", "digest", "question", "asked_at", "answer"),
+        columns=("id", "digest", "question", "asked_at", "answer", "decided"),
         key=("id",),
         decided="asked_at",
     ),
     Table(
         name="tool_pins",
-        columns=("server", "tool", "hash", "definition", "pinned_at"),
+        columns=("server", "tool", "hash", "definition", "pinned_at", "decided"),
         key=("server", "tool"),
         decided="pinned_at",
     ),
-    Table(name="trust", columns=("server", "launch", "agreed_at"), key=("server",), decided="agreed_at"),
+    Table(
+        name="trust",
+        columns=("server", "launch", "agreed_at", "decided"),
+        key=("server",),
+        decided="agreed_at",
+    ),
     Table(
         name="page_keys",
-        columns=("id", "hash", "name", "made_at", "used_at"),
+        columns=("id", "hash", "name", "made_at", "used_at", "decided"),
         key=("id",),
         decided="made_at",
     ),
@@ -119,6 +131,7 @@ TABLES = (
             "machine",
             "hook",
             "token_hash",
+            "decided",
         ),
         key=("workflow", "trigger_key"),
         decided="since",
@@ -135,6 +148,7 @@ TABLES = (
             "due",
             "updated",
             "note",
+            "decided",
         ),
         key=("run",),
     ),
@@ -167,7 +181,7 @@ async def copy_all(source: Database, target: Database, label: str, clock: Clock)
 
     def copy(within: Connection) -> list[Copied]:
         since = last_copied(label, within) if target.shared else None
-        copied = [_copy(source, table, since, within) for table in TABLES]
+        copied = [_copy(source, table, since, within, target.decisions) for table in TABLES]
         if target.shared:
             within.execute(
                 "INSERT INTO moved_from VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET moved_at = ?",
@@ -178,14 +192,34 @@ async def copy_all(source: Database, target: Database, label: str, clock: Clock)
     return await target.run(lambda connection: transact(connection, copy))
 
 
-def _copy(source: Database, table: Table, since: int | None, target: Connection) -> Copied:
+def _copy(
+    source: Database, table: Table, since: int | None, target: Connection, decisions: Decisions
+) -> Copied:
     before, rows = _count(target, table), 0
     columns, values = ", ".join(table.columns), ", ".join("?" * len(table.columns))
     statement = f"INSERT INTO {table.name} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING"  # noqa: S608
     for page in _pages(source, table, since):
-        target.executemany(statement, [_portable(row) for row in page])
+        kept = _signed_again(source, decisions, table, page)
+        target.executemany(statement, [_portable(row) for row in kept])
         rows += len(page)
     return Copied(table=table.name, rows=rows, added=_count(target, table) - before)
+
+
+def _signed_again(source: Database, decisions: Decisions, table: Table, page: Sequence[Row]) -> list[Row]:
+    """Decisions that the source accepts, signed for the target; a start that is over is only a record."""
+    if (signed := SIGNED.get(table.name)) is None:
+        return list(page)
+    found = []
+    for row in page:
+        values = dict(zip(table.columns, row, strict=True))
+        parts = [values[column] for column in signed.columns]
+        over = values.get("state", "pending") not in ("pending", "starting")
+        if over or source.decisions.fits(table.name, (*parts, values[COLUMN])):
+            made = Decided.read(values[COLUMN])
+            earlier = made if made.at else None
+            values[COLUMN] = "" if over else decisions.decide(table.name, *parts, decided=earlier)
+            found.append(tuple(values.values()))
+    return found
 
 
 def _pages(source: Database, table: Table, since: int | None) -> Iterator[Sequence[Row]]:

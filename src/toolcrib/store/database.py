@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
+from toolcrib.config.database_key import Signer
 from toolcrib.errors import ConfigError
 from toolcrib.store.connection import Connection, transact
 from toolcrib.store.migration_backups import migrate_safely
@@ -135,9 +136,9 @@ def incident_file(path: Path) -> Path:
 
 
 @asynccontextmanager
-async def open_database(place: Path | str) -> AsyncIterator[Database]:
+async def open_database(place: Path | str, signer: Signer | None = None) -> AsyncIterator[Database]:
     """Open a SQLite file or a `postgresql://` URL, created and migrated if necessary; closed when the block
-    ends.
+    ends. Without the `signer` of a shared database, no decision in it is accepted.
 
     Raises `ConfigError` if it cannot be used.
     """
@@ -148,7 +149,7 @@ async def open_database(place: Path | str) -> AsyncIterator[Database]:
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolcrib-store")
     try:
         engine = await asyncio.wrap_future(thread.submit(_opened, place))
-        database = Database(engine, thread)
+        database = Database(engine, thread, signer)
         try:
             yield database
         finally:

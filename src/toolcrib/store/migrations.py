@@ -200,6 +200,19 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX workflow_starts_by_trigger ON workflow_starts (workflow, trigger_key, state, due)",
         "CREATE INDEX workflow_starts_by_state ON workflow_starts (state, updated)",
     ),
+    # JSON: who decided, at which host and when; with a signature if the database is shared.
+    tuple(
+        f"ALTER TABLE {table} ADD COLUMN decided TEXT NOT NULL DEFAULT ''"
+        for table in (
+            "approval_rules",
+            "approval_requests",
+            "tool_pins",
+            "trust",
+            "page_keys",
+            "workflow_triggers",
+            "workflow_starts",
+        )
+    ),
 )
 
 

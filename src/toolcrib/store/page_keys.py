@@ -17,8 +17,9 @@ from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.config.tokens import fits, hash_token
-from toolcrib.store.columns import from_stored, to_stored
+from toolcrib.store.columns import Row, from_stored, to_stored
 from toolcrib.store.connection import Connection, transact
+from toolcrib.store.decisions import Decided, Decisions
 from toolcrib.store.refresh import read_current
 from toolcrib.store.work_queue import Database
 
@@ -33,7 +34,7 @@ MOST_KEYS = 256
 MARK = "tcpage_"
 """Lets secret scanners recognise a key."""
 _NAME_LENGTH = 200
-_INSERT = "INSERT INTO page_keys (id, hash, name, made_at, used_at) VALUES (?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO page_keys (id, hash, name, made_at, used_at, decided) VALUES (?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,12 @@ class PageKey:
     name: str
     made_at: datetime
     used_at: datetime
+    decided: Decided | None = None
+    """Who signed it in, and where."""
+
+    @property
+    def row(self) -> Row:
+        return (self.id, self.hash, self.name, to_stored(self.made_at), to_stored(self.used_at))
 
 
 class PageKeys:
@@ -61,11 +68,12 @@ class PageKeys:
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> PageKeys:
-        return cls(database, await database.run(_read_all), clock)
+        return cls(database, await database.run(partial(_read_all, database.decisions)), clock)
 
     async def refresh(self) -> None:
         """Read all keys again, after another host changed them."""
-        keys = await read_current(self._database, _read_all, lambda: self._changes)
+        read = partial(_read_all, self._database.decisions)
+        keys = await read_current(self._database, read, lambda: self._changes)
         before, self._keys = self._keys, keys
         if before.keys() - keys.keys():
             self.on_revoked()
@@ -91,7 +99,7 @@ class PageKeys:
         key = PageKey(
             id=identity, hash=hash_token(secret), name=name[:_NAME_LENGTH], made_at=now, used_at=now
         )
-        row = (key.id, key.hash, key.name, to_stored(now), to_stored(now))
+        row = (*key.row, self._database.decisions.decide("page_keys", *key.row))
         await self._database.run(
             lambda connection: transact(connection, lambda within: _execute(_INSERT, row, within))
         )
@@ -112,7 +120,9 @@ class PageKeys:
             return None
         if found.used_at + NOTED_EVERY <= now:
             self._keys[identity] = found = replace(found, used_at=now)
-            self._submit("UPDATE page_keys SET used_at = ? WHERE id = ?", (to_stored(now), identity))
+            decided = self._database.decisions.decide("page_keys", *found.row, decided=found.decided)
+            statement = "UPDATE page_keys SET used_at = ?, decided = ? WHERE id = ?"
+            self._submit(statement, (to_stored(now), decided, identity))
         return found
 
     def is_good(self, identity: str) -> bool:
@@ -139,11 +149,17 @@ class PageKeys:
         self._database.keep(partial(_execute, statement, row)).add_done_callback(_take_in)
 
 
-def _read_all(connection: Connection) -> dict[str, PageKey]:
-    rows = connection.execute("SELECT id, hash, name, made_at, used_at FROM page_keys").fetchall()
+def _read_all(decisions: Decisions, connection: Connection) -> dict[str, PageKey]:
     return {
-        key: PageKey(id=key, hash=hashed, name=name, made_at=from_stored(made), used_at=from_stored(used))
-        for key, hashed, name, made, used in rows
+        key: PageKey(
+            id=key,
+            hash=hashed,
+            name=name,
+            made_at=from_stored(made),
+            used_at=from_stored(used),
+            decided=Decided.read(decided),
+        )
+        for key, hashed, name, made, used, decided in decisions.read(connection, "page_keys")
     }
 
 

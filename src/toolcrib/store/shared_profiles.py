@@ -19,26 +19,32 @@ from toolcrib.config.settings import GatewaySettings, ProfileSettings
 from toolcrib.config.settings_file import OWN
 from toolcrib.store.columns import to_stored
 from toolcrib.store.connection import Connection, transaction
+from toolcrib.store.decisions import Decisions
 
 Profiles = Mapping[str, Mapping[str, Any]]
 """By name, as in a config file."""
-_LOCK = "SELECT name, profile FROM gateway_profiles ORDER BY name FOR UPDATE"
+_TABLE = "gateway_profiles"
+_INSERT = f"INSERT INTO {_TABLE} (name, profile, changed_at, decided) VALUES (?, ?, ?, ?) ON CONFLICT"  # noqa: S608
 _UPSERT = (
-    "INSERT INTO gateway_profiles VALUES (?, ?, ?) ON CONFLICT (name)"
-    " DO UPDATE SET profile = excluded.profile, changed_at = excluded.changed_at"
+    f"{_INSERT} (name) DO UPDATE SET"
+    " profile = excluded.profile, changed_at = excluded.changed_at, decided = excluded.decided"
 )
+_CLOSED = {"tokenHash": "refused"}
+"""Fits no token. If the token of clients without a profile is refused, none of them is accepted."""
 
 
-def read_profiles(connection: Connection) -> dict[str, dict[str, Any]]:
-    rows = connection.execute("SELECT name, profile FROM gateway_profiles ORDER BY name")
-    return {name: json.loads(profile) for name, profile in rows}
+def read_profiles(decisions: Decisions, connection: Connection) -> dict[str, dict[str, Any]]:
+    rows = decisions.read(connection, _TABLE, "ORDER BY name")
+    closed = {"": _CLOSED} if ("",) in decisions.refused.get(_TABLE, {}) else {}
+    return {**closed, **{name: json.loads(profile) for name, profile, _, _ in rows}}
 
 
-def add_profiles(profiles: Profiles, clock: Clock, connection: Connection) -> None:
+def add_profiles(profiles: Profiles, clock: Clock, decisions: Decisions, connection: Connection) -> None:
     """Add those whose names are not taken."""
     now = to_stored(clock.now())
-    statement = "INSERT INTO gateway_profiles VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    connection.executemany(statement, [(name, json.dumps(raw), now) for name, raw in profiles.items()])
+    rows = [(name, json.dumps(raw), now) for name, raw in profiles.items()]
+    signed = [(*row, decisions.decide(_TABLE, *row)) for row in rows]
+    connection.executemany(f"{_INSERT} DO NOTHING", signed)
 
 
 def overlaid(config: Config, profiles: Profiles) -> Config:
@@ -56,9 +62,10 @@ def overlaid(config: Config, profiles: Profiles) -> Config:
 
 
 class ProfileRows:
-    """Changed as the config file is: `put_profile(ProfileRows(connection, clock), …)`."""
+    """Changed as the config file is: `put_profile(ProfileRows(connection, clock, decisions), …)`."""
 
-    def __init__(self, connection: Connection, clock: Clock) -> None:
+    def __init__(self, connection: Connection, clock: Clock, decisions: Decisions) -> None:
+        self._decisions = decisions
         self._connection = connection
         self._clock = clock
 
@@ -66,7 +73,8 @@ class ProfileRows:
     def edit(self) -> Iterator[dict[str, Any]]:
         """The profiles as a document; written when the block is left, unless it raised."""
         with transaction(self._connection):
-            before = {name: json.loads(raw) for name, raw in self._connection.execute(_LOCK)}
+            rows = self._decisions.read(self._connection, _TABLE, "ORDER BY name FOR UPDATE")
+            before = {name: json.loads(raw) for name, raw, _, _ in rows}
             document = _document(deepcopy(before))
             yield document
             self._write(before, _rows(document))
@@ -78,7 +86,8 @@ class ProfileRows:
         for name, raw in after.items():
             (ProfileSettings if name else GatewaySettings).read(raw)
             if before.get(name) != raw:
-                self._connection.execute(_UPSERT, (name, json.dumps(raw), now))
+                row = (name, json.dumps(raw), now)
+                self._connection.execute(_UPSERT, (*row, self._decisions.decide(_TABLE, *row)))
 
 
 def _document(profiles: dict[str, dict[str, Any]]) -> dict[str, Any]:

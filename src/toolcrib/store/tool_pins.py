@@ -21,6 +21,7 @@ from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
 from toolcrib.store.connection import Connection
+from toolcrib.store.decisions import Decisions
 from toolcrib.store.refresh import read_current
 from toolcrib.store.work_queue import Database
 from toolcrib.tools.ports import Screen
@@ -32,12 +33,13 @@ WRITE_SECONDS = 2.0
 """After this time, a write that failed and is retried holds its tools."""
 UNSTORED = "its approval could not be stored"
 
-_SELECT = "SELECT server, tool, hash, definition, pinned_at FROM tool_pins"
 _UPSERT = (
-    "INSERT INTO tool_pins (server, tool, hash, definition, pinned_at) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (server, tool) DO UPDATE SET"
-    " hash = excluded.hash, definition = excluded.definition, pinned_at = excluded.pinned_at"
+    "INSERT INTO tool_pins (server, tool, hash, definition, pinned_at, decided) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (server, tool) DO UPDATE SET hash = excluded.hash,"
+    " definition = excluded.definition, pinned_at = excluded.pinned_at, decided = excluded.decided"
 )
+_REFUSED = ""
+"""The hash of no definition: a tool whose stored approval is refused is held."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,12 @@ class ToolPins:
 
     @classmethod
     async def open(cls, database: Database, *, clock: Clock) -> ToolPins:
-        return cls(database, await database.run(_read_all), clock)
+        return cls(database, await database.run(partial(_read_all, database.decisions)), clock)
 
     async def refresh(self) -> list[str]:
         """Read all approvals again, after another host changed them; returns the servers that differ."""
-        pins = await read_current(self._database, _read_all, lambda: self._changes)
+        read = partial(_read_all, self._database.decisions)
+        pins = await read_current(self._database, read, lambda: self._changes)
         before, self._pins = self._pins, pins
         for server, names in self._unstored.items():  # only known here
             lost = {name: pin for name, pin in before.get(server, {}).items() if name in names}
@@ -113,7 +116,8 @@ class ToolPins:
             if text is None:
                 self._unstored.setdefault(server, set()).add(definition.name)
             else:
-                rows.append((server, to_column(definition.name), hash_, text, to_stored(now)))
+                row = (server, to_column(definition.name), hash_, text, to_stored(now))
+                rows.append((*row, self._database.decisions.decide("tool_pins", *row)))
         if rows:
             self._changes += 1
             written = self._database.keep(partial(write_each, statement=_UPSERT, rows=rows))
@@ -187,10 +191,12 @@ def _written(definition: ToolDefinition) -> str | None:
         return None
 
 
-def _read_all(connection: Connection) -> dict[str, dict[str, Pin]]:
+def _read_all(decisions: Decisions, connection: Connection) -> dict[str, dict[str, Pin]]:
     pins: dict[str, dict[str, Pin]] = {}
-    for server, tool, hash_, definition, at in connection.execute(_SELECT).fetchall():
+    for server, tool, hash_, definition, at, _ in decisions.read(connection, "tool_pins"):
         pins.setdefault(server, {})[from_column(tool)] = Pin(hash_, _read(definition), from_stored(at))
+    for server, tool, _, _, at, _ in decisions.refused.get("tool_pins", {}).values():
+        pins.setdefault(server, {})[from_column(tool)] = Pin(_REFUSED, {}, from_stored(at))
     return pins
 
 

@@ -19,6 +19,7 @@ from toolcrib.errors import NotTrusted
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection
+from toolcrib.store.decisions import Decided, Decisions
 from toolcrib.store.refresh import read_current
 from toolcrib.store.work_queue import Database
 
@@ -27,8 +28,8 @@ logger = logging.getLogger(__name__)
 EVERYTHING = "TOOLCRIB_TRUST_CONFIG"
 """Set to 1 if the author of the config file also starts the host: containers, tests."""
 _UPSERT = (
-    "INSERT INTO trust (server, launch, agreed_at) VALUES (?, ?, ?) ON CONFLICT (server)"
-    " DO UPDATE SET launch = excluded.launch, agreed_at = excluded.agreed_at"
+    "INSERT INTO trust (server, launch, agreed_at, decided) VALUES (?, ?, ?, ?) ON CONFLICT (server)"
+    " DO UPDATE SET launch = excluded.launch, agreed_at = excluded.agreed_at, decided = excluded.decided"
 )
 
 
@@ -63,12 +64,14 @@ class Trust:
         """Read all approvals. `ours` are entries that need no approval unless changed; `everything` approves
         all without storing it."""
         own = {server: launch_of(raw) for server, raw in ours.items()}
-        launches = {**own, **await database.run(_read)}
+        launches = {**own, **await database.run(partial(_read, database.decisions))}
         return cls(database, launches, clock, ours=own, everything=everything)
 
     async def refresh(self) -> bool:
         """Read all approvals again, after another host changed them; whether they differ."""
-        read = await read_current(self._database, _read, lambda: self._changes)
+        read = await read_current(
+            self._database, partial(_read, self._database.decisions), lambda: self._changes
+        )
         before, self._launches = self._launches, {**self._ours, **read}
         return before != self._launches
 
@@ -104,23 +107,20 @@ class Trust:
         self._launches[entry.name] = launch
         self._changes += 1
         row = (entry.name, json.dumps(launch, default=str), to_stored(self._clock.now()))
-        self._database.keep(partial(_write, row)).add_done_callback(_take_in)
+        decided = self._database.decisions.decide("trust", *row)
+        self._database.keep(partial(_write, (*row, decided))).add_done_callback(_take_in)
 
 
-def _read(connection: Connection) -> dict[str, Mapping[str, Any]]:
+def _read(decisions: Decisions, connection: Connection) -> dict[str, Mapping[str, Any]]:
     """Approved launches by server; addresses that were stored with keys are stored again without them."""
     launches: dict[str, Mapping[str, Any]] = {}
-    for server, text in connection.execute("SELECT server, launch FROM trust").fetchall():
+    for server, text, at, decided in decisions.read(connection, "trust"):
         stored = json.loads(text)
         launches[server] = launch_of(stored)
         if launches[server].get("url") != stored.get("url"):
-            _replace(connection, server, launches[server])
+            row = (server, json.dumps(launches[server], default=str), at)
+            _write((*row, decisions.decide("trust", *row, decided=Decided.read(decided))), connection)
     return launches
-
-
-def _replace(connection: Connection, server: str, launch: Mapping[str, Any]) -> None:
-    statement = "UPDATE trust SET launch = ? WHERE server = ?"
-    connection.execute(statement, (json.dumps(launch, default=str), server))
 
 
 def _write(row: tuple[Any, ...], connection: Connection) -> None:

@@ -19,8 +19,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from toolcrib.config.database_key import Signer
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.store.connection import Connection
+from toolcrib.store.decisions import Decisions
 
 T = TypeVar("T")
 
@@ -72,7 +74,8 @@ class Engine(Protocol):
 class Database:
     """Created by `open_database`. Private methods run in its thread, unless they say otherwise."""
 
-    def __init__(self, engine: Engine, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, engine: Engine, thread: ThreadPoolExecutor, signer: Signer | None = None) -> None:
+        self.decisions = Decisions(signer, shared=engine.shared)
         self.name = engine.name
         self.path = engine.path
         self.shared = engine.shared

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection, transact
+from toolcrib.store.decisions import SIGNED, STARTS
 from toolcrib.store.work_queue import Database
 from toolcrib.workflows.automation.definitions import run_id
 from toolcrib.workflows.automation.ports import Activation, StartRecord, StartState
@@ -19,18 +22,21 @@ from toolcrib.workflows.trigger_type import Found, Occurrence
 
 T = TypeVar("T")
 
-_TRIGGER = "workflow, trigger_key, active, fingerprint, since, checked_until, machine, hook, token_hash"
+_TRIGGERS = "workflow_triggers"
+_TRIGGER = f"{', '.join(SIGNED[_TRIGGERS].columns)}, decided, checked_until"
+_SIGNED_START = SIGNED[STARTS].columns
 _START = "run, workflow, trigger_key, state, due, updated, event, note"
 _UPSERT = (
-    f"INSERT INTO workflow_triggers ({_TRIGGER}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+    f"INSERT INTO workflow_triggers ({_TRIGGER}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
     " ON CONFLICT (workflow, trigger_key) DO UPDATE SET active = excluded.active,"
     " fingerprint = excluded.fingerprint, since = excluded.since, checked_until = excluded.checked_until,"
-    " machine = excluded.machine, hook = excluded.hook, token_hash = excluded.token_hash"
+    " machine = excluded.machine, hook = excluded.hook, token_hash = excluded.token_hash,"
+    " decided = excluded.decided"
 )
 _INSERT = (
     "INSERT INTO workflow_starts"
-    " (run, workflow, trigger_key, occurrence, state, event, due, updated, note)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (run) DO NOTHING"
+    " (run, workflow, trigger_key, occurrence, event, due, decided, state, updated, note)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (run) DO NOTHING"
 )
 _NOT_STARTED = "(state = 'pending' OR (state = 'starting' AND updated < ?))"
 _FINAL = "('ignored', 'started', 'ended', 'skipped', 'failed')"
@@ -43,23 +49,42 @@ class StoredTriggers:
     async def activations(self, workflow: str | None = None) -> Sequence[Activation]:
         where, values = (" WHERE workflow = ?", (workflow,)) if workflow is not None else ("", ())
         query = f"SELECT {_TRIGGER} FROM workflow_triggers{where} ORDER BY workflow, trigger_key"  # noqa: S608
-        return [_activation(row) for row in await self._rows(query, values)]
+        return [_activation(row) for row in await self._rows(query, values) if self._is_signed(row)]
 
     async def by_hook(self, hook: str) -> Activation | None:
         query = f"SELECT {_TRIGGER} FROM workflow_triggers WHERE hook = ? AND hook <> ''"  # noqa: S608
-        rows = await self._rows(query, (hook,))
+        rows = [row for row in await self._rows(query, (hook,)) if self._is_signed(row)]
         return _activation(rows[0]) if rows else None
 
+    def _is_signed(self, row: Sequence[Any]) -> bool:
+        return self._database.decisions.fits(_TRIGGERS, row[:-1])
+
     async def turn_on(self, activation: Activation, found: Found) -> None:
+        row = self._trigger_row(activation)
+
         def work(connection: Connection) -> None:
-            connection.execute(_UPSERT, _trigger_row(activation))
-            _insert(connection, activation, found.occurrences, activation.since)
+            connection.execute(_UPSERT, row)
+            self._insert(connection, activation, found.occurrences, activation.since)
 
         await self._transact(work)
 
     async def turn_off(self, workflow: str, trigger: str) -> bool:
-        statement = "UPDATE workflow_triggers SET active = 0 WHERE workflow = ? AND trigger_key = ?"
-        return await self._change(f"{statement} AND active = 1", (workflow, trigger)) > 0
+        by = decider()
+        where = "WHERE workflow = ? AND trigger_key = ? AND active = 1"
+
+        def work(connection: Connection) -> bool:
+            query = f"SELECT {_TRIGGER} FROM workflow_triggers {where}"  # noqa: S608
+            row = connection.execute(query, (workflow, trigger)).fetchone()
+            if row is None:
+                return False
+            # One that was refused stays so.
+            with deciding(by):
+                off = self._trigger_row(replace(_activation(row), on=False)) if self._is_signed(row) else None
+            statement = f"UPDATE workflow_triggers SET active = 0, decided = ? {where}"  # noqa: S608
+            connection.execute(statement, (off[-2] if off else "", workflow, trigger))
+            return True
+
+        return await self._transact(work)
 
     async def forget(self, workflow: str) -> None:
         def work(connection: Connection) -> None:
@@ -74,14 +99,14 @@ class StoredTriggers:
         def work(connection: Connection) -> bool:
             if not _advance(connection, activation, found.position):
                 return False
-            _insert(connection, activation, found.occurrences, now)
+            self._insert(connection, activation, found.occurrences, now)
             _forget(connection, activation, found.gone, forget_before)
             return True
 
         return await self._transact(work)
 
     async def add(self, activation: Activation, occurrence: Occurrence, now: datetime) -> bool:
-        return await self._change(_INSERT, _start_row(activation, occurrence, now)) > 0
+        return await self._change(_INSERT, self._start_row(activation, occurrence, now)) > 0
 
     async def start_of(self, run: str) -> StartRecord | None:
         rows = await self._rows(f"SELECT {_START} FROM workflow_starts WHERE run = ?", (run,))  # noqa: S608
@@ -96,11 +121,12 @@ class StoredTriggers:
         self, workflow: str, trigger: str, stale: datetime, limit: int
     ) -> Sequence[StartRecord]:
         query = (
-            f"SELECT {_START} FROM workflow_starts"  # noqa: S608
+            f"SELECT {_START}, {', '.join(_SIGNED_START)}, decided FROM workflow_starts"  # noqa: S608
             f" WHERE workflow = ? AND trigger_key = ? AND {_NOT_STARTED} ORDER BY due, run LIMIT ?"
         )
         rows = await self._rows(query, (workflow, trigger, to_stored(stale), limit))
-        return [_record(row) for row in rows]
+        width = len(_SIGNED_START) + 1
+        return [_record(row[:-width]) for row in rows if self._database.decisions.fits(STARTS, row[-width:])]
 
     async def claim(self, run: str, now: datetime, stale: datetime) -> bool:
         statement = (
@@ -139,6 +165,38 @@ class StoredTriggers:
         values = (to_stored(before), *(part for pair in keep for part in pair))
         return await self._change(statement, values)
 
+    def _insert(
+        self, connection: Connection, activation: Activation, found: Iterable[Occurrence], now: datetime
+    ) -> None:
+        rows = [self._start_row(activation, occurrence, now) for occurrence in found]
+        if rows:
+            connection.executemany(_INSERT, rows)
+
+    def _trigger_row(self, activation: Activation) -> tuple[Any, ...]:
+        row = (
+            activation.workflow,
+            activation.trigger,
+            int(activation.on),
+            activation.fingerprint,
+            to_stored(activation.since),
+            activation.machine,
+            activation.hook,
+            activation.token_hash,
+        )
+        return (*row, self._database.decisions.decide(_TRIGGERS, *row), activation.position)
+
+    def _start_row(self, activation: Activation, occurrence: Occurrence, now: datetime) -> tuple[Any, ...]:
+        row = (
+            run_id(activation.workflow, activation.trigger, occurrence.id),
+            activation.workflow,
+            activation.trigger,
+            occurrence.id,
+            None if occurrence.ignored else json.dumps(occurrence.event),
+            to_stored(occurrence.due),
+        )
+        state = "ignored" if occurrence.ignored else "pending"
+        return (*row, self._database.decisions.decide(STARTS, *row), state, to_stored(now))
+
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         return await self._database.run(lambda connection: connection.execute(query, values).fetchall())
 
@@ -166,14 +224,6 @@ def _advance(connection: Connection, activation: Activation, position: str | Non
     return connection.execute(statement, values).rowcount > 0
 
 
-def _insert(
-    connection: Connection, activation: Activation, found: Iterable[Occurrence], now: datetime
-) -> None:
-    rows = [_start_row(activation, occurrence, now) for occurrence in found]
-    if rows:
-        connection.executemany(_INSERT, rows)
-
-
 def _forget(connection: Connection, activation: Activation, gone: Iterable[str], before: datetime) -> None:
     rows = [
         (run_id(activation.workflow, activation.trigger, occurrence), to_stored(before))
@@ -184,35 +234,8 @@ def _forget(connection: Connection, activation: Activation, gone: Iterable[str],
         connection.executemany(statement, rows)
 
 
-def _trigger_row(activation: Activation) -> tuple[Any, ...]:
-    return (
-        activation.workflow,
-        activation.trigger,
-        int(activation.on),
-        activation.fingerprint,
-        to_stored(activation.since),
-        activation.position,
-        activation.machine,
-        activation.hook,
-        activation.token_hash,
-    )
-
-
-def _start_row(activation: Activation, occurrence: Occurrence, now: datetime) -> tuple[Any, ...]:
-    return (
-        run_id(activation.workflow, activation.trigger, occurrence.id),
-        activation.workflow,
-        activation.trigger,
-        occurrence.id,
-        "ignored" if occurrence.ignored else "pending",
-        None if occurrence.ignored else json.dumps(occurrence.event),
-        to_stored(occurrence.due),
-        to_stored(now),
-    )
-
-
 def _activation(row: Sequence[Any]) -> Activation:
-    workflow, trigger, active, fingerprint, since, position, machine, hook, token_hash = row
+    workflow, trigger, active, fingerprint, since, machine, hook, token_hash, _, position = row
     return Activation(
         workflow=workflow,
         trigger=trigger,

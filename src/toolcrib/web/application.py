@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
 from toolcrib.host import Host
+from toolcrib.schema.deciders import deciding
 from toolcrib.store.page_keys import PageKey
 from toolcrib.web.access import PageAccess
 from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
@@ -87,7 +88,8 @@ class _Routes:
         return answer(document())
 
     async def operate(self, request: Request) -> Response:
-        return await operate(self._host, request)
+        with deciding(f"page {self._holder(request).name}"):
+            return await operate(self._host, request)
 
     def _holder(self, request: Request) -> PageKey:
         holder = self._access.holder(request.headers.get("authorization"))

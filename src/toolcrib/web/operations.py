@@ -16,6 +16,7 @@ from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.operation import Invocation, Operation
 from toolcrib.operations.registry import find_operation
+from toolcrib.schema.deciders import decider, deciding
 from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import encode
 from toolcrib.tasks import cancel_and_wait
@@ -47,7 +48,7 @@ async def operate(host: Host, request: Request) -> Response:
     except ToolcribError as error:
         return failed(error)
     if _wants_stream(request):
-        return EventStream(_stream(host, operation, params))
+        return EventStream(_stream(host, operation, params, decider()))
     try:
         return answer(await _run(host, operation, params, Invocation(from_page=True)))
     except ToolcribError as error:
@@ -91,7 +92,7 @@ async def _run(
 
 
 async def _stream(
-    host: Host, operation: Operation[..., Any], params: BaseModel
+    host: Host, operation: Operation[..., Any], params: BaseModel, by: str
 ) -> AsyncGenerator[bytes, None]:
     """Events as they occur, then the result or the error; a disconnect cancels the operation."""
     queue: asyncio.Queue[Any] = asyncio.Queue(QUEUE)
@@ -101,7 +102,8 @@ async def _stream(
 
     async def work() -> None:
         try:
-            result = await _run(host, operation, params, Invocation(emit=emit, from_page=True))
+            with deciding(by):
+                result = await _run(host, operation, params, Invocation(emit=emit, from_page=True))
             await queue.put(("result", result))
         except ToolcribError as error:
             await queue.put(("error", error_json(error)["error"]))

@@ -49,8 +49,7 @@ class LostSecrets(ConfigError):
     def __init__(self, run: str) -> None:
         super().__init__(
             f"The secret inputs of {run} cannot be read on this host.",
-            hint="Start it again on the host that started it, or give all hosts the same key: "
-            "toolcrib secret set database-key",
+            hint="Start it again. Its key was replaced, or is only on the host that started it.",
         )
 
 

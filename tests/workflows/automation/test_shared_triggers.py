@@ -9,6 +9,7 @@ import pytest
 
 from tests.databases.postgres import postgres, postgres_url
 from tests.workflows.automation.conftest import MONDAY, Automation, RecordedRuns
+from toolcrib.config.database_key import Signer
 from toolcrib.store.database import open_database
 from toolcrib.store.workflow_triggers import StoredTriggers
 from toolcrib.testing.clock import TurnedClock
@@ -19,7 +20,8 @@ __all__ = ["postgres", "postgres_url"]
 @pytest.mark.acceptance
 async def test_hosts_on_one_postgresql_start_each_moment_once(postgres_url: str, tmp_path: Path) -> None:
     clock, runs = TurnedClock(MONDAY), RecordedRuns(tmp_path / "runs.db")
-    async with open_database(postgres_url) as one, open_database(postgres_url) as other:
+    key = Signer.new()
+    async with open_database(postgres_url, key) as one, open_database(postgres_url, key) as other:
         first, second = (Automation(StoredTriggers(database), runs, clock) for database in (one, other))
         await first.schedule("every 10 seconds", overlap="allow")
         second.workflows = first.workflows

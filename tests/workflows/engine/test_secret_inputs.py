@@ -134,7 +134,7 @@ async def test_a_host_without_the_key_says_so_and_can_look(tmp_path: Path) -> No
 
     assert record.error is not None
     assert "cannot be read on this host" in record.error["message"]
-    assert "database-key" in record.error["hint"]
+    assert "Start it again" in record.error["hint"]
 
 
 @pytest.mark.parametrize("failing", ["tool", "settings"])

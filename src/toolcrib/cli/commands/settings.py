@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from toolcrib.cli import completion
+from toolcrib.cli.database_key import given_key, key_file, with_key
 from toolcrib.cli.declare import CliCommand, declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import label, note, say, show_table
@@ -42,9 +44,15 @@ class SetCommand(CliCommand):
 @declare(cls=SetCommand)
 @click.argument("key", shell_complete=completion.settings)
 @click.argument("value")
-async def set_(surface: Surface, key: str, value: str) -> None:
-    """Set KEY, such as retrieval.k, to VALUE: JSON or plain text. It takes effect at once."""
-    await _save(surface, key, _read(value))
+@key_file
+async def set_(surface: Surface, key: str, value: str, database_key_file: Path | None) -> None:
+    """Set KEY, such as retrieval.k, to VALUE: JSON or plain text. It takes effect at once.
+
+    A database that other machines use already needs its key: from a hidden prompt, the variable
+    TOOLCRIB_DATABASE_KEY, or a file.
+    """
+    given = given_key(database_key_file) if key == "database" else None
+    await with_key(given, lambda database_key: _save(surface, key, _read(value), database_key))
 
 
 @declare()
@@ -54,14 +62,16 @@ async def unset(surface: Surface, key: str) -> None:
     await _save(surface, key, None)
 
 
-async def _save(surface: Surface, key: str, value: Any) -> None:
+async def _save(surface: Surface, key: str, value: Any, database_key: str | None = None) -> None:
     async with surface.reach() as client:
-        saved = await client.settings_set(key=key, value=value)
+        saved = await client.settings_set(key=key, value=value, database_key=database_key)
     if not surface.answer(saved):
         say(f"{saved['key']} is {_text(saved['value'])}; it was {_text(saved['before'])}.")
         if key == "database":
             _warn_of_tls(str(saved["value"] or ""))
             note("Restart the host to use it. No data was moved; see: toolcrib database move --help")
+            if value:
+                note("Other machines need the key of the database; show it with: toolcrib database key")
 
 
 def _warn_of_tls(url: str) -> None:

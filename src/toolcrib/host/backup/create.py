@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -30,6 +31,7 @@ from toolcrib.host.backup.install_list import installs_of
 from toolcrib.host.backup.layout import ARTIFACTS, CONFIG, DATABASE, PARTS, RUNS, Part
 from toolcrib.host.backup.manifest import FORMAT, PRODUCT, Manifest
 from toolcrib.host.backup.origin import sign
+from toolcrib.host.database_key import use_key
 from toolcrib.store.copying import copy_all, count_rows
 from toolcrib.store.database import open_database
 from toolcrib.store.migrations import STEPS
@@ -93,8 +95,9 @@ async def _export(paths: Paths, folder: Path, on_progress: OnProgress) -> _Expor
         url = await asyncio.to_thread(connection_url, setting, secrets)
         on_progress("shared database", 0, 0)
         async with open_database(url) as source, open_database(copy) as target:
+            await use_key(source, secrets)
             await copy_all(source, target, "backup", SystemClock())
-            profiles = await source.run(read_profiles)
+            profiles = await source.run(partial(read_profiles, source.decisions))
         return _Exported(database=copy, url=setting, profiles=profiles)
     if not paths.database.exists():
         async with open_database(copy):

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import sqlite3
 import time
+from functools import partial
 from pathlib import Path
 
 from toolcrib.config.database_url import tls_warning
-from toolcrib.errors import DatabaseError, DatabaseUnreachable
+from toolcrib.errors import DatabaseError, DatabaseKeyMissing, DatabaseUnreachable
 from toolcrib.host import Host
 from toolcrib.operations.database import LOCAL
 from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
@@ -17,6 +18,7 @@ from toolcrib.schema.system_failures import explained
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.connection import Connection
 from toolcrib.store.database import Database, incident_file, is_foreign, is_lock
+from toolcrib.store.decisions import SIGNED, look_for_refused
 
 LARGEST_CHECKED = 256 * 1024 * 1024
 """Bytes; checking a larger file takes too long."""
@@ -29,11 +31,12 @@ UNLOCK = "Wait for that process to finish, or end it: it may be a backup or anot
 
 async def check(context: CheckContext) -> list[Finding]:
     """Check that the database can be read and written, and that no call records were lost."""
-    if isinstance(context.error, DatabaseUnreachable):
+    if isinstance(context.error, DatabaseUnreachable | DatabaseKeyMissing):
         return [broken("database", context.error.message, context.error.hint)]
     host = context.host
     if host is not None and host.core.database.shared:
-        return [*_of_running_host(host.audit), *_background(host.core.database), *await _shared(host)]
+        findings = [*_of_running_host(host.audit), *_background(host.core.database)]
+        return [*findings, *await _refused(host.core.database), *await _shared(host)]
     return await _file(context)
 
 
@@ -73,6 +76,20 @@ async def _shared(host: Host) -> list[Finding]:
     if weak := tls_warning(database.name):
         return [warning("database", weak, "Use sslmode=verify-full in the setting database.")]
     return [ok("database", f"{database.name} (answers in {ms:.0f} ms). {LOCAL}")]
+
+
+async def _refused(database: Database) -> list[Finding]:
+    """Decisions that no host of the database signed."""
+    try:
+        refused = await database.run(partial(look_for_refused, database.decisions))
+    except DatabaseError:
+        return []  # reported below
+    if not refused:
+        return []
+    counts = [f"{SIGNED[table].title}: {len(rows)}" for table, rows in refused.items()]
+    detail = f"Decisions without a valid signature are ignored ({', '.join(counts)})."
+    hint = "Someone else wrote them, or an earlier version. Look at them with: toolcrib database sign"
+    return [warning("database", detail, hint)]
 
 
 def _their_time(connection: Connection) -> float:

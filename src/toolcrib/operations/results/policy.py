@@ -17,6 +17,7 @@ from toolcrib.host import Host
 from toolcrib.operations.results.times import moment
 from toolcrib.schema.tools import Tool
 from toolcrib.store.audit_search import uses_of_rules
+from toolcrib.store.columns import from_stored
 
 Effect = Literal["allow", "ask", "deny"]
 Mode = Literal["always", "on_miss", "on_rule", "plan", "session", "off"]
@@ -77,6 +78,11 @@ class PolicyRule(RuleShown):
     """When its tool changed, since which the rule no longer applies; null if it applies."""
     inactive: str | None
     """Another reason why the rule applies to no call."""
+    decided_by: str
+    """Who made or last changed it: a user, or a signed-in browser; empty if unknown."""
+    decided_on: str
+    """The machine on which that was."""
+    decided_at: str | None
 
 
 class BrokenRule(TypedDict):
@@ -203,6 +209,7 @@ def _shown(host: Host, number: int, rule: Rule, on: bool, uses: Uses) -> PolicyR
             "last_used": None if last is None else moment(last),
             "asleep": _asleep(host, rule),
             "inactive": _inactive(rule),
+            **_decided(host, rule),
         },
     )
 
@@ -212,6 +219,12 @@ def _inactive(rule: Rule) -> str | None:
     if rule.scope != "chat" or rule.within.partition(":")[0] not in ("gateway", "cli", "python"):
         return None
     return f"it was for all sessions of {rule.within}, and an answer is for one session"
+
+
+def _decided(host: Host, rule: Rule) -> dict[str, str | None]:
+    made = host.approvals.rules.decided(rule.id)
+    at = moment(from_stored(made.at)) if made.at else None
+    return {"decided_by": made.by, "decided_on": made.host, "decided_at": at}
 
 
 def _asleep(host: Host, rule: Rule) -> str | None:

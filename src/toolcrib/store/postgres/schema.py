@@ -259,7 +259,30 @@ _WORKFLOW_TRIGGERS = (
     "CREATE INDEX workflow_starts_by_state ON workflow_starts (state, updated)",
 )
 
+_SIGNATURES = (
+    *(
+        f"ALTER TABLE {table} ADD COLUMN decided TEXT NOT NULL DEFAULT ''"
+        for table in (
+            "approval_rules",
+            "approval_requests",
+            "tool_pins",
+            "trust",
+            "page_keys",
+            "gateway_profiles",
+            "workflow_triggers",
+            "workflow_starts",
+        )
+    ),
+    # Hosts derive the gateway's key from theirs, of which only the fingerprint is here.
+    "DROP TABLE signing_keys",
+    "CREATE TABLE database_key (present BOOLEAN PRIMARY KEY CHECK (present), fingerprint TEXT NOT NULL)",
+    # Statements of others, who do not set our search path, run these too.
+    "ALTER FUNCTION note_change() SET search_path FROM CURRENT",
+    "ALTER FUNCTION find_words() SET search_path FROM CURRENT",
+)
+
 STEPS: tuple[tuple[str, ...], ...] = (
     (*_FUNCTIONS, *_TABLES, _SEARCH_INDEX, *_REVISIONS),
     _WORKFLOW_TRIGGERS,
+    _SIGNATURES,
 )
