@@ -1639,6 +1639,9 @@ export interface PolicyRule {
   last_used: string | null;
   asleep: string | null;
   inactive: string | null;
+  decided_by: string;
+  decided_on: string;
+  decided_at: string | null;
 }
 
 export interface PolicySwitchParams {
@@ -2351,6 +2354,7 @@ export interface SettingSaved {
 export interface SettingsSetParams {
   key: string;
   value?: unknown;
+  database_key?: string | null;
 }
 
 export interface SettingsShowParams {
