@@ -172,6 +172,8 @@ def test_another_machine_must_show_a_certificate_unless_less_is_named(host: str)
     assert secured({}, {"PGHOST": host})["sslmode"] == "verify-full"
     assert secured({"host": "localhost", "hostaddr": host}, {})["sslmode"] == "verify-full"
     assert secured({"host": host, "hostaddr": "127.0.0.1"}, {})["sslmode"] == "verify-full"
+    assert secured({"host": "localhost"}, {"PGHOSTADDR": host})["sslmode"] == "verify-full"
+    assert secured({"host": "localhost", "service": "x"}, {})["sslmode"] == "verify-full"
     assert secured({"service": "somewhere"}, {})["sslmode"] == "verify-full"
     assert secured({}, {"PGSERVICE": "somewhere"})["sslmode"] == "verify-full"
 

@@ -108,6 +108,15 @@ async def test_it_runs_once_it_is_confirmed_and_again_after_a_change_from_outsid
         await run(host, "workflow_confirm", name="sum", version="another")
 
 
+async def test_an_imported_workflow_is_a_tool_once_it_is_confirmed(host: Host) -> None:
+    await import_(host, {**COMPUTES, "options": {"tool": True}})
+    before = [tool.name for tool in host.tools()]
+    await confirm(host, "computes")
+
+    assert "workflows__computes" not in before
+    assert "workflows__computes" in [tool.name for tool in host.tools()]
+
+
 async def test_what_is_made_here_needs_no_confirmation(host: Host) -> None:
     await run(host, "workflow_save", workflow=COMPUTES)
     exported = await run(host, "workflow_export", name="computes")

@@ -164,12 +164,17 @@ def _uses_system_roots(environ: Mapping[str, str]) -> bool:
 
 
 def is_remote(given: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether any of the hosts may be another machine; a service file may name any."""
-    named = [text for key in ("host", "hostaddr") if (text := given.get(key))]
-    if not named and (given.get("service") or environ.get("PGSERVICE")):
+    """Whether any of the hosts may be another machine.
+
+    libpq takes each parameter that is missing from a service file, which may name any host, or a variable.
+    """
+    if (given.get("service") or environ.get("PGSERVICE")) and not (
+        given.get("host") and given.get("hostaddr")
+    ):
         return True
-    named = named or [text for key in ("PGHOST", "PGHOSTADDR") if (text := environ.get(key))]
-    return not all(_is_local(host) for text in named for host in text.split(","))
+    host = given.get("host") or environ.get("PGHOST", "")
+    address = given.get("hostaddr") or environ.get("PGHOSTADDR", "")
+    return not all(map(_is_local, [*host.split(","), *address.split(",")]))
 
 
 def _is_local(host: str) -> bool:

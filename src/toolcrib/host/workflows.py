@@ -70,8 +70,10 @@ class Workflows:
         self._offer([read_file(file) for file in files])
 
     def _offer(self, stored: Iterable[StoredWorkflow]) -> None:
-        found = [each.workflow for each in stored if each.workflow is not None]
-        self._tools.offer([workflow for workflow in found if workflow.options.tool])
+        found = [each.workflow for each in stored if each.workflow is not None and each.workflow.options.tool]
+        # What a stranger wrote about a workflow is not shown to models before it is confirmed.
+        allowed = [each for each in found if self.imports.state(content_digest(each)) is not False]
+        self._tools.offer(allowed)
 
     async def get(self, name: str, version: str | None = None) -> StoredWorkflow:
         """One workflow, or a kept version of it; raises `NotFound`."""
@@ -132,6 +134,7 @@ class Workflows:
         digest = content_digest(workflow)
         if await asyncio.to_thread(self.imports.state, digest) is False:
             await asyncio.to_thread(self.imports.add, [digest], confirmed=True)
+            await self.offer_tools()
 
     async def is_confirmed(self, workflow: Workflow) -> bool | None:
         """None if the workflow was made here."""

@@ -151,11 +151,11 @@ class Caller:
                 self._registry.check_unchanged(tool)
             state.began = time.perf_counter()
             result = await source.call(call, on_progress)
-            if decision.on_result is not None:
-                decision.on_result(result)
             state.size = result_size(result)
             if state.size > self.settings.max_result_bytes:
                 result, state.size = cap(result, self.settings.max_result_bytes)
+            if decision.on_result is not None:
+                decision.on_result(result)
             outcome: Outcome = "tool_error" if result.get("isError") else "ok"
         except asyncio.CancelledError:
             self._record(state, "cancelled")

@@ -45,11 +45,12 @@ def test_help_is_shown_and_wrong_use_ends_with_two() -> None:
 
 
 def test_both_tools_declare_that_they_read_what_others_wrote() -> None:
-    for tool in create([]).tools.values():
+    reaches = {"search_web_pages": "service", "read_website": "anybody"}
+    for name, tool in create([]).tools.items():
         definition: dict[str, Any] = tool.definition
         flow = data_flow(definition)
         assert flow is not None
-        assert (flow.outside, flow.private, flow.reach) == (True, False, "anybody")
+        assert (flow.outside, flow.private, flow.reach) == (True, False, reaches[name])
         assert definition["annotations"]["readOnlyHint"] is True
         assert definition["annotations"]["openWorldHint"] is True
         assert definition["outputSchema"]["required"]

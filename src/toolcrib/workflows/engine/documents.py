@@ -135,7 +135,9 @@ class Documents:
         if "sealed" in document:
             return await unseal(document, document["run"]["id"], self._key)
         declared = document["workflow"].get("inputs", {})
-        own = {name: value for name, value in document["inputs"].items() if declared[name].get("secret")}
+        own = {
+            name: value for name, value in document["inputs"].items() if declared.get(name, {}).get("secret")
+        }
         return SecretInputs({name: value for name, value in own.items() if value}) if own else NOTHING
 
     async def seal(self, document: Document, others: SecretInputs = NOTHING) -> Document:

@@ -227,8 +227,9 @@ class Engine:
     @answered_in_time
     async def inputs(self, run: str) -> tuple[Workflow, Mapping[str, Any]]:
         """The workflow and the inputs that a run was started with; marks for secrets of another host."""
-        plan = await self._runtime.documents.plan_to_show(run)
-        return plan.graph.workflow, plan.inputs
+        document = await self._runtime.documents.read(run)
+        secrets = (await self._runtime.documents.plan_to_show(run)).secrets
+        return Workflow.model_validate(document["workflow"]), secrets.reveal(document["inputs"])
 
     @answered_in_time
     async def secrets(self, run: str) -> SecretInputs:
