@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.bounded_read import read_bounded_text
 
 _WORD = re.compile(r"(.*?[^:=]|[^:=])(:=|=)(.*)", re.DOTALL)
 _MAX_FILE = 32 * 1024 * 1024
@@ -54,6 +53,8 @@ def _json(key: str, text: str) -> Any:
 
 
 def _file(key: str, name: str) -> str:
+    from toolcrib.serverkit.bounded_read import read_bounded_text  # most calls have no file
+
     try:
         if name == "-":
             text = sys.stdin.read(_MAX_FILE + 1)

@@ -212,7 +212,8 @@ class Peer:
 
     def _settle(self, message: Message) -> None:
         request_id = message.get("id")
-        pending = self._pending_for(request_id)
+        # As `_pending_for`, without a function call for every answer.
+        pending = self._pending.get(request_id) if type(request_id) is int else None
         if pending is None:
             if request_id is None:
                 logger.warning("an answer without an id is ignored", extra={"server": self._server})
