@@ -250,3 +250,19 @@ def test_the_remote_transports_need_no_sdk():
         "sys.exit(any(name.split('.')[0] == 'mcp' for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["hidden\x01token", "hidden\ntoken", "hidden token ", " hidden token", "hidden töken", "hidden\x7ftoken"],
+)
+def test_a_header_that_cannot_be_sent_is_refused_without_its_value(value: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        http.Spec.read({"url": "https://example.com/mcp", "headers": {"Authorization": value}})
+
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["", "Bearer token", "x", "a\tb"])
+def test_other_headers_are_fine(value: str) -> None:
+    assert http.Spec.read({"url": "https://example.com/mcp", "headers": {"Authorization": value}}).headers
