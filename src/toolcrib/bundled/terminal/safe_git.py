@@ -80,8 +80,11 @@ _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _SHOWING = ("blame", "diff", "diff-tree", "log", "reflog", "show", "stash", "whatchanged")
 _LOOKING_AT_FILES = ("diff", "status")
 _WITH_PATCHES = ("diff-tree", "log", "reflog", "rev-list", "whatchanged")
-_PATCH = re.compile(r"-[^-]*[puUWcmB]|--(patch|unified|cc|binary|word|color-words|function)")
-_NAMED_ALREADY = re.compile(r"-L|--follow")
+_PATCH = re.compile(r"-[^-]*[puUWcmB]|--(patch|unified|cc|check|binary|word|color-words|function)")
+_OTHER_NAMES = re.compile(r"-[^-]*s|--no-patch|--relative")
+"""Options with which the list of names is shortened, or the names are not those in the repository."""
+_BORDER = "--"
+"""No object has this name."""
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NAMES_VARIABLE = "TOOLCRIB_PRIVATE_NAMES"
 """Patterns of private names and places, separated by colons."""
@@ -286,11 +289,12 @@ def check_objects(git: str, command: str, arguments: list[str], surroundings: di
         return
     if command == "cat-file" and {"-t", "-s", "-e"} & set(arguments):
         return
-    words = arguments[after_name(arguments) :]
-    words = words[: words.index("--")] if "--" in words else words
-    named = [one.lstrip("^") for word in words if word[:1] != "-" for one in re.split(r"\.{2,3}", word)]
+    words = [word for word in arguments[after_name(arguments) :] if word[:1] not in ("", "-")]
+    named = [one.lstrip("^") for word in words for one in re.split(r"\.{2,3}", word)]
+    folders = [one.partition(":")[0] for one in named if ":" in one]
     asked = [one for one in named if one and ":" not in one and one != _EMPTY_TREE]
-    if not asked:
+    asked = [*asked, _BORDER, *filter(None, folders)]
+    if asked == [_BORDER]:
         return
     told = subprocess.run(
         [git, "cat-file", "--batch-check=%(objecttype)"],
@@ -299,8 +303,9 @@ def check_objects(git: str, command: str, arguments: list[str], surroundings: di
         env=surroundings,
         check=False,
     )
-    kinds = told.stdout.split(b"\n")
-    if b"blob" in kinds or (b"tree" in kinds and command not in ("show", "cat-file")):
+    kinds, _, of_folders = told.stdout.partition(_BORDER.encode())
+    whole = kinds if command not in ("show", "cat-file") else b""
+    if b"blob\n" in kinds or b"tree\n" in whole or b"tree\n" in of_folders:
         refuse(f"{command} is given a file by its hash; name it, as in `git show HEAD:path`")
 
 
@@ -312,21 +317,26 @@ def without_private(
         command in _WITH_PATCHES and any(map(_PATCH.match, words))
     ):
         return words
-    if patterns == [""] or any(map(_NAMED_ALREADY.match, words)):
+    if patterns == [""]:
         return words
-    end = after_name(words)
-    names = ["-l", "-z"] if command == "grep" else ["--name-only", "-z", "--no-renames"]
+    start = after_name(words)
+    names = ["-l", "-z"] if command == "grep" else ["--name-only", "-z"]
     names += ["-r"] if command == "diff-tree" else []
-    shown = names_shown([git, *words[:end], *names, *words[end:]], surroundings)
+    names += ["--no-renames"] if command != "grep" and "--follow" not in words else []
+    shown = names_shown([git, *words[:start], *names, *words[start:]], surroundings)
+    if any(map(_OTHER_NAMES.match, words)):
+        shown = None
     private = None if shown is None else list(filter(Private(patterns).has, shown))
     if private == []:
         return words
+    if "--follow" in words:
+        refuse("the file had a private name before, or that could not be found out")
     if private is None or len(private) > _MOST_NAMES:
         left_out = [f":(top,exclude,icase){form}" for pattern in patterns for form in forms(pattern)]
     else:
         left_out = [f":({kind}exclude,literal){name}" for name in private for kind in ("top,", "")]
     all_commits = ["--full-history", "--sparse"] if command in ("log", "whatchanged") else []
-    return [*words[:end], *all_commits, *words[end:], *left_out]
+    return [*words[:start], *all_commits, *words[start:], *left_out]
 
 
 def names_shown(words: list[str], surroundings: dict[str, str]) -> list[str] | None:

@@ -167,6 +167,8 @@ def _plain_formats(name: str, parsed: Parsed) -> bool:
     """Whether the formats and orders of a command are made of known parts."""
     of_commits = _READING[name] in (_LOG, _SHORTLOG)
     for option, value in parsed.options:
+        if value.startswith("-") and option != "sort":
+            return False  # where the options end must be plain to the terminal's guard too
         if option == "sort" and not _REF_ORDER.fullmatch(value):
             return False
         if option in ("format", "pretty") and not (_is_pretty if of_commits else _is_ref_format)(value):

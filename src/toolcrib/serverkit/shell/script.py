@@ -30,8 +30,14 @@ _LOOP_VARIABLES = frozenset(string.ascii_lowercase) | listed("""
     src target test word
     """)
 """Names that mean nothing to any program; others (`PATH`, `http_proxy`) would change what runs next."""
-_PLAIN_SETTINGS = frozenset({"LC_ALL", "LANG", "NO_COLOR", "COLUMNS"})
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_-]*(\.[A-Za-z0-9-]+)?")
+_LOCALE = re.compile(r"(C|POSIX|[A-Za-z_]+\.(UTF-8|utf-?8))?")
+"""In other encodings a character may contain the byte of a sign that ends a pattern or a word."""
+_PLAIN_SETTINGS = {
+    "LC_ALL": _LOCALE,
+    "LANG": _LOCALE,
+    "NO_COLOR": re.compile(r"\w*"),
+    "COLUMNS": re.compile(r"\d*"),
+}
 _WRITING = (">", ">>", ">|", "&>", "&>>")
 _SEPARATORS = frozenset({";", "&&", "||", "|", "|&", "\n", "(", ")", "{", "}", "!"})
 _ARITHMETIC = re.compile(r"-(eq|ne|lt|le|gt|ge|v|R)\b|=~", re.ASCII)
@@ -152,7 +158,7 @@ def _name(node: SyntaxNode) -> str:
 
 def _setting(node: SyntaxNode) -> None:
     name, _, value = node.text.partition("=")
-    if name not in _PLAIN_SETTINGS or not _PLAIN_VALUE.fullmatch(value):
+    if name not in _PLAIN_SETTINGS or not _PLAIN_SETTINGS[name].fullmatch(value):
         raise NotUnderstood(f"the variable {name}")
 
 
