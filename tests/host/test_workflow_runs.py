@@ -290,6 +290,22 @@ async def test_code_computes_with_its_inputs(crib: Crib) -> None:
     assert result["outputs"] == {"words": ["a", "b"]}
 
 
+async def test_code_cannot_return_a_file_that_only_the_host_may_read(crib: Crib, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text('["token"]')
+    swap = f"import os\nos.remove('result.json')\nos.symlink({str(secret)!r}, 'result.json')"
+    text = f"import atexit\natexit.register(exec, {swap!r}, {{}})\nreturn 1"
+    code = {"type": "Code", "settings": {"code": text, "inputs": {}}}
+
+    async with opened(crib) as host:
+        result = await run(
+            host, "workflow_run", workflow=chain("code", {"read": code}, {"value": "{{read.value}}"})
+        )
+
+    assert result["state"] == "failed"
+    assert "token" not in str(result["outputs"])
+
+
 async def test_a_model_decides_and_a_replay_repeats_its_decisions_without_one(crib: Crib) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     settings = {"prompt": "Add 17 and 25.", "allowed_tools": ["demo__add"], "answer_schema": schema}
