@@ -63,9 +63,10 @@ NAMES = _listed("""
 """Names of files and folders that are private wherever they are; a folder includes all that is in it."""
 FILES = tuple(
     f"*{name}*.{ending}"
-    for name in ("secret", "credential", "password", "passwd", "api_key", "api-key", "apikey")
-    for ending in _listed("json yaml yml toml ini cfg conf properties xml txt csv enc docx xlsx odt ods rtf")
+    for name in ("secret", "credential", "passw*d", "api?key", "apikey")
+    for ending in _listed("json y*ml toml ini cfg conf properties xml txt csv")
 ) + _listed("""
+    *passw*d*.docx *passw*d*.xlsx *passw*d*.odt *passw*d*.ods *passw*d*.rtf *passw*d*.md
     *serviceaccount*.json *service-account*.json *service_account*.json *adminsdk*.json *gcp*key*.json
     *-sa-key.json sa-key*.json *private*key*.json *private*key*.txt *private*key*.der *_key.txt *-key.txt
     *_token.txt *-token.txt token.txt tokens.txt *access_token*.json *refresh_token*.json *auth_token*.json

@@ -103,7 +103,14 @@ async def test_find_gives_no_private_file_to_another_program(
 async def test_a_search_leaves_private_files_out_in_any_case(
     private: Path, workplace: Callable[..., Workplace]
 ) -> None:
-    for name in ("SERVER.PEM", "Secrets.JSON", "Deep/.SSH/id", "k8s/db-Secret.yaml", "Passwords.txt"):
+    for name in (
+        "SERVER.PEM",
+        "SECRETS.JSON",
+        "Secrets.json",
+        "Deep/.SSH/id",
+        "k8s/db-Secret.yaml",
+        "Passwords.txt",
+    ):
         (private / name).parent.mkdir(parents=True, exist_ok=True)
         (private / name).write_text(f"open {SECRET}\n")
 

@@ -525,6 +525,21 @@ async def test_a_file_that_had_a_private_name_is_not_followed(
     assert "private name" in result
 
 
+@pytest.mark.parametrize(
+    "command", ["git remote -v", "git remote get-url origin", "git config --get remote.origin.url"]
+)
+async def test_an_address_is_shown_without_its_password(
+    command: str, repository: Path, workplace: Callable[..., Workplace]
+) -> None:
+    git(repository, "remote", "add", "origin", "https://ada:SECRET@example.org/x.git")
+    assert judge(command).kind == "harmless"
+
+    result = text(await TerminalTools(workplace()).run_command(command))
+
+    assert "https://***@example.org/x.git" in result
+    assert "SECRET" not in result
+
+
 async def test_a_search_by_git_stays_in_the_repository(
     folder: Path, workplace: Callable[..., Workplace], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

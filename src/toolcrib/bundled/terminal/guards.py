@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from toolcrib.bundled.terminal import safe_git
@@ -46,13 +47,15 @@ def names_for_git() -> str:
     return f"{safe_git.NAMES_VARIABLE}={shlex.quote(names)}"
 
 
-_GREP = 'command {} "$@" "${private[@]/#/--exclude=}" "${private[@]/#/--exclude-dir=}"'
+_GREP = (
+    'command {} "$@" "${private[@]/#/--exclude=}" "${files[@]/#/--exclude=}" "${private[@]/#/--exclude-dir=}"'
+)
 _SEARCHES = {
-    "diff": 'command {} "$@" --no-dereference "${private[@]/#/--exclude=}"',
+    "diff": 'command {} "$@" --no-dereference "${private[@]/#/--exclude=}" "${files[@]/#/--exclude=}"',
     "egrep": _GREP,
     "fgrep": _GREP,
     "grep": _GREP,
-    "rg": 'command {} "$@" "${private[@]/#/--iglob=!}"',
+    "rg": 'command {} "$@" "${private[@]/#/--iglob=!}" "${files[@]/#/--iglob=!}"',
 }
 """With the options that leave private names out; they come last, because the last one that matches counts."""
 _FIND = (
@@ -62,7 +65,7 @@ _FIND = (
     'while (($#)); do case "$1" in -*|"("|"!") break;; esac; roots+=("$1"); shift; done; '
     'while (($#)); do case "$1" in -maxdepth|-mindepth) globals+=("$1" "$2"); shift;; '
     '-depth|-xdev|-mount|-daystart) globals+=("$1");; *) tests+=("$1");; esac; shift; done; '
-    'for name in "${private[@]}"; do names+=(-o -name "$name" -o -path "*/$name/*"); done; '
+    'for name in "${private[@]}" "${files[@]}"; do names+=(-o -iname "$name" -o -ipath "*/$name/*"); done; '
     'command find "${links[@]}" "${roots[@]:-.}" "${globals[@]}" ! -type l ! "(" "${names[@]}" ")" '
     '"(" "${tests[@]}" ")"'
 )
@@ -85,17 +88,28 @@ _FUNCTIONS = {
 
 @cache
 def _names() -> str:
-    """The names that a search leaves out, in any case, as an array of the shell."""
-    return f"private=({' '.join(shlex.quote(_any_case(name)) for name in _private_names())})"
-
-
-def _any_case(pattern: str) -> str:
-    return "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in pattern)
-
-
-@cache
-def _private_names() -> tuple[str, ...]:
-    """Names that a search leaves out; of several in a row the first, if it is a hidden folder."""
+    """The names that a search leaves out, as arrays of the shell: of files and folders, and of files only."""
     folders = (place.partition("/")[0] for place in PLACES)
     hidden = (folder for folder in folders if folder.startswith("."))
-    return tuple(dict.fromkeys((*NAMES, *FILES, *(f"{beginning}*" for beginning in BEGINNINGS), *hidden)))
+    names = dict.fromkeys((*NAMES, *(f"{beginning}*" for beginning in BEGINNINGS), *hidden))
+    return f"private=({_in_cases(names, _any_case)}); files=({_in_cases(FILES, _capital)})"
+
+
+def _in_cases(names: Iterable[str], wild: Callable[[str], Iterable[str]]) -> str:
+    """In lower and in other cases. Names without a wildcard come first: compared together, they are free."""
+    patterns = [name for name in names if "*" in name or "?" in name]
+    plain = (name for name in names if name not in patterns)
+    cases = (case for name in plain for case in (name, name.upper(), name.capitalize()))
+    found = dict.fromkeys((*cases, *(case for pattern in patterns for case in wild(pattern))))
+    return " ".join(map(shlex.quote, found))
+
+
+def _any_case(pattern: str) -> Iterable[str]:
+    yield "".join(f"[{sign}{sign.upper()}]" if sign.isalpha() else sign for sign in pattern)
+
+
+def _capital(pattern: str) -> Iterable[str]:
+    """Also with a capital letter, if it is one of those that people write so; each takes time."""
+    yield pattern
+    if pattern.startswith(("*secret", "*credential", "*passw")):
+        yield f"*{pattern[1:].capitalize()}"

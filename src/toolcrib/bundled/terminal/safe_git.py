@@ -85,6 +85,7 @@ _OTHER_NAMES = re.compile(r"-[^-]*s|--no-patch|--relative")
 """Options with which the list of names is shortened, or the names are not those in the repository."""
 _BORDER = "--"
 """No object has this name."""
+_WITH_ADDRESSES = ("config", "remote")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NAMES_VARIABLE = "TOOLCRIB_PRIVATE_NAMES"
 """Patterns of private names and places, separated by colons."""
@@ -110,6 +111,8 @@ def main() -> None:
     surroundings.pop(NAMES_VARIABLE, None)
     check_objects(git, command, arguments, surroundings)
     words = careful(arguments, diffing=any(_DIFFING.fullmatch(name) for name in names))
+    if command in _WITH_ADDRESSES:
+        sys.exit(run_masked([git, *words], surroundings))
     private = os.environ.get(NAMES_VARIABLE, "").split(":")
     os.execve(git, [git, *without_private(git, command, words, surroundings, private)], surroundings)  # noqa: S606
 
@@ -231,6 +234,13 @@ def overrides(names: Iterable[str], top: str | None) -> dict[str, str]:
     for number, (name, value) in enumerate(values):
         given[f"GIT_CONFIG_KEY_{number}"], given[f"GIT_CONFIG_VALUE_{number}"] = name, value
     return given
+
+
+def run_masked(words: list[str], surroundings: dict[str, str]) -> int:
+    """Run git, and leave user names and passwords out of the addresses that it prints."""
+    told = subprocess.run(words, stdout=subprocess.PIPE, env=surroundings, check=False)
+    sys.stdout.buffer.write(re.sub(rb"(\w://)[^/@\s]+@", rb"\1***@", told.stdout))
+    return told.returncode
 
 
 def check_ignored_revisions(git: str, command: str, names: list[str], top: str | None) -> None:
