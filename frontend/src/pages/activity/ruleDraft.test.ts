@@ -17,6 +17,9 @@ const rule = {
   last_used: null,
   asleep: null,
   inactive: null,
+  decided_by: "",
+  decided_on: "",
+  decided_at: null,
   arguments: { path: { under: "/home/ada/code" }, content: { any: true }, mode: { equals: 7 }, name: { like: "a*" } },
 } satisfies PolicyRule;
 
