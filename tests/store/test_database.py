@@ -23,7 +23,7 @@ async def test_a_new_file_is_made_private_and_up_to_date(tmp_path: Path) -> None
 
     async with open_database(path) as database:
         await database.run(
-            lambda connection: connection.execute("INSERT INTO tool_lists VALUES (1,1,1,1,1,1)")
+            lambda connection: connection.execute("INSERT INTO tool_lists VALUES (1,1,1,1,1,1,1)")
         )
         version, journal, synchronous = await database.run(
             lambda connection: [
@@ -46,8 +46,11 @@ async def test_a_file_that_others_could_read_is_made_private(tmp_path: Path) -> 
         assert mode(path) == 0o600
 
 
+COLUMNS = "server, fingerprint, protocol, definitions, saved_at"
+
+
 def insert(number: int, connection: sqlite3.Connection) -> None:
-    connection.execute("INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", (str(number),))
+    connection.execute(f"INSERT INTO tool_lists ({COLUMNS}) VALUES (?, 'f', 'p', '[]', 0)", (str(number),))
 
 
 def count(path: Path) -> int:
@@ -105,7 +108,7 @@ async def test_a_cancelled_owner_still_leaves_everything_written(tmp_path: Path)
 
 async def test_an_error_reaches_whoever_waits_and_undoes_the_whole_transaction(tmp_path: Path) -> None:
     def half(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT INTO tool_lists VALUES ('a', 'f', 'p', NULL, '[]', 0)")
+        connection.execute("INSERT INTO tool_lists VALUES ('a', 'f', 'p', NULL, '[]', 0, '')")
         connection.execute("INSERT INTO nowhere VALUES (1)")
 
     async with open_database(tmp_path / "toolcrib.db") as database:

@@ -21,9 +21,11 @@ from toolcrib.store.migrations import migrate
 from toolcrib.store.postgres.schema import STEPS
 from toolcrib.store.tool_history import ToolHistory
 
+COLUMNS = "server, fingerprint, protocol, definitions, saved_at"
+
 
 def insert(server: str, connection: Connection) -> None:
-    connection.execute("INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", (server,))
+    connection.execute(f"INSERT INTO tool_lists ({COLUMNS}) VALUES (?, 'f', 'p', '[]', 0)", (server,))
 
 
 def servers(connection: Connection) -> list[str]:

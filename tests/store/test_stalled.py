@@ -26,9 +26,11 @@ from toolcrib.store.connection import Connection
 from toolcrib.store.database import open_database
 from toolcrib.store.work_queue import Database
 
+COLUMNS = "server, fingerprint, protocol, definitions, saved_at"
+
 
 def insert(server: str, connection: Connection) -> None:
-    connection.execute("INSERT INTO tool_lists VALUES (?, 'f', 'p', NULL, '[]', 0)", (server,))
+    connection.execute(f"INSERT INTO tool_lists ({COLUMNS}) VALUES (?, 'f', 'p', '[]', 0)", (server,))
 
 
 def servers(connection: Connection) -> list[str]:

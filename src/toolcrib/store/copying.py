@@ -86,7 +86,7 @@ TABLES = (
     ),
     Table(
         name="tool_lists",
-        columns=("server", "fingerprint", "protocol", "version", "definitions", "saved_at"),
+        columns=("server", "fingerprint", "protocol", "version", "definitions", "saved_at", "decided"),
         key=("server",),
     ),
     Table(

@@ -54,6 +54,11 @@ SIGNED: Mapping[str, SignedTable] = {
         key=("server", "tool"),
         columns=("server", "tool", "hash", "definition", "pinned_at"),
     ),
+    "tool_lists": SignedTable(
+        title="stored tool list",
+        key=("server",),
+        columns=("server", "fingerprint", "protocol", "version", "definitions", "saved_at"),
+    ),
     "trust": SignedTable(title="approved launch", key=("server",), columns=("server", "launch", "agreed_at")),
     "page_keys": SignedTable(
         title="signed-in browser", key=("id",), columns=("id", "hash", "name", "made_at", "used_at")

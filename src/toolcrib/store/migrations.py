@@ -207,6 +207,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             "approval_rules",
             "approval_requests",
             "tool_pins",
+            "tool_lists",
             "trust",
             "page_keys",
             "workflow_triggers",

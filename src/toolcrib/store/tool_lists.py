@@ -11,16 +11,17 @@ from typing import Any
 from toolcrib.schema.servers import CachedTools
 from toolcrib.store.columns import from_column, from_stored, to_column, to_stored
 from toolcrib.store.connection import Connection
+from toolcrib.store.decisions import SIGNED, Decisions
 from toolcrib.store.work_queue import Database
 
 logger = logging.getLogger(__name__)
 
-_COLUMNS = "server, fingerprint, protocol, version, definitions, saved_at"
-_SELECT = f"SELECT {_COLUMNS} FROM tool_lists"  # noqa: S608
+_TABLE = "tool_lists"
 _UPSERT = f"""
-INSERT INTO tool_lists ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (server) DO UPDATE SET
+INSERT INTO tool_lists ({", ".join(SIGNED[_TABLE].columns)}, decided) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (server) DO UPDATE SET
     fingerprint = excluded.fingerprint, protocol = excluded.protocol, version = excluded.version,
-    definitions = excluded.definitions, saved_at = excluded.saved_at
+    definitions = excluded.definitions, saved_at = excluded.saved_at, decided = excluded.decided
 """  # noqa: S608
 _LONG = 64 * 1024
 
@@ -36,8 +37,8 @@ class ToolLists:
 
     @classmethod
     async def open(cls, database: Database) -> ToolLists:
-        """Read all lists; a damaged one is ignored."""
-        return cls(database, await database.run(_read_all))
+        """Read all lists; one that is damaged, or that no host stored, is ignored."""
+        return cls(database, await database.run(partial(_read_all, database.decisions)))
 
     def load_all(self) -> dict[str, CachedTools]:
         return dict(self._lists)
@@ -53,7 +54,8 @@ class ToolLists:
 
     def save(self, tools: CachedTools) -> None:
         self._lists[tools.server] = tools
-        self._database.keep(partial(_write, tools)).add_done_callback(self._take_in)
+        written = self._database.keep(partial(_write, tools, self._database.decisions))
+        written.add_done_callback(self._take_in)
 
     def forget(self, server: str) -> None:
         if self._lists.pop(server, None) is not None:
@@ -66,12 +68,12 @@ class ToolLists:
             logger.error("A tool list cannot be written: %s", error)
 
 
-def _read_all(connection: Connection) -> dict[str, CachedTools]:
-    lists = (_from_row(row) for row in connection.execute(_SELECT).fetchall())
+def _read_all(decisions: Decisions, connection: Connection) -> dict[str, CachedTools]:
+    lists = (_from_row(row[:-1]) for row in decisions.read(connection, _TABLE))
     return {tools.server: tools for tools in lists if tools is not None}
 
 
-def _write(tools: CachedTools, connection: Connection) -> None:
+def _write(tools: CachedTools, decisions: Decisions, connection: Connection) -> None:
     # One by one, because the encoder holds the GIL: thousands at once would stop the event loop.
     definitions = ",".join(json.dumps(dict(definition)) for definition in tools.definitions)
     row = (
@@ -82,7 +84,7 @@ def _write(tools: CachedTools, connection: Connection) -> None:
         f"[{definitions}]",
         to_stored(tools.saved_at),
     )
-    connection.execute(_UPSERT, row)
+    connection.execute(_UPSERT, (*row, decisions.decide(_TABLE, *row)))
 
 
 def _delete(server: str, connection: Connection) -> None:

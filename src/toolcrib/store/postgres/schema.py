@@ -266,6 +266,7 @@ _SIGNATURES = (
             "approval_rules",
             "approval_requests",
             "tool_pins",
+            "tool_lists",
             "trust",
             "page_keys",
             "gateway_profiles",
