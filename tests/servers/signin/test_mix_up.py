@@ -40,7 +40,8 @@ class Pages:
 
 async def log_in(server: Resource, pages: Pages, **more: object) -> Credentials:
     options = {"patience": 30.0, "resolve": names(), **more}
-    return await sign_in("guarded", RemoteSpec(url=server.url), pages.open, **options)  # type: ignore[arg-type]
+    spec = RemoteSpec(url=server.url, headers={"X-Name": "Grüße"})
+    return await sign_in("guarded", spec, pages.open, **options)  # type: ignore[arg-type]
 
 
 async def test_a_code_of_one_issuer_never_reaches_the_token_endpoint_of_another() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolcrib.config.sections import InvalidValue, Section, flag, flag_or_text, named_texts, text
 
 _CREDENTIAL = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
-_HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
+_HEADER_VALUE = re.compile(r"(?![ \t])[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*(?<![ \t])")
 """What HTTP can send: else the error of the HTTP client would show the value."""
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
@@ -28,7 +28,7 @@ class RemoteSpec(Section):
             if not _TOKEN.fullmatch(name):
                 raise InvalidValue(("headers",), f"contains the invalid header name {name!r}")
             if not _HEADER_VALUE.fullmatch(value):
-                raise InvalidValue(("headers", name), "must be one line of ASCII, without spaces at its ends")
+                raise InvalidValue(("headers", name), "must be one line, without spaces at its ends")
             if _CREDENTIAL.search(name) and not self.allow_http and is_unencrypted(self.url):
                 raise InvalidValue(
                     ("headers", name), "would be sent unencrypted: use https, or set `allowHttp` to true"

@@ -150,7 +150,8 @@ async def _provider(flow: _Flow) -> Any:
 async def _trigger(server: str, spec: RemoteSpec, auth: _CheckedAuth, resolve: Resolver) -> None:
     """Send a request so that the server demands a sign-in, which the provider performs."""
     context = LinkContext(server=server, auth=auth, resolve=resolve)
-    headers = {"Accept": "application/json, text/event-stream", **_plain(spec.headers)}
+    given = {"Accept": "application/json, text/event-stream", **_plain(spec.headers)}
+    headers = {name.encode(): value.encode() for name, value in given.items()}
     try:
         async with (
             open_client(spec, context) as http,
