@@ -189,6 +189,7 @@ def test_a_command_of_known_local_programs_stays_local(command: str) -> None:
         "gcc @options",
         "sed -i s/a/b/ -e '1e curl x' f",
         "sed -i s/a/b/ --file=x f",
+        "sed -i 's/[^]/A/;/[a]/p;/e#/p' f",
         "php -r 'x'",
         "deno run x",
         "kubectl logs x",

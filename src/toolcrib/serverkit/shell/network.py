@@ -15,6 +15,7 @@ from toolcrib.serverkit.shell.options import Syntax, Use, parse
 from toolcrib.serverkit.shell.paths import ShellPath, resolve
 from toolcrib.serverkit.shell.readers import asks_version, uses_of
 from toolcrib.serverkit.shell.script import Simple, read_script
+from toolcrib.serverkit.shell.sed import only_prints
 from toolcrib.serverkit.shell.words import MAX_LENGTH, NotUnderstood, Word, listed
 
 _FILES = listed("chmod chown cp kill ln mkdir mktemp mv rm rmdir tee touch truncate")
@@ -58,9 +59,6 @@ _GIT_OPTIONS = Syntax(
     long="abort all amend annotate cached continue delete detach dry-run ff-only force hard keep keep-index "
     "list message= mixed move no-commit no-edit no-ff no-verify onto= orphan ours patch quiet quit "
     "set-upstream-to= signoff skip soft squash staged theirs update verbose worktree",
-)
-_SUBSTITUTION = re.compile(
-    r"s(?P<border>[/|#,:])(?:(?!(?P=border)).)*(?P=border)(?:(?!(?P=border)).)*(?P=border)[gI0-9]*"
 )
 
 
@@ -126,13 +124,13 @@ def _commits(command: Simple) -> bool:
 
 
 def _edits_in_place(command: Simple) -> bool:
-    """`sed -i` with one substitution, whose flags run nothing."""
+    """`sed -i` with a script that runs nothing and names no other file."""
     words = [word.text for word in command.words]
     if command.name != "sed" or words[:1] != ["-i"] or len(words) < 3:
         return False
     if any(word.option_possible for word in command.words[2:]):
         return False  # with `-e`, the first word is no script
-    return _SUBSTITUTION.fullmatch(words[1]) is not None
+    return only_prints(words[1])
 
 
 def _is_connection(use: Use, folder: ShellPath) -> bool:
