@@ -30,8 +30,15 @@ def test_every_operation_says_what_it_answers() -> None:
     assert not vague
 
 
-def test_only_four_operations_are_kept_from_pages() -> None:
-    assert [one.name for one in operations() if not one.page] == ["ask", "evaluate", "host_reopen", "watch"]
+def test_only_six_operations_are_kept_from_pages() -> None:
+    assert [one.name for one in operations() if not one.page] == [
+        "ask",
+        "database_refused",
+        "database_sign",
+        "evaluate",
+        "host_reopen",
+        "watch",
+    ]
 
 
 def test_an_operation_that_does_not_opt_in_is_not_offered() -> None:
