@@ -214,7 +214,7 @@ async def test_a_database_that_takes_no_approvals_leaves_no_new_tool_callable(cr
     database = sqlite3.connect(crib.home / "data" / "toolcrib.db")
     database.execute("DROP TABLE tool_pins")
     database.execute(
-        "CREATE VIEW tool_pins AS SELECT '' server, '' tool, '' hash, '' definition, 0 pinned_at"
+        "CREATE VIEW tool_pins AS SELECT '' server, '' tool, '' hash, '' definition, 0 pinned_at, '' decided"
     )
     database.commit()
     database.close()

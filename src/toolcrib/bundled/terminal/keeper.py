@@ -227,7 +227,8 @@ _meters: list[Any] = []
 def _meter(spec: Spec) -> Any:
     if not _meters:
         disk = _module("disk", os.path.join(os.pardir, os.pardir, "serverkit", "sandbox"))  # noqa: PTH118
-        _meters.append(disk.DiskMeter(spec["measured"], spec["max_disk"], _descendants, from_now=True))
+        limits = (spec["measured"], spec["max_disk"], _descendants)
+        _meters.append(disk.DiskMeter(*limits, from_now=spec["from_now"]))
     return _meters[0]
 
 

@@ -104,8 +104,10 @@ class Workplace:
     def _disk_limits(self, folder: str) -> dict[str, Any]:
         if self.sandbox.kind == "none":
             return {}
-        measured = [str(self.sandbox.scratch.of(folder)), *([folder] if self.max_file else [])]
-        return {"max_disk": self.max_disk, "max_file": self.max_file, "measured": measured}
+        measured, new = [str(self.sandbox.scratch.of(folder))], bool(self.max_file)
+        limits = {"max_disk": self.max_disk, "max_file": self.max_file}
+        # Where files are limited one by one, all are of this command; else some are left from earlier ones.
+        return {**limits, "measured": [*measured, *([folder] if new else [])], "from_now": not new}
 
 
 async def finished(running: RunningCommand, seconds: float) -> bool:
