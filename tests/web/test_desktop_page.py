@@ -46,10 +46,11 @@ def add_desktop(crib: Crib) -> None:
 
 
 def allow(page: Page, title: str) -> None:
-    """Allow what is asked for the whole chat."""
+    """Allow what is asked for the whole chat, after all of it was in view."""
     asking = question(page)
     expect(asking.get_by_role("heading", name=title)).to_be_visible()
     expect(asking.get_by_role("radio", name="This chat")).to_be_checked()
+    asking.locator(".whole").evaluate("box => box.scrollTo(0, box.scrollHeight)")
     asking.get_by_role("button", name="Allow for this chat").click()
     expect(asking.get_by_role("heading", name=title)).to_have_count(0)
 

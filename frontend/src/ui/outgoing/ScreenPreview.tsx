@@ -4,7 +4,8 @@ import { Line } from "./Fields";
 import { OutgoingText } from "./OutgoingText";
 import { SCREEN_TEXTS, TEXT } from "./text";
 
-const TALLEST = 300;
+/** Small enough for a question to be in view at once, with the picture. */
+const TALLEST = "min(16vh, 300px)";
 
 /** The window that a call would act on, with the part that it would use. */
 export function ScreenPreview({ screen }: { screen: CallExhibit }) {
@@ -28,7 +29,7 @@ function Shot({ screen: { picture, width, height, target, title } }: { screen: C
     <div className="screen-shot">
       <div
         className="screen-frame"
-        style={{ aspectRatio: `${width} / ${height}`, maxWidth: Math.min(width, (TALLEST * width) / height) }}
+        style={{ aspectRatio: `${width} / ${height}`, maxWidth: `min(${width}px, ${TALLEST} * ${width / height})` }}
       >
         <img
           src={`data:image/jpeg;base64,${picture}`}
