@@ -128,8 +128,10 @@ def _encoded_words(text: str) -> str:
 
 
 def _encoded_word(data: bytes) -> str:
+    """In the form that keeps ASCII readable, unless the other one is clearly shorter."""
+    readable = header_encode(data, "utf-8")
     as_base64 = f"=?utf-8?b?{base64.b64encode(data).decode('ascii')}?="
-    return min(header_encode(data, "utf-8"), as_base64, key=len)
+    return readable if len(readable) < len(as_base64) + 5 and len(readable) <= 75 else as_base64
 
 
 def _addresses(people: Sequence[Mailto]) -> str:
