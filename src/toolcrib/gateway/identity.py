@@ -17,7 +17,7 @@ from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.protocol import CLIENT_INFO, Message
 
 MAX_CLIENTS = 256
-"""Clients without a session that are told apart in a view; further ones are anonymous."""
+"""Clients without a session that a view distinguishes; further ones are anonymous."""
 _UNUSUAL = re.compile(r"[^\w .+-]")
 
 

@@ -71,7 +71,7 @@ _FIND = (
 )
 """Without private files and links in what xargs reads: a link named as a source file can lead anywhere.
 
-The words are told apart into folders, options for the whole search, and tests; no value looks like an option.
+The words are divided into folders, options for the whole search, and tests; no value looks like an option.
 """
 _FUNCTIONS = {
     **_SEARCHES,
