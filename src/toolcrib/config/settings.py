@@ -116,7 +116,7 @@ class GatewaySettings(ClientView):
     session_idle: float = number(1800.0, above=0, most=86_400 * 30)
     """Seconds after which an idle session ends."""
     approval_wait: float = number(5.0, least=0, most=3600)
-    """Seconds that a call waits for an answer on the page; then its client is told that it is pending."""
+    """Seconds that a call waits for an answer on the page; then it ends as pending."""
 
 
 class EndpointSettings(Section):

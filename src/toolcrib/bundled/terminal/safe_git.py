@@ -300,9 +300,9 @@ def check_objects(git: str, command: str, arguments: list[str], surroundings: di
     if command == "cat-file" and {"-t", "-s", "-e"} & set(arguments):
         return
     words = [word for word in arguments[after_name(arguments) :] if word[:1] not in ("", "-")]
-    named = [one.lstrip("^") for word in words for one in re.split(r"\.{2,3}", word)]
-    folders = [one.partition(":")[0] for one in named if ":" in one]
-    asked = [one for one in named if one and ":" not in one and one != _EMPTY_TREE]
+    named = [name.lstrip("^") for word in words for name in re.split(r"\.{2,3}", word)]
+    folders = [name.partition(":")[0] for name in named if ":" in name]
+    asked = [name for name in named if name and ":" not in name and name != _EMPTY_TREE]
     asked = [*asked, _BORDER, *filter(None, folders)]
     if asked == [_BORDER]:
         return
