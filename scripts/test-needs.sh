@@ -32,12 +32,12 @@ command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 
 }
 
 # The desktop server is tested on a display of its own, with programs of several toolkits.
-desktop="Xvfb openbox dbus-daemon setxkbmap xterm mousepad zenity featherpad gnome-calculator xclip xprop wmctrl xdotool"
+desktop="Xvfb openbox dbus-daemon setxkbmap xterm mousepad zenity featherpad gnome-calculator qpdfview xclip xprop wmctrl xdotool"
 missing=
 for program in $desktop; do command -v "$program" >/dev/null 2>&1 || missing=yes; done
 [ "$(uname)" != Linux ] || [ -z "$missing" ] || scripts/system-packages.sh xvfb openbox at-spi2-core dbus \
     fonts-dejavu-core libxcb1 libxcb-shm0 libxcb-randr0 x11-xkb-utils xterm mousepad zenity featherpad \
-    gnome-calculator xclip x11-utils wmctrl xdotool || {
+    gnome-calculator qpdfview xclip x11-utils wmctrl xdotool || {
     echo "The tests of the desktop need Xvfb, openbox, at-spi2-core and some programs; see scripts/test-needs.sh." >&2
     exit 1
 }

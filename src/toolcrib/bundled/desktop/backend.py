@@ -22,6 +22,10 @@ ElementRef = tuple[str, str]
 """Names an element within its backend; never shown to a model."""
 
 
+SHOWN = frozenset({"showing", "visible"})
+"""The states of an element that is not hidden; GTK 4 has only the second."""
+
+
 class ClickRefused(ToolFailure):
     """A click would not have reached its target."""
 
@@ -103,6 +107,16 @@ class Element:
         return "showing" in self.states or (
             "visible" in self.states and self.rect is not None and not self.rect.is_empty
         )
+
+
+@dataclass(frozen=True)
+class AtPoint:
+    """What a program says about a point that an element is expected at."""
+
+    state: Literal["there", "other", "unknown"]
+    """`there`: the element or a part of it."""
+    element: Element | None = None
+    """The other one."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +240,10 @@ class Accessibility(Protocol):
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]: ...
 
     async def read(self, element: ElementRef) -> Element | None:
-        """Its state now; None if it no longer exists."""
+        """Its state now; None if it no longer exists. Hidden if something around it is."""
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        """Whether the pointer would reach the element there, as far as its program says."""
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         """The contents of text fields and the values of sliders among these."""

@@ -14,6 +14,7 @@ from typing import Any
 from toolcrib.bundled.desktop.backend import (
     Accessibility,
     Applications,
+    AtPoint,
     Backend,
     Button,
     Capture,
@@ -157,6 +158,9 @@ class _GuardedAccessibility:
 
     async def read(self, element: ElementRef) -> Element | None:
         return await self._inner.read(element)
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        return await self._inner.at_point(element, at)
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         return await self._inner.texts(elements)

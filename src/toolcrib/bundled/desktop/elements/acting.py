@@ -11,12 +11,20 @@ import time
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolcrib.bundled.desktop.backend import Backend, Element
+from toolcrib.bundled.desktop.backend import SHOWN, Backend, Element
 from toolcrib.bundled.desktop.elements import switches
 from toolcrib.bundled.desktop.elements.combo_boxes import choose_entry
-from toolcrib.bundled.desktop.elements.pointing import ClickKind, point_at, raise_window, show_in_menus
+from toolcrib.bundled.desktop.elements.pointing import (
+    ClickKind,
+    Located,
+    OtherElement,
+    point_at,
+    raise_window,
+    show_in_menus,
+)
 from toolcrib.bundled.desktop.elements.selector import is_enabled
 from toolcrib.bundled.desktop.elements.snapshots import describe
+from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.serverkit.context import ToolFailure
 
 Method = Literal["action", "pointer", "value", "keyboard", "none"]
@@ -38,6 +46,8 @@ class Outcome:
     value: str | None = None
     element: Element | None = None
     """As it was just before; None if it was not read again."""
+    unconfirmed: Point | None = None
+    """Where the pointer acted, if the program does not say what is there."""
 
 
 async def click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
@@ -61,19 +71,21 @@ async def _click(backend: Backend, application: int, element: Element, kind: Cli
             return await _act(backend, element, kind, "is not on the screen")
         element = shown
     try:
-        await _point_or_scroll(backend, application, element, kind)
+        located = await _point_or_scroll(backend, application, element, kind)
+    except OtherElement:
+        raise
     except ToolFailure as refused:
         return await _act(backend, element, kind, refused.message)
-    return Outcome("pointer", None, element=element)
+    return Outcome("pointer", None, element=element, unconfirmed=None if located.confirmed else located.point)
 
 
-async def _point_or_scroll(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
+async def _point_or_scroll(backend: Backend, application: int, element: Element, kind: ClickKind) -> Located:
     try:
-        await point_at(backend, application, element, kind)
+        return await point_at(backend, application, element, kind)
     except ToolFailure:
         if not await _scroll_to(backend, element):
             raise
-        await point_at(backend, application, element, kind)
+        return await point_at(backend, application, element, kind)
 
 
 async def _scroll_to(backend: Backend, element: Element) -> bool:
@@ -105,8 +117,11 @@ async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str)
 
 
 async def _select_row(backend: Backend, element: Element) -> bool:
-    """Give a row out of sight the focus, which selects it as a click does."""
-    if element.role not in ROW_ROLES or not await backend.accessibility.focus(element.ref):
+    """Give a row that is scrolled out of sight the focus, which selects it as a click does."""
+    if element.role not in ROW_ROLES or element.parent is None:
+        return False
+    around = await backend.accessibility.read(element.parent)
+    if around is None or not around.states & SHOWN or not await backend.accessibility.focus(element.ref):
         return False
     now = await backend.accessibility.read(element.ref)
     return now is not None and "selected" in now.states

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef, Tree
-from toolcrib.bundled.desktop.elements.pointing import point_at
+from toolcrib.bundled.desktop.elements.pointing import is_confirmed, point_at
 from toolcrib.bundled.desktop.elements.search import read_tree, with_places
 from toolcrib.bundled.desktop.geometry import Point, Rect
 
@@ -27,7 +27,9 @@ async def choose_entry(backend: Backend, application: int, box: Element, name: s
         await backend.input.press("escape", None)
         return False
     await asyncio.sleep(max(0.0, opened + OPENING - time.monotonic()))
-    await backend.input.click(_middle(entry, box), owner=application)
+    middle = _middle(entry, box)
+    await is_confirmed(backend, entry, middle)
+    await backend.input.click(middle, owner=application)
     return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
+from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, ElementRef, Window
@@ -20,46 +21,78 @@ MENU_PATIENCE = 1.0
 MOVING_PATIENCE = 2.0
 """Seconds for a window that moves, or what it reports of itself, to settle."""
 RETRY_PAUSE = 0.05
+COVERED_PATIENCE = 0.5
+"""Seconds for what covers an element to go; also, Chromium's first answer about a point is an estimate."""
 
 
-async def point_at(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
+class OtherElement(ClickRefused):
+    """The program itself says that another element is where the pointer would act."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where the pointer acts on an element."""
+
+    point: Point
+    window: Window | None
+    """In front; None if the element is in a popup."""
+    confirmed: bool
+    """The program says that the element is there; otherwise it does not say what is."""
+
+
+async def point_at(backend: Backend, application: int, element: Element, kind: ClickKind) -> Located:
     """Click in the middle of an element; again if its window moves meanwhile. Raises `ClickRefused`."""
     deadline = time.monotonic() + MOVING_PATIENCE
     while True:
         try:
             return await _point_at(backend, application, element, kind)
+        except OtherElement:
+            raise
         except ClickRefused:
             if time.monotonic() > deadline:
                 raise
             await asyncio.sleep(RETRY_PAUSE)
 
 
-async def _point_at(backend: Backend, application: int, element: Element, kind: ClickKind) -> None:
-    at, window = await locate(backend, application, element)
+async def _point_at(backend: Backend, application: int, element: Element, kind: ClickKind) -> Located:
+    located = await locate(backend, application, element)
     await backend.input.click(
-        at,
+        located.point,
         button="right" if kind == "right" else "left",
         count=2 if kind == "double" else 1,
         owner=application,
-        unmoved=window,
+        unmoved=located.window,
     )
+    return located
 
 
-async def locate(backend: Backend, application: int, element: Element) -> tuple[Point, Window | None]:
-    """The middle of what is visible of an element, and its window, in front; None if it is in a popup.
-
-    Raises `ClickRefused`.
-    """
+async def locate(backend: Backend, application: int, element: Element) -> Located:
+    """The middle of what is visible of an element. Raises `ClickRefused`."""
     await pages_of(backend).accept_input(application)
     window = await raise_window(backend, application, element.rect)
     # After the window, because the place is only valid while the window is where it was before.
     now = await backend.accessibility.read(element.ref)
-    if now is None or now.rect is None:
+    if now is None or now.rect is None or not now.visible:
         raise ClickRefused(
             f"{describe(element)} is not on the screen.", "Open the menu, tab or page it is in."
         )
     part = now.rect.intersection(window.rect) if window is not None else now.rect
-    return (part if not part.is_empty else now.rect).centre, window
+    point = (part if not part.is_empty else now.rect).centre
+    return Located(point, window, await is_confirmed(backend, element, point))
+
+
+async def is_confirmed(backend: Backend, element: Element, at: Point) -> bool:
+    """Whether the program says that the element is there; raises `OtherElement` if it says otherwise."""
+    deadline = time.monotonic() + COVERED_PATIENCE
+    while (found := await backend.accessibility.at_point(element.ref, at)).state == "other":
+        if time.monotonic() > deadline:
+            there = describe(found.element) if found.element is not None else "another element"
+            raise OtherElement(
+                f"The program has {there} at {at.x},{at.y}, not {describe(element)}, so nothing was done.",
+                "Close what covers it, scroll to it, or open the page it is in; see take_screenshot.",
+            )
+        await asyncio.sleep(RETRY_PAUSE)
+    return found.state == "there"
 
 
 async def raise_window(backend: Backend, application: int, rect: Rect | None) -> Window | None:

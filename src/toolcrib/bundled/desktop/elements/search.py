@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.backend import SHOWN, Backend, Element, Tree
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.elements.web_pages import page_around, pages_of
 
@@ -85,7 +85,7 @@ def _patience(result: SearchResult) -> float:
 
 async def with_places(backend: Backend, elements: Sequence[Element]) -> list[Element]:
     """The elements with their rectangles, which are asked for all at once."""
-    candidates = [each.ref for each in elements if each.states & {"showing", "visible"}][:MAX_PLACES]
+    candidates = [each.ref for each in elements if each.states & SHOWN][:MAX_PLACES]
     places = await backend.accessibility.rects(candidates)
     return [
         dataclasses.replace(each, rect=places[each.ref]) if each.ref in places else each for each in elements
@@ -103,4 +103,4 @@ async def _with_texts(backend: Backend, elements: Sequence[Element]) -> list[Ele
 def _has_contents(element: Element) -> bool:
     """Whether a user can read or change its contents; GTK 4 marks what is on the screen as visible only."""
     is_field = "editable" in element.states or element.role in VALUE_ROLES
-    return is_field and bool(element.states & {"showing", "visible"})
+    return is_field and bool(element.states & SHOWN)

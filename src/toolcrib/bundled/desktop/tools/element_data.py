@@ -174,6 +174,9 @@ def _said(element: str, outcome: acting.Outcome, verb: str) -> str:
     if outcome.method == "none":
         return f"{element} has this value already, so nothing was done."
     said = f"{verb} {element} by {outcome.method}."
+    if outcome.unconfirmed is not None:
+        point = outcome.unconfirmed
+        said = f"{said[:-1]} at {point.x},{point.y}; the program does not say what is there."
     if outcome.verified is not False:
         return said
     if outcome.value is None:

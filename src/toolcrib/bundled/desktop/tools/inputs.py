@@ -179,8 +179,8 @@ class InputActionTools:
         owner = snapshot.tree.application
         if process not in (None, owner):
             raise InvalidValue(f"The element {name!r} is not in the application {process}.")
-        point, window = await locate(backend, owner, element)
-        return Aim(point, window_at(await backend.windows.list(), point), window, owner)
+        found = await locate(backend, owner, element)
+        return Aim(found.point, window_at(await backend.windows.list(), found.point), found.window, owner)
 
 
 def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
-from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.macos.ax import Ax, AxElement, ElementGone, ProgramSilent
 from toolcrib.bundled.desktop.backends.macos.frameworks import Frameworks
 from toolcrib.bundled.desktop.backends.macos.permissions import require_accessibility
 from toolcrib.bundled.desktop.backends.macos.tree import KnownElements, MacTreeReader, read_element
 from toolcrib.bundled.desktop.backends.macos.vocabulary import VALUE_ROLES, action_name
 from toolcrib.bundled.desktop.backends.worker import Worker
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import Point, Rect
 
 R = TypeVar("R")
 EXTRA_TIME = 3.0
@@ -41,6 +41,9 @@ class MacAccessibility:
 
     async def read(self, element: ElementRef) -> Element | None:
         return await self._call(read_element, self._ax, self._known, element)
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        return AtPoint("unknown")
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         found = await self._worker.run(self._read_all, [element.ref for element in elements])

@@ -12,9 +12,9 @@ from typing import Any
 
 import grpc
 
-from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.remote.connection import GrpcConnection, RemoteFailure
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.grpc.messages import INTERFACES, REFERENCE, STATES
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.resources import application_name
@@ -53,6 +53,9 @@ class RemoteAccessibility:
         """As the last tree had them: it was read just before."""
         known = ((ref, self._known(ref)) for ref in elements)
         return {ref: each.rect for ref, each in known if each is not None and each.rect is not None}
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        return AtPoint("unknown")
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         known = ((each.ref, self._known(each.ref)) for each in elements)

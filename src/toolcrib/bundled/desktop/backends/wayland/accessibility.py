@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.wayland.windows import WaylandWindows
 from toolcrib.bundled.desktop.backends.x11.atspi.accessibility import AtspiAccessibility
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import Point, Rect
 
 
 class WaylandAccessibility:
@@ -36,6 +36,9 @@ class WaylandAccessibility:
         if found is None or await self._placed([element]):
             return found
         return dataclasses.replace(found, rect=None)
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        return await self._atspi.at_point(element, at)
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         return await self._atspi.texts(elements)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.windows.tree import KnownUiaElements, UiaTreeReader, read_uia_element
 from toolcrib.bundled.desktop.backends.windows.uia import (
     Automation,
@@ -23,7 +23,7 @@ from toolcrib.bundled.desktop.backends.windows.vocabulary import (
 )
 from toolcrib.bundled.desktop.backends.windows.windows import Win32Windows
 from toolcrib.bundled.desktop.backends.worker import Worker
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import Point, Rect
 
 EXTRA_TIME = 3.0
 """Seconds after its deadline until a reading is given up: the last call may still wait."""
@@ -49,6 +49,9 @@ class UiaAccessibility:
 
     async def read(self, element: ElementRef) -> Element | None:
         return await self._worker.run(read_uia_element, self._uia, self._known, element)
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        return AtPoint("unknown")
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         found = await self._worker.run(self._read_all, [element.ref for element in elements])

@@ -8,16 +8,22 @@ from collections.abc import Collection, Mapping, Sequence
 
 from dbus_fast import Variant
 
-from toolcrib.bundled.desktop.backend import Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import SHOWN, AtPoint, Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.atspi.choices import choose
+from toolcrib.bundled.desktop.backends.x11.atspi.hits import element_at
 from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import LastReadings
 from toolcrib.bundled.desktop.backends.x11.atspi.places import Places
-from toolcrib.bundled.desktop.backends.x11.atspi.tree import TreeReader, read_element
+from toolcrib.bundled.desktop.backends.x11.atspi.tree import (
+    TreeReader,
+    is_inside_hidden,
+    read_around,
+    read_element,
+)
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
 from toolcrib.bundled.desktop.changes import Change, Changes
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.tasks import cancel_and_wait
 
@@ -93,10 +99,34 @@ class AtspiAccessibility:
             found = await read_element(bus, element)
             if found is None:
                 return None
-            places, text = await asyncio.gather(self._places.find(bus, [element]), read_text(bus, found))
+            around = (self._last.around(element) or await read_around(bus, element))[1:]
+            places, text, hidden = await asyncio.gather(
+                self._places.find(bus, [element]), read_text(bus, found), is_inside_hidden(bus, around)
+            )
         except NoAnswer:
             raise _hangs() from None
-        return dataclasses.replace(found, rect=places.get(element), text=text)
+        return dataclasses.replace(
+            found,
+            parent=around[0].ref if around else None,
+            states=found.states - SHOWN if hidden else found.states,
+            rect=places.get(element),
+            text=text,
+        )
+
+    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
+        bus = await self.connect()
+        try:
+            question = await self._places.question(bus, element[0], at)
+            if question is None:
+                return AtPoint("unknown")
+            chain = self._last.around(element)
+            found = await element_at(bus, chain, question) if chain else AtPoint("other")
+            if found.state != "other":
+                return found
+            # What was around it at the last reading may be around it no longer.
+            return await element_at(bus, await read_around(bus, element), question)
+        except NoAnswer:
+            return AtPoint("unknown")
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         """The contents of text fields and the values of sliders."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolcrib.bundled.desktop.backend import Element, ElementRef
@@ -18,6 +18,7 @@ from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name, r
 MOST_PROGRAMS = 4
 MOST_ELEMENTS = 5000
 """Of a program with more, none are kept: they would take much memory."""
+DEEPEST = 100
 MOST_ASKED = 32
 """Elements that are asked for their children before it is known whether that is needed."""
 _OLD_ITEM, _NEW_ITEM = 9, 10
@@ -38,6 +39,8 @@ class LastReading:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Any, CachedElement]] = {}
         self._incomplete: list[ElementRef] = []
+        self.found: Mapping[ElementRef, Element] = {}
+        """All elements that were read."""
 
     @property
     def incomplete(self) -> list[ElementRef]:
@@ -46,6 +49,9 @@ class LastReading:
 
     def note_incomplete(self, refs: list[ElementRef]) -> None:
         self._incomplete = list(refs)
+
+    def keep(self, found: Mapping[ElementRef, Element]) -> None:
+        self.found = found if len(found) <= MOST_ELEMENTS else {}
 
     def elements(self, items: Sequence[Any]) -> list[CachedElement]:
         """Those that the items of the cache describe."""
@@ -72,6 +78,15 @@ class LastReadings:
         while len(self._of_roots) > MOST_PROGRAMS:
             self._of_roots.popitem(last=False)
         return found
+
+    def around(self, ref: ElementRef) -> list[Element]:
+        """The element and those around it, up to the root; nothing if it was not read."""
+        read = next((each.found for root, each in self._of_roots.items() if root[0] == ref[0]), {})
+        chain: list[Element] = []
+        while (element := read.get(ref)) is not None and len(chain) < DEEPEST:
+            chain.append(element)
+            ref = element.parent or ("", "")
+        return chain
 
 
 def _made(item: Any) -> CachedElement:

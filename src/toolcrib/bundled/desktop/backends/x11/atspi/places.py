@@ -9,23 +9,42 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from toolcrib.bundled.desktop.backend import ElementRef
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import Point, Rect
 
-SCREEN_COORDINATES = 0
+SCREEN_COORDINATES, WINDOW_COORDINATES = 0, 1
+FIRST_IS_LOWEST = {"gtk", "gail", "qt"}
 FARTHEST = 1 << 20
 ROOT = "/org/a11y/atspi/accessible/root"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A point as a program understands it."""
+
+    x: int
+    y: int
+    coordinates: int
+    first_is_lowest: bool = False
+    """It answers with the first of several children there, not with the topmost."""
+    estimated: bool = False
+    """Its first answer about a point is an estimate: it asks another process meanwhile."""
+
+    @property
+    def arguments(self) -> tuple[int, int, int]:
+        return self.x, self.y, self.coordinates
 
 
 class Places:
     def __init__(self, windows: X11Windows) -> None:
         self._windows = windows
-        self._inside_window: dict[str, bool] = {}
-        """Programs whose places are relative to their window."""
+        self._toolkits: dict[str, tuple[str, int]] = {}
+        """Names and major versions, by program."""
 
     async def find(self, bus: AccessibilityBus, refs: Sequence[ElementRef]) -> Mapping[ElementRef, Rect]:
         """The rectangles of those that have one, asked for all at once."""
@@ -36,16 +55,32 @@ class Places:
                 places = await self._moved(bus, destination, places)
         return places
 
+    async def question(self, bus: AccessibilityBus, destination: str, at: Point) -> Question | None:
+        """How to ask a program about a point of the screen; None if it cannot be asked.
+
+        Raises `NoAnswer`.
+        """
+        name, _ = await self._toolkit(bus, destination)
+        if not await self._is_relative(bus, destination):
+            return Question(at.x, at.y, SCREEN_COORDINATES, name in FIRST_IS_LOWEST, name == "chromium")
+        process = bus.process_of(destination)
+        origin = await self._windows.content_origin(process) if process else None
+        return Question(at.x - origin.x, at.y - origin.y, WINDOW_COORDINATES) if origin is not None else None
+
     async def _is_relative(self, bus: AccessibilityBus, destination: str) -> bool:
-        if destination not in self._inside_window:
-            try:
-                name = await bus.get(destination, ROOT, "Application", "ToolkitName")
-                version = await bus.get(destination, ROOT, "Application", "Version")
-            except NoAnswer:
-                return False
-            is_gtk = str(name).casefold() == "gtk"
-            self._inside_window[destination] = is_gtk and not str(version).startswith(("2", "3"))
-        return self._inside_window[destination]
+        try:
+            name, version = await self._toolkit(bus, destination)
+        except NoAnswer:
+            return False
+        return name == "gtk" and version not in (2, 3)
+
+    async def _toolkit(self, bus: AccessibilityBus, destination: str) -> tuple[str, int]:
+        if destination not in self._toolkits:
+            name = await bus.get(destination, ROOT, "Application", "ToolkitName")
+            version = str(await bus.get(destination, ROOT, "Application", "Version"))
+            major = int(version.partition(".")[0]) if version[:1].isdecimal() else 0
+            self._toolkits[destination] = str(name).casefold(), major
+        return self._toolkits[destination]
 
     async def _moved(
         self, bus: AccessibilityBus, destination: str, places: Mapping[ElementRef, Rect]

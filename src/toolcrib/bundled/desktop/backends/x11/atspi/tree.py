@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from dbus_fast import Message
 
-from toolcrib.bundled.desktop.backend import Element, ElementRef
+from toolcrib.bundled.desktop.backend import SHOWN, Element, ElementRef
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import (
     ATSPI,
     PATIENCE,
@@ -35,6 +36,7 @@ MAX_ELEMENTS = 50_000
 WAVE = 500
 """Elements that are asked at once, so that a deadline finds most of what was read."""
 WINDOWS = {"frame", "window", "dialog", "application"}
+DEEPEST = 100
 LISTS = {"list", "list box", "table", "tree", "tree table"}
 """Their rows are not read while they are hidden: they can be many, and nothing can be done with them."""
 
@@ -61,6 +63,7 @@ class TreeReader:
             async with PatientTimeout(timeout):
                 await self._walk(await self._read_cache(timeout))
                 self.complete = len(self._found) < MAX_ELEMENTS
+        self._last.keep(self._found)
         return self._ordered()
 
     async def _read_cache(self, timeout: float) -> list[ElementRef]:
@@ -141,6 +144,7 @@ class TreeReader:
             children.setdefault(element.parent, []).append(element)
         ordered: list[Element] = []
         seen: set[ElementRef] = set()
+        hidden: set[ElementRef | None] = set()
         starts = [self._found[self._root]] if self._root in self._found else []
         orphans = [each for each in self._found.values() if each.parent not in self._found]
         stack = [*reversed(orphans), *starts]
@@ -148,6 +152,11 @@ class TreeReader:
             element = stack.pop()
             if element.ref not in seen:
                 seen.add(element.ref)
+                if element.parent in hidden or is_hidden(element):
+                    hidden.add(element.ref)
+                    # Qt says of what is on a hidden page that it is shown.
+                    if element.states & SHOWN:
+                        element = dataclasses.replace(element, states=element.states - SHOWN)
                 ordered.append(element)
                 stack.extend(reversed(children.get(element.ref, [])))
         return tuple(ordered)
@@ -158,6 +167,36 @@ async def read_element(
 ) -> Element | None:
     """One element as it is now; None if it does not exist."""
     return made_element(ref, parent, *await asyncio.gather(*ask_element(bus, ref)))
+
+
+def is_hidden(element: Element) -> bool:
+    return element.role != "application" and not element.states & SHOWN
+
+
+async def is_inside_hidden(bus: AccessibilityBus, around: Sequence[Element]) -> bool:
+    """Whether one of these is hidden now."""
+    answers = await asyncio.gather(*(bus.start(*each.ref, ACCESSIBLE, "GetState") for each in around))
+    bodies = [body_of(answer) for answer in answers]
+    now = [
+        dataclasses.replace(each, states=state_names(body[0]))
+        for each, body in zip(around, bodies, strict=True)
+        if body is not None
+    ]
+    return any(is_hidden(each) for each in now)
+
+
+async def read_around(bus: AccessibilityBus, ref: ElementRef) -> list[Element]:
+    """The element and those around it as they are now, up to the root."""
+    chain: list[Element] = []
+    while not ref[1].endswith("/null") and len(chain) < DEEPEST:
+        element, parent = await asyncio.gather(read_element(bus, ref), bus.get(*ref, "Accessible", "Parent"))
+        if element is None:
+            break
+        chain.append(element)
+        if element.role == "application" or parent is None:
+            break
+        ref = (parent[0], parent[1])
+    return chain
 
 
 def ask_element(bus: AccessibilityBus, ref: ElementRef) -> tuple[asyncio.Future[Message], ...]:

@@ -1,0 +1,170 @@
+"""Asks a program which of its elements is at a point, before the pointer acts on an element there.
+
+GTK 3 and Qt return the first child whose rectangle contains the point, in the order in which children are
+drawn, so an element that lies over its sibling is not what they return. Chromium and GTK 4 return what is on
+top. All elements around the wanted one are asked at once: some of them, such as the notebooks of GTK 3, do
+not know what they contain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef
+from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
+from toolcrib.bundled.desktop.backends.x11.atspi.places import Question
+from toolcrib.bundled.desktop.backends.x11.atspi.tree import DEEPEST, read_element
+from toolcrib.bundled.desktop.patience import slowness
+
+COMPONENT = f"{ATSPI}Component"
+ESTIMATE_PAUSE = 0.03
+"""Seconds for Chromium to find out what really is at a point."""
+SURFACES = {
+    "frame",
+    "window",
+    "dialog",
+    "alert",
+    "file chooser",
+    "color chooser",
+    "font chooser",
+    "popup menu",
+    "menu",
+    "tool tip",
+}
+"""Windows of their own: what they are in knows nothing about points in them."""
+OPENERS = {
+    "push button",
+    "toggle button",
+    "push button menu",
+    "check box",
+    "text",
+    "entry",
+    "label",
+    "icon",
+    "image",
+    "drawing area",
+    "canvas",
+    "table",
+    "tree table",
+    "tree",
+    "list",
+    "list box",
+}
+"""What a popover of GTK 3 belongs to; otherwise they contain no panels."""
+ENTRIES = {"menu item", "list item", "table cell", "tree item"}
+"""Those of an open combo box are in a window of their own. They never lie over each other."""
+
+
+async def element_at(bus: AccessibilityBus, chain: Sequence[Element], question: Question) -> AtPoint:
+    """What is at a point, in relation to the first element of a chain that goes from it to the root."""
+    asked = _in_surface(chain)
+    if question.estimated:
+        await _ask(bus, asked[0].ref, question)
+        await asyncio.sleep(ESTIMATE_PAUSE * slowness())
+    found = await asyncio.gather(*(_ask(bus, each.ref, question) for each in asked))
+    answers = dict(zip((each.ref for each in asked), found, strict=True))
+    return await _judge(bus, asked, answers, question)
+
+
+async def _judge(
+    bus: AccessibilityBus,
+    asked: Sequence[Element],
+    answers: Mapping[ElementRef, ElementRef | None],
+    question: Question,
+) -> AtPoint:
+    """Goes inwards as far as the answers lead; who does not answer is skipped."""
+    depths = {each.ref: depth for depth, each in enumerate(asked)}
+    depth = len(asked) - 1
+    while depth >= 0:
+        found = answers[asked[depth].ref]
+        around = await _around(bus, found, depths) if found is not None else []
+        meeting = depths.get(around[-1], depth) if around else depth
+        if meeting == 0 and around:
+            return AtPoint("there")
+        if meeting < depth or len(around) < 2:
+            depth = min(meeting, depth - 1)
+            continue
+        ours, theirs = asked[meeting - 1], around[-2]
+        popover = await _popover(bus, asked[: meeting + 1], question) if question.first_is_lowest else None
+        if popover is not None:
+            depth = popover
+        elif question.first_is_lowest and await _lies_over(bus, ours, theirs, question):
+            depth = meeting - 1
+        else:
+            other = await _innermost(bus, around[0], question)
+            return AtPoint("other", other) if not await _is_same(bus, asked[0], other) else AtPoint("there")
+    return AtPoint("unknown")
+
+
+def _in_surface(chain: Sequence[Element]) -> Sequence[Element]:
+    """From the element to the window around it, which may be a menu or the list of a combo box."""
+    for depth, each in enumerate(chain):
+        if depth and each.role == "combo box" and chain[0].role in ENTRIES:
+            return chain[:depth]
+        if each.role in SURFACES and (depth or each.role != "menu"):
+            return chain[: depth + 1]
+    return chain
+
+
+async def _popover(bus: AccessibilityBus, chain: Sequence[Element], question: Question) -> int | None:
+    """The index of the popover of GTK 3 that the first one is in, if that is at the point.
+
+    It lies over everything in the window, and is a child of what opened it.
+    """
+    for depth in range(len(chain) - 1):
+        if chain[depth].role == "panel" and chain[depth + 1].role in OPENERS:
+            return depth if await _contains(bus, chain[depth], question) else None
+    return None
+
+
+async def _around(
+    bus: AccessibilityBus, ref: ElementRef, depths: Mapping[ElementRef, int]
+) -> list[ElementRef]:
+    """The element and those around it, up to one that is known; nothing if none is."""
+    found = [ref]
+    while found[-1] not in depths:
+        parent = await bus.get(*found[-1], "Accessible", "Parent")
+        if not _is_element(parent) or len(found) > DEEPEST:
+            return []
+        found.append((parent[0], parent[1]))
+    return found
+
+
+async def _lies_over(bus: AccessibilityBus, ours: Element, theirs: ElementRef, question: Question) -> bool:
+    other = await read_element(bus, theirs)
+    if other is None or {ours.role, other.role} & ENTRIES:
+        return False
+    return await _contains(bus, ours, question)
+
+
+async def _is_same(bus: AccessibilityBus, ours: Element, other: Element | None) -> bool:
+    """Qt can name one cell by several references."""
+    if other is None or (other.role, other.name) != (ours.role, ours.name):
+        return False
+    asked = [bus.call(*ref, COMPONENT, "GetExtents", "u", 0) for ref in (ours.ref, other.ref)]
+    one, two = await asyncio.gather(*asked)
+    return one is not None and one == two
+
+
+async def _contains(bus: AccessibilityBus, element: Element, question: Question) -> bool:
+    answer = await bus.call(*element.ref, COMPONENT, "Contains", "iiu", *question.arguments)
+    return bool(answer and answer[0])
+
+
+async def _innermost(bus: AccessibilityBus, ref: ElementRef, question: Question) -> Element | None:
+    seen = {ref}
+    while (deeper := await _ask(bus, ref, question)) is not None and deeper not in seen:
+        ref = deeper
+        seen.add(ref)
+    return await read_element(bus, ref)
+
+
+async def _ask(bus: AccessibilityBus, ref: ElementRef, question: Question) -> ElementRef | None:
+    answer = await bus.call(*ref, COMPONENT, "GetAccessibleAtPoint", "iiu", *question.arguments)
+    found = answer[0] if answer else None
+    return (found[0], found[1]) if _is_element(found) else None
+
+
+def _is_element(found: Sequence[str] | None) -> bool:
+    return found is not None and len(found) == 2 and bool(found[0]) and not found[1].endswith("/null")
