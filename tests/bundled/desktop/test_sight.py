@@ -339,10 +339,11 @@ async def test_text_inside_an_editor_is_found_where_it_is_written(
 
     async def located() -> Any:
         found = await sight.data("find_text", text="cancel the", window=window.id)
-        return found if found["found"] and found["matches"][0]["source"] == "ocr" else None
+        return found if found["found"] and found["matches"][0]["confidence"] == 1 else None
 
     [match] = (await eventually(located))["matches"]
     assert match["element"], "the editor"
+    assert match["source"] == "accessibility"
     assert match["bounds"]["height"] < 30
     above = await sight.data("find_text", text="end", window=window.id, match_mode="exact", method="ocr")
     assert match["y"] < above["matches"][0]["y"] < match["y"] + 40

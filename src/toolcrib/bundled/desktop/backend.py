@@ -26,6 +26,14 @@ SHOWN = frozenset({"showing", "visible"})
 """The states of an element that is not hidden; GTK 4 has only the second."""
 
 
+TEXT_ROLES = frozenset(
+    {"text", "entry", "terminal", "spin button", "page", "document text", "document email", "editbar", "log"}
+)
+"""Elements whose text is not their name, whether it can be edited or not."""
+PARAGRAPH_ROLES = frozenset({"paragraph", "heading", "section", "block quote", "comment", "footnote"})
+"""The same if they have neither a name nor elements inside, as in LibreOffice."""
+
+
 class ClickRefused(ToolFailure):
     """A click would not have reached its target."""
 
@@ -99,7 +107,7 @@ class Element:
     interfaces: frozenset[str] = frozenset()
     rect: Rect | None = None
     text: str | None = None
-    """What a text field contains, or the value of a slider."""
+    """What a text contains, or the value of a slider. Of a long text that cannot be edited, the end."""
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -247,6 +255,9 @@ class Accessibility(Protocol):
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         """The contents of text fields and the values of sliders among these."""
+
+    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
+        """Where a part of the element's text is, as indices of `text`; None if that is not known."""
 
     async def actions(self, element: ElementRef) -> Sequence[str]: ...
 

@@ -162,6 +162,9 @@ class _GuardedAccessibility:
     async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
         return await self._inner.at_point(element, at)
 
+    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
+        return await self._inner.text_rect(element, start, end)
+
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         return await self._inner.texts(elements)
 

@@ -83,7 +83,7 @@ def line(element: Element, element_id: str) -> str:
     if element.name:
         parts.append(repr(_cut(element.name)))
     if element.text is not None and element.text != element.name:
-        parts.append(f"value={_cut(element.text)!r}")
+        parts.append(f"value={shorten(element.text, MAX_TEXT)!r}")
     marks = shown_states(element)
     if marks:
         parts.append(f"[{', '.join(marks)}]")
@@ -112,6 +112,12 @@ def fit(lines: Iterable[str], budget: int) -> list[str]:
             break
         kept.append(each)
     return kept
+
+
+def shorten(text: str, length: int) -> str:
+    """Without the middle: what came last in a log or a terminal is at its end."""
+    half = (length - 1) // 2
+    return text if len(text) <= length else f"{text[: length - 1 - half]}…{text[-half:]}"
 
 
 def _cut(text: str) -> str:

@@ -6,10 +6,18 @@ import asyncio
 import dataclasses
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from toolcrib.bundled.desktop.backend import SHOWN, Backend, Element, Tree
+from toolcrib.bundled.desktop.backend import (
+    PARAGRAPH_ROLES,
+    SHOWN,
+    TEXT_ROLES,
+    Backend,
+    Element,
+    ElementRef,
+    Tree,
+)
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.elements.web_pages import page_around, pages_of
 
@@ -48,8 +56,8 @@ async def search(
     elements: Sequence[Element] = tree.elements
     if selector is None or selector.needs_places:
         elements = await with_places(backend, elements)
-        tree = dataclasses.replace(tree, elements=tuple(elements))
-    elements = await _with_texts(backend, elements)
+    elements = await with_texts(backend, elements)
+    tree = dataclasses.replace(tree, elements=tuple(elements))
     matches = [element for element in elements if selector is None or selector.matches(element)]
     if selector is not None and not selector.needs_places:
         matches = list(await with_places(backend, matches))
@@ -92,15 +100,20 @@ async def with_places(backend: Backend, elements: Sequence[Element]) -> list[Ele
     ]
 
 
-async def _with_texts(backend: Backend, elements: Sequence[Element]) -> list[Element]:
-    fields = [each for each in elements if _has_contents(each)][:MAX_TEXTS]
+async def with_texts(backend: Backend, elements: Sequence[Element]) -> list[Element]:
+    """The elements with what a user can read in them."""
+    containers = {each.parent for each in elements}
+    fields = [each for each in elements if _has_contents(each, containers)][:MAX_TEXTS]
     texts = await backend.accessibility.texts(fields)
     return [
         dataclasses.replace(each, text=texts[each.ref]) if each.ref in texts else each for each in elements
     ]
 
 
-def _has_contents(element: Element) -> bool:
+def _has_contents(element: Element, containers: Collection[ElementRef | None]) -> bool:
     """Whether a user can read or change its contents; GTK 4 marks what is on the screen as visible only."""
-    is_field = "editable" in element.states or element.role in VALUE_ROLES
-    return is_field and bool(element.states & SHOWN)
+    if not element.states & SHOWN:
+        return False
+    if "editable" in element.states or element.role in VALUE_ROLES or element.role in TEXT_ROLES:
+        return True
+    return element.role in PARAGRAPH_ROLES and not element.name and element.ref not in containers

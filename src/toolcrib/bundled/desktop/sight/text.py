@@ -5,8 +5,9 @@ Readings differ in hyphens, ligatures, spaces and similar glyphs, so texts are c
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -75,6 +76,12 @@ def normalise(text: str) -> str:
     """For comparison: ligatures resolved, hyphens as spaces, one kind of quotes, no case."""
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
     return " ".join(folded.split())
+
+
+def find_ranges(text: str, wanted: str) -> Iterator[tuple[int, int]]:
+    """Where a text is, without regard to case and kind of spaces."""
+    words = (re.escape(word) for word in wanted.split())
+    yield from (found.span() for found in re.finditer(r"\s+".join(words), text, re.IGNORECASE))
 
 
 def contains(text: str, wanted: str, mode: MatchMode) -> bool:

@@ -12,7 +12,7 @@ from toolcrib.bundled.desktop.elements.search import SearchResult, search
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.sight.reading import TextReader
-from toolcrib.bundled.desktop.sight.text import MatchMode, contains, find_phrases, normalise
+from toolcrib.bundled.desktop.sight.text import MatchMode, contains, find_phrases, find_ranges, normalise
 from toolcrib.bundled.desktop.sight.views import View, crop, look_at_window, window_at
 
 Source = Literal["accessibility", "ocr"]
@@ -25,6 +25,7 @@ LARGEST_LINE = 60
 VAGUE = 0.5
 """The confidence of a match whose place within its element is not known."""
 MAX_APPLICATIONS = 12
+MAX_RANGES = 100
 
 
 @dataclass(frozen=True)
@@ -110,10 +111,26 @@ async def locate_within(
     """Where in a high element, such as an editor, the text is; the match itself if that is not known."""
     if match.confidence != VAGUE or match.window is None:
         return [match]
+    if placed := await _placed_in_text(backend, match, wanted):
+        return placed
     view = crop(await look_at_window(backend, match.window), match.rect)
     inner: MatchMode = "contains" if mode == "contains" else "exact"
     found, _ = await find_in_pictures(reader, [view], wanted, inner, languages)
     return [replace(each, element=match.element, tree=match.tree) for each in found] or [match]
+
+
+async def _placed_in_text(backend: Backend, match: TextMatch, wanted: str) -> list[TextMatch]:
+    """Where the program says that the text is, as far as that is in sight."""
+    element = match.element
+    if element is None or not element.text:
+        return []
+    ranges = list(find_ranges(element.text, wanted))[:MAX_RANGES]
+    rects = await asyncio.gather(*(backend.accessibility.text_rect(element, *each) for each in ranges))
+    return [
+        replace(match, text=element.text[start:end], rect=rect, confidence=1.0)
+        for (start, end), rect in zip(ranges, rects, strict=True)
+        if rect is not None and match.rect.contains(rect.centre)
+    ]
 
 
 def merge(matches: Sequence[TextMatch], others: Sequence[TextMatch]) -> list[TextMatch]:

@@ -57,6 +57,9 @@ class RemoteAccessibility:
     async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
         return AtPoint("unknown")
 
+    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
+        return None
+
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         known = ((each.ref, self._known(each.ref)) for each in elements)
         return {ref: each.text for ref, each in known if each is not None and each.text is not None}

@@ -40,6 +40,10 @@ class WaylandAccessibility:
     async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
         return await self._atspi.at_point(element, at)
 
+    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
+        placed = await self._placed([element.ref])
+        return await self._atspi.text_rect(element, start, end) if placed else None
+
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         return await self._atspi.texts(elements)
 

@@ -53,6 +53,9 @@ class UiaAccessibility:
     async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
         return AtPoint("unknown")
 
+    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
+        return None
+
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
         found = await self._worker.run(self._read_all, [element.ref for element in elements])
         return {ref: element.text for ref, element in found.items() if element.text is not None}

@@ -8,13 +8,21 @@ from collections.abc import Collection, Mapping, Sequence
 
 from dbus_fast import Variant
 
-from toolcrib.bundled.desktop.backend import SHOWN, AtPoint, Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import (
+    PARAGRAPH_ROLES,
+    SHOWN,
+    TEXT_ROLES,
+    AtPoint,
+    Element,
+    ElementRef,
+    Tree,
+)
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.atspi.choices import choose
 from toolcrib.bundled.desktop.backends.x11.atspi.hits import element_at
 from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import LastReadings
-from toolcrib.bundled.desktop.backends.x11.atspi.places import Places
+from toolcrib.bundled.desktop.backends.x11.atspi.places import SCREEN_COORDINATES, Places
 from toolcrib.bundled.desktop.backends.x11.atspi.tree import (
     TreeReader,
     is_inside_hidden,
@@ -33,7 +41,8 @@ ACTION_PATIENCE = 1.5
 TEXT, EDITABLE, VALUE = f"{ATSPI}Text", f"{ATSPI}EditableText", "Value"
 VALUE_ATTEMPTS, VALUE_PAUSE = 10, 0.05
 VALUE_ROLES = {"slider", "spin button", "progress bar", "scroll bar", "dial", "level bar"}
-TEXT_ROLES = {"text", "entry", "password text", "terminal", "spin button", "document text", "paragraph"}
+EMBEDDED = "\ufffc"
+"""Stands for an element inside a text."""
 
 
 class AtspiAccessibility:
@@ -135,6 +144,23 @@ class AtspiAccessibility:
         found = await asyncio.gather(*(_text_or_none(bus, element) for element in chosen))
         return {each.ref: text for each, text in zip(chosen, found, strict=True) if text is not None}
 
+    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
+        bus = await self.connect()
+        try:
+            first = (await _shown_part(bus, element) or (0, 0))[0]
+            asked = (first + start, first + end, SCREEN_COORDINATES)
+            answer = await bus.call(*element.ref, TEXT, "GetRangeExtents", "iiu", *asked)
+            if not answer:
+                return None
+            x, y, width, height = answer
+            middle = (x + width // 2, y + height // 2, SCREEN_COORDINATES)
+            there = await bus.call(*element.ref, TEXT, "GetOffsetAtPoint", "iiu", *middle)
+            # Qt places every line of a plain text at its top.
+            is_there = there is not None and asked[0] - 1 <= there[0] <= asked[1]
+            return await self._places.on_screen(bus, element.ref, answer) if is_there else None
+        except NoAnswer:
+            return None
+
     async def actions(self, element: ElementRef) -> Sequence[str]:
         bus = await self.connect()
         try:
@@ -196,14 +222,25 @@ async def read_text(bus: AccessibilityBus, element: Element) -> str | None:
     """What a text field contains or which value is set; None for other elements."""
     if element.role == "password text":
         return None
-    if element.role in TEXT_ROLES or "editable" in element.states:
-        answer = await bus.call(*element.ref, TEXT, "GetText", "ii", 0, -1)
-        if answer is not None:
-            return str(answer[0])[:MAX_TEXT]
+    if element.role in TEXT_ROLES | PARAGRAPH_ROLES or "editable" in element.states:
+        part = await _shown_part(bus, element)
+        answer = await bus.call(*element.ref, TEXT, "GetText", "ii", *part) if part is not None else None
+        if answer is not None and (not answer[0] or answer[0].strip(f"{EMBEDDED} \n")):
+            return str(answer[0])
     if element.role in VALUE_ROLES:
         value = await bus.get(*element.ref, VALUE, "CurrentValue")
         return None if value is None else f"{value:g}"
     return None
+
+
+async def _shown_part(bus: AccessibilityBus, element: Element) -> tuple[int, int] | None:
+    """Which characters are read: all, or the start of what is edited and the end of what is not."""
+    count = await bus.get(*element.ref, "Text", "CharacterCount")
+    if not isinstance(count, int):
+        return None
+    if count <= MAX_TEXT:
+        return 0, count
+    return (0, MAX_TEXT) if "editable" in element.states else (count - MAX_TEXT, count)
 
 
 async def _write(bus: AccessibilityBus, element: Element, value: str) -> bool:

@@ -49,7 +49,18 @@ class Places:
     async def find(self, bus: AccessibilityBus, refs: Sequence[ElementRef]) -> Mapping[ElementRef, Rect]:
         """The rectangles of those that have one, asked for all at once."""
         found = await asyncio.gather(*(_extents(bus, ref) for ref in refs))
-        places = {ref: rect for ref, rect in zip(refs, found, strict=True) if rect is not None}
+        return await self._corrected(
+            bus, {ref: rect for ref, rect in zip(refs, found, strict=True) if rect is not None}
+        )
+
+    async def on_screen(self, bus: AccessibilityBus, ref: ElementRef, extents: Sequence[int]) -> Rect | None:
+        """A place that a program gave, such as that of a part of a text."""
+        rect = _rect(extents)
+        return (await self._corrected(bus, {ref: rect})).get(ref) if rect is not None else None
+
+    async def _corrected(
+        self, bus: AccessibilityBus, places: Mapping[ElementRef, Rect]
+    ) -> Mapping[ElementRef, Rect]:
         for destination in {ref[0] for ref in places}:
             if await self._is_relative(bus, destination):
                 places = await self._moved(bus, destination, places)
@@ -99,8 +110,10 @@ async def _extents(bus: AccessibilityBus, ref: ElementRef) -> Rect | None:
         answer = await bus.call(*ref, f"{ATSPI}Component", "GetExtents", "u", SCREEN_COORDINATES)
     except NoAnswer:
         return None
-    if not answer:
-        return None
-    x, y, width, height = answer[0]
+    return _rect(answer[0]) if answer else None
+
+
+def _rect(extents: Sequence[int]) -> Rect | None:
+    x, y, width, height = extents
     is_placed = width > 0 and height > 0 and abs(x) < FARTHEST and abs(y) < FARTHEST
     return Rect(x, y, width, height) if is_placed else None
