@@ -183,8 +183,8 @@ def test_the_difference_names_what_came_went_and_changed() -> None:
     filled = element("/field", "entry", "Full name", "/bar", USUAL | {"editable", "focused"}, text="Bob")
     after = Tree(7, (FRAME, BAR, unchecked, filled, dialog))
     assert compare_trees(TREE, after) == [
-        "~ check box 'Agree': not checked",
         "~ entry 'Full name': contains 'Bob', focused",
+        "~ check box 'Agree': not checked",
         "+ dialog 'Save As'",
         "- push button 'Save As…'",
     ]

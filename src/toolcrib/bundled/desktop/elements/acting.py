@@ -132,6 +132,7 @@ async def write(backend: Backend, application: int, element: Element, value: str
     if switches.is_switch(element):
         return await _switch(backend, application, element, switches.wanted_state(element, value))
     element = await _when_enabled(backend, element)
+    await _give_focus(backend, application, element)
     if await backend.accessibility.write(element.ref, value):
         return Outcome("value", True, value, element)
     if element.role in ("combo box", "list box"):
@@ -141,6 +142,17 @@ async def write(backend: Backend, application: int, element: Element, value: str
             f"{describe(element)} cannot be written to.", "Choose a text field, slider or list."
         )
     return await _type_into(backend, application, element, value)
+
+
+async def _give_focus(backend: Backend, application: int, element: Element) -> None:
+    """As a user would before writing: the keys that follow, such as Enter, are meant for this element."""
+    if not element.visible or element.rect is None:
+        return
+    active = next((each for each in await backend.windows.list() if each.active), None)
+    if active is None or active.application != application or not active.rect.contains(element.rect.centre):
+        await raise_window(backend, application, element.rect)
+    if "focused" not in element.states:
+        await backend.accessibility.focus(element.ref)
 
 
 async def _switch(backend: Backend, application: int, element: Element, wanted: bool) -> Outcome:

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from toolcrib.bundled.desktop.backend import Element
+from toolcrib.bundled.desktop.backend import Element, ElementRef
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.observing import Report
-from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shown_states
+from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shorten, shown_states
 from toolcrib.bundled.desktop.elements.search import SearchResult
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots, describe
 from toolcrib.bundled.desktop.failures import InvalidPageToken
 from toolcrib.bundled.desktop.pages import checked_size, make_token, read_token
-from toolcrib.bundled.desktop.tools.offer import NO_CHANGE, answer, with_changes
+from toolcrib.bundled.desktop.tools.offer import answer, with_changes
 from toolcrib.bundled.desktop.tools.windows import Bounds
 
 MAX_TEXT = 500
+MAX_TITLE = 80
 SMALLEST_BUDGET, LARGEST_BUDGET = 100, 20_000
 """Tokens of one reply."""
 KEPT = 8
 MAX_INDENT = 12
 BUTTONS = {"push button", "toggle button", "link"}
-MAY_BE_IGNORED = (
-    f"{NO_CHANGE} Programs can ignore a click on what has just appeared: click again if it is still there."
-)
+MAY_BE_IGNORED = "Programs can ignore a click on what has just appeared: click again if it is still there."
+HIGHLIGHT = 4
+"""Pixels around a button that look different while the pointer is over it."""
 
 
 class ElementData(TypedDict):
@@ -148,7 +149,7 @@ def element_data(element: Element, element_id: str) -> ElementData:
         "id": element_id,
         "role": element.role,
         "name": element.name,
-        "value": None if element.text is None else element.text[:MAX_TEXT],
+        "value": None if element.text is None else shorten(element.text, MAX_TEXT),
         "states": shown_states(element),
         "bounds": bounds,
     }
@@ -166,8 +167,45 @@ def acted(
         "changes": report.changes,
     }
     said = _said(line(outcome.element or element, element_id), outcome, verb)
-    ignored = outcome.method == "pointer" and element.role in BUTTONS
-    return answer(data, with_changes(said, report.changes, MAY_BE_IGNORED if ignored else NO_CHANGE))
+    if outcome.method != "pointer":
+        said = " ".join(
+            part for part in (said, _where_keys_go(element, snapshot.tree.application, report)) if part
+        )
+    ignored = outcome.method == "pointer" and element.role in BUTTONS and _is_highlight(element, report)
+    nothing = f"{report.nothing} {MAY_BE_IGNORED}" if ignored else report.nothing
+    return answer(data, with_changes(said, report.changes, nothing))
+
+
+def _where_keys_go(element: Element, application: int, report: Report) -> str:
+    """Nothing if it is the element or something in it."""
+    if report.active is None:
+        return "No window has the focus now."
+    title = f"the window {report.active.title[:MAX_TITLE]!r}"
+    elements = report.after.elements if report.after is not None else ()
+    # The last is the innermost; Qt also calls the chosen tab focused.
+    focused = [each for each in reversed(elements) if "focused" in each.states]
+    if report.active.application != application or not focused:
+        return f"Keys go to {title}."
+    parents = {each.ref: each.parent for each in elements}
+    if any(_is_inside(each.ref, element.ref, parents) for each in focused):
+        return ""
+    named = next((each for each in focused if each.role != "page tab"), focused[0])
+    return f"Keys go to {describe(named)} in {title}."
+
+
+def _is_inside(
+    ref: ElementRef | None, container: ElementRef, parents: Mapping[ElementRef, ElementRef | None]
+) -> bool:
+    while ref is not None and ref != container:
+        ref = parents.get(ref)
+    return ref is not None
+
+
+def _is_highlight(element: Element, report: Report) -> bool:
+    """Whether nothing else than the element looks different."""
+    if report.pixels is None or element.rect is None:
+        return report.pixels is None
+    return report.pixels.intersection(element.rect.grown(HIGHLIGHT)) == report.pixels
 
 
 def _said(element: str, outcome: acting.Outcome, verb: str) -> str:

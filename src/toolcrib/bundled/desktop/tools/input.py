@@ -58,7 +58,7 @@ class InputTools:
         said = f"Typed {len(text)} characters into {target.title!r}."
         if verified is False:
             said += " But the focused field does not contain all of it: read it before you go on."
-        return answer(data, with_changes(said, report.changes))
+        return answer(data, with_changes(said, report.changes, report.nothing))
 
     async def press_key(
         self,
@@ -75,7 +75,9 @@ class InputTools:
         async with observe(backend, target.application or 0) as report:
             await backend.input.press(chord, target.id, times=count)
         data: KeyResult = {"window": target.id, "keys": chord, "times": count, "changes": report.changes}
-        return answer(data, with_changes(f"Pressed {chord} in {target.title!r}.", report.changes))
+        return answer(
+            data, with_changes(f"Pressed {chord} in {target.title!r}.", report.changes, report.nothing)
+        )
 
 
 def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:

@@ -113,7 +113,7 @@ class InputActionTools:
             raise
         entry.state, entry.completed = "completed", _now()
         data: InputResult = {**entry.as_data(), "changes": report.changes}
-        return answer(data, with_changes(f"{entry.name}: {kind} done.", report.changes))
+        return answer(data, with_changes(f"{entry.name}: {kind} done.", report.changes, report.nothing))
 
     async def list_inputs(
         self,

@@ -63,11 +63,8 @@ def as_failure(shown: T) -> T:
     return cast("T", {**shown, "isError": True})
 
 
-NO_CHANGE = "No visible change."
-
-
-def with_changes(text: str, changes: list[str], otherwise: str = NO_CHANGE) -> str:
-    """The text of a reply to an action; `otherwise` if it had no effect that can be seen."""
+def with_changes(text: str, changes: list[str], otherwise: str = "No window changed.") -> str:
+    """The text of a reply to an action; `otherwise` if it had no effect that is known."""
     return "\n".join([text, *(["What changed:", *changes] if changes else [otherwise])])
 
 

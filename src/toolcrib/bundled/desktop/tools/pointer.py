@@ -13,7 +13,7 @@ from toolcrib.bundled.desktop.aiming import (
     read_button,
     scroll_at,
 )
-from toolcrib.bundled.desktop.elements.observing import observe
+from toolcrib.bundled.desktop.elements.observing import Report, observe
 from toolcrib.bundled.desktop.failures import MissingField
 from toolcrib.bundled.desktop.geometry import Space
 from toolcrib.bundled.desktop.session import DesktopSession
@@ -50,7 +50,7 @@ class PointerTools:
         target = await aim(backend, self._session.pictures, x, y, space, reference)
         async with observe(backend, target.observed) as report:
             await click_at(backend, target, chosen, click_count)
-        return _answered(target, report.changes, "Clicked")
+        return _answered(target, report, "Clicked")
 
     async def scroll(
         self,
@@ -71,7 +71,7 @@ class PointerTools:
             target = await aim(backend, self._session.pictures, x, y, space, reference)
         async with observe(backend, target.observed) as report:
             await scroll_at(backend, target, delta_y, delta_x)
-        return _answered(target, report.changes, "Scrolled")
+        return _answered(target, report, "Scrolled")
 
 
 def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:
@@ -80,14 +80,17 @@ def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[s
     offer(tools.scroll, "Scroll", **ACTING)
 
 
-def _answered(target: Aim, changes: list[str], verb: str) -> PointerResult:
+def _answered(target: Aim, report: Report, verb: str) -> PointerResult:
     window = target.window
     data: PointerResult = {
         "space": "screen",
         "x": target.point.x,
         "y": target.point.y,
         "window": window.id if window is not None else None,
-        "changes": changes,
+        "changes": report.changes,
     }
     where = f" in {window.title[:80]!r}" if window is not None else ""
-    return answer(data, with_changes(f"{verb} at {target.point.x},{target.point.y}{where}.", changes))
+    return answer(
+        data,
+        with_changes(f"{verb} at {target.point.x},{target.point.y}{where}.", report.changes, report.nothing),
+    )
