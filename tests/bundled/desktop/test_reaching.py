@@ -73,6 +73,22 @@ async def _not_hidden(states: Any) -> bool:
     return any("hidden" not in each for each in await states())
 
 
+async def test_a_field_under_the_open_list_of_a_combo_box_is_refused(
+    full: FullTools, programs: Programs
+) -> None:
+    process = programs.start(
+        "zenity", "--forms", "--text=Form", "--add-combo=Size", "--combo-values=S|M|L|XL", "--add-entry=Below"
+    )
+    box = await full.element(process, role="combo box")
+    field = await full.element(process, role="textbox")
+    await full.data("click_element", element_id=box["id"])
+    refused = await full.result("click_element", element_id=field["id"])
+    assert "open menu or list" in refused["content"][0]["text"]
+    entry = {"parent": str(process.pid), "selector": {"role": "menu item", "text": "L"}}
+    assert (await full.data("click_element", **entry))["method"] == "pointer"
+    assert (await full.element(process, role="combo box"))["name"] == "L"
+
+
 @pytest.mark.acceptance
 async def test_rows_of_a_page_that_is_not_shown_are_hidden_and_not_clicked(
     full: FullTools, programs: Programs, tmp_path: Path

@@ -14,6 +14,7 @@ from toolcrib.bundled.desktop.backends.x11.connection import Event, XThread
 from toolcrib.bundled.desktop.backends.x11.displays import X11Displays
 from toolcrib.bundled.desktop.backends.x11.input import X11Input
 from toolcrib.bundled.desktop.backends.x11.listening import DisplayListener
+from toolcrib.bundled.desktop.backends.x11.pointer import has_popup
 from toolcrib.bundled.desktop.backends.x11.recording import X11InputWatch
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows, wait_for_manager
@@ -38,7 +39,9 @@ class X11Desktop:
         self.input = X11Input(acting)
         self.clipboard = X11Clipboard(listening)
         self._listener = DisplayListener(self.events)
-        self.accessibility = AtspiAccessibility(target.bus_address, self.events, self.windows)
+        self.accessibility = AtspiAccessibility(
+            target.bus_address, self.events, self.windows, lambda at: acting.run(has_popup, at)
+        )
         self.applications = X11Applications(
             target, self.windows, self.events, lambda: self.accessibility.known
         )

@@ -26,6 +26,7 @@ PROCESSING = 0.5
 DRAG_PATIENCE = 2.0
 """Seconds to wait for a program to process one step of a drag; one that is late would miss it."""
 MAX_SCROLL = 100
+POPUPS = {f"_NET_WM_WINDOW_TYPE_{kind}" for kind in ("POPUP_MENU", "DROPDOWN_MENU", "MENU", "COMBO")}
 
 
 def click(
@@ -147,6 +148,12 @@ def windows_at(connection: XConnection, at: Point) -> list[int]:
         window = connection.core.TranslateCoordinates(connection.root, window, at.x, at.y).reply().child
         found += [window] if window else []
     return found
+
+
+def has_popup(connection: XConnection, at: Point) -> bool:
+    """Whether an open menu or list of a combo box is at a point; no window manager lists these."""
+    types = [connection.read_numbers(each, "_NET_WM_WINDOW_TYPE") for each in windows_at(connection, at)]
+    return not POPUPS.isdisjoint(connection.atom_name(atom) for each in types for atom in each)
 
 
 def _pingable(connection: XConnection, windows: list[int]) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from dbus_fast import Variant
 
@@ -20,7 +20,7 @@ from toolcrib.bundled.desktop.backend import (
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.atspi.choices import choose
-from toolcrib.bundled.desktop.backends.x11.atspi.hits import element_at
+from toolcrib.bundled.desktop.backends.x11.atspi.hits import element_at, is_in_popup
 from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import LastReadings
 from toolcrib.bundled.desktop.backends.x11.atspi.places import SCREEN_COORDINATES, Places
 from toolcrib.bundled.desktop.backends.x11.atspi.tree import (
@@ -39,6 +39,7 @@ MAX_TEXT = 20_000
 ACTION_PATIENCE = 1.5
 """Seconds for an action; one that opens a dialog may not answer before that is closed."""
 TEXT, EDITABLE, VALUE = f"{ATSPI}Text", f"{ATSPI}EditableText", "Value"
+POPUP = Element(("", ""), None, "open menu or list", "")
 VALUE_ATTEMPTS, VALUE_PAUSE = 10, 0.05
 VALUE_ROLES = {"slider", "spin button", "progress bar", "scroll bar", "dial", "level bar"}
 EMBEDDED = "\ufffc"
@@ -46,8 +47,16 @@ EMBEDDED = "\ufffc"
 
 
 class AtspiAccessibility:
-    def __init__(self, session_address: str, changes: Changes, windows: X11Windows) -> None:
+    def __init__(
+        self,
+        session_address: str,
+        changes: Changes,
+        windows: X11Windows,
+        has_popup: Callable[[Point], Awaitable[bool]] | None = None,
+    ) -> None:
+        """`has_popup` says whether an open menu or list is at a point."""
         self._address = session_address
+        self._has_popup = has_popup
         self._places = Places(windows)
         self._changes = changes
         self._bus: AccessibilityBus | None = None
@@ -130,10 +139,13 @@ class AtspiAccessibility:
                 return AtPoint("unknown")
             chain = self._last.around(element)
             found = await element_at(bus, chain, question) if chain else AtPoint("other")
-            if found.state != "other":
+            if found.state == "other":
+                # What was around it at the last reading may be around it no longer.
+                chain = await read_around(bus, element)
+                found = await element_at(bus, chain, question) if chain else AtPoint("unknown")
+            if found.state == "other" or self._has_popup is None or is_in_popup(chain):
                 return found
-            # What was around it at the last reading may be around it no longer.
-            return await element_at(bus, await read_around(bus, element), question)
+            return AtPoint("other", POPUP) if await self._has_popup(at) else found
         except NoAnswer:
             return AtPoint("unknown")
 

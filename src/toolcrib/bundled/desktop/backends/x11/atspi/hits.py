@@ -18,20 +18,10 @@ from toolcrib.bundled.desktop.backends.x11.atspi.tree import DEEPEST, read_eleme
 from toolcrib.bundled.desktop.patience import slowness
 
 COMPONENT = f"{ATSPI}Component"
-ESTIMATE_PAUSE = 0.03
+ESTIMATE_PAUSE = 0.02
 """Seconds for Chromium to find out what really is at a point."""
-SURFACES = {
-    "frame",
-    "window",
-    "dialog",
-    "alert",
-    "file chooser",
-    "color chooser",
-    "font chooser",
-    "popup menu",
-    "menu",
-    "tool tip",
-}
+WINDOWS = {"frame", "dialog", "alert", "file chooser", "color chooser", "font chooser"}
+SURFACES = WINDOWS | {"window", "popup menu", "menu", "tool tip"}
 """Windows of their own: what they are in knows nothing about points in them."""
 OPENERS = {
     "push button",
@@ -97,6 +87,11 @@ async def _judge(
     return AtPoint("unknown")
 
 
+def is_in_popup(chain: Sequence[Element]) -> bool:
+    """Whether the first of these is in a menu, a list of a combo box or the like."""
+    return not chain or _in_surface(chain)[-1].role not in WINDOWS
+
+
 def _in_surface(chain: Sequence[Element]) -> Sequence[Element]:
     """From the element to the window around it, which may be a menu or the list of a combo box."""
     for depth, each in enumerate(chain):
@@ -125,7 +120,7 @@ async def _around(
     found = [ref]
     while found[-1] not in depths:
         parent = await bus.get(*found[-1], "Accessible", "Parent")
-        if not _is_element(parent) or len(found) > DEEPEST:
+        if not _is_element(parent or ()) or len(found) > DEEPEST:
             return []
         found.append((parent[0], parent[1]))
     return found
@@ -162,9 +157,9 @@ async def _innermost(bus: AccessibilityBus, ref: ElementRef, question: Question)
 
 async def _ask(bus: AccessibilityBus, ref: ElementRef, question: Question) -> ElementRef | None:
     answer = await bus.call(*ref, COMPONENT, "GetAccessibleAtPoint", "iiu", *question.arguments)
-    found = answer[0] if answer else None
+    found: Sequence[str] = answer[0] if answer else ()
     return (found[0], found[1]) if _is_element(found) else None
 
 
-def _is_element(found: Sequence[str] | None) -> bool:
-    return found is not None and len(found) == 2 and bool(found[0]) and not found[1].endswith("/null")
+def _is_element(found: Sequence[str]) -> bool:
+    return len(found) == 2 and bool(found[0]) and not found[1].endswith("/null")
