@@ -47,6 +47,16 @@ def test_a_secret_that_nobody_uses_any_more_is_mentioned(toolcrib: CommandLine) 
     assert outcome["unused_secrets"] == ["small.API_KEY"]
 
 
+def test_files_that_programs_saved_on_its_display_stay_and_are_named(toolcrib: CommandLine) -> None:
+    assert toolcrib("add", "desktop", "--headless", "800x600", "--no-test").code == 0
+    saved = toolcrib.home / "data" / "desktop" / "home" / "letter.txt"
+    saved.parent.mkdir(parents=True)
+    saved.write_text("kept")
+
+    assert str(saved.parent) in toolcrib("remove", "desktop", "--yes").err
+    assert saved.read_text() == "kept"
+
+
 def test_the_running_host_lets_it_go_at_once(toolcrib: CommandLine, up: Process) -> None:
     toolcrib.add("small")
 

@@ -74,6 +74,11 @@ class Paths:
         return self.data / "runs"
 
     @property
+    def desktop(self) -> Path:
+        """What the desktop server keeps: macros, and the home of the programs on its own display."""
+        return self.data / "desktop"
+
+    @property
     def token_file(self) -> Path:
         """Holds what a client of the socket has to know."""
         return self.runtime / "host.token"

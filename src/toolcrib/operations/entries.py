@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -39,6 +42,8 @@ from toolcrib.operations.servers import settled
 from toolcrib.operations.settings import secrets_of, used_by
 from toolcrib.servers.connector import find_transport
 
+KEPT_FOLDERS = "kept_folders"
+"""A function of a bundled module: takes its arguments and the home, returns folders that stay."""
 NO_RESPONSE = (
     "Nothing responds at this address now. Once it does, streamable HTTP is tried first, then the older SSE."
 )
@@ -180,6 +185,7 @@ async def remove(
     `restore` brings it back.
     """
     check_server(host, name)
+    kept = await asyncio.to_thread(_kept_folders, host, name)
     removed = await asyncio.to_thread(_take_out, host, name)
     await host.reload()
     host.installs.setups.forget(name)
@@ -191,11 +197,26 @@ async def remove(
         "removed": True,
         "backup": str(backup),
         "unused_secrets": unused,
+        "kept_folders": kept,
     }
     if undo:
         host.installs.removals.keep(removed, undo, partial(_clear, host, removed))
         answer["undo"] = undo
     return answer
+
+
+def _kept_folders(host: Host, name: str) -> list[str]:
+    """The folders of a bundled server with files that programs saved; they are not removed with it."""
+    if name not in host.config.bundled:
+        return []
+    raw = host.config.servers[name].raw
+    module = importlib.import_module(str(raw["module"]).partition(":")[0])
+    find: Callable[[Sequence[str], Path | None], Sequence[Path]] | None
+    find = getattr(module, KEPT_FOLDERS, None)
+    words = [str(word) for word in raw.get("args") or ()]
+    with suppress(UsageError):  # a server with wrong arguments can be removed too
+        return [str(folder) for folder in find(words, host.core.paths.home)] if find else []
+    return []
 
 
 def _take_out(host: Host, name: str) -> RemovedServer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import struct
@@ -17,7 +18,8 @@ from tests.bundled.desktop.conftest import Programs, eventually, processes_of_gr
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
 from toolcrib.bundled.desktop.backends.x11.windows import has_manager, wait_for_manager
-from toolcrib.bundled.desktop.headless import FAMILY_LOCAL, HeadlessDisplay, parse_size
+from toolcrib.bundled.desktop.headless import FAMILY_LOCAL, HeadlessDisplay, parse_size, take_home
+from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.errors import UsageError
 
 HOLD_A_DISPLAY = """
@@ -98,6 +100,74 @@ async def test_the_window_manager_is_started_again_after_a_crash(
     window = await window_of(backend, programs.start("xterm", "-e", "sleep", "60"))
     assert (await backend.windows.focus(window.id)).active
     backend.close()
+
+
+async def saved_by_a_program(display: HeadlessDisplay, name: str) -> None:
+    """A program saves a file in its home, and keeps running until the display ends it."""
+    script = f'echo kept >"$HOME/{name}"; exec sleep 600'
+    xterm = ["xterm", "-e", "sh", "-c", script]
+    group = display.target.process_group
+    subprocess.Popen(xterm, env=display.target.environment, process_group=group, stderr=subprocess.DEVNULL)
+
+    async def is_saved() -> bool:
+        return (display.home / name).is_file() and (display.home / name).read_text() == "kept\n"
+
+    await eventually(is_saved)
+
+
+async def test_what_a_program_saved_stays_when_the_display_is_killed_and_the_server_ends(
+    tmp_path: Path,
+) -> None:
+    session = DesktopSession(Settings(headless=(640, 480), home=tmp_path))
+    await session.backend()
+    display = session._display
+    assert display is not None
+    await saved_by_a_program(display, "letter.txt")
+    display._programs[0].kill()
+    assert session._backend is not None
+    backend = session._backend
+    await eventually(lambda: asyncio.to_thread(lambda: not backend.alive))
+    await session.backend()
+    kept = tmp_path / "data" / "desktop" / "home" / "letter.txt"
+    assert session.programs_home == kept.parent
+    assert kept.read_text() == "kept\n"
+    await asyncio.to_thread(session.close)
+    assert kept.read_text() == "kept\n"
+    assert kept.parent.stat().st_mode & 0o077 == 0
+
+
+async def test_two_displays_at_once_have_homes_of_their_own(tmp_path: Path) -> None:
+    first = await asyncio.to_thread(HeadlessDisplay.start, (640, 480), tmp_path)
+    second = await asyncio.to_thread(HeadlessDisplay.start, (640, 480), tmp_path)
+    try:
+        assert (first.home.name, second.home.name) == ("home", "home-2")
+        await asyncio.to_thread(first.close)
+        again = await asyncio.to_thread(HeadlessDisplay.start, (640, 480), tmp_path, "home-2")
+        assert again.home.name == "home"
+        await asyncio.to_thread(again.close)
+    finally:
+        await asyncio.to_thread(second.close)
+
+
+async def test_the_home_of_a_killed_server_is_used_again_at_once(tmp_path: Path) -> None:
+    """The lock is held until its programs have ended; browsers leave a link to a process that is gone."""
+    starting = "HeadlessDisplay.start((640, 480)"
+    script = HOLD_A_DISPLAY.replace(starting, f"{starting}, __import__('pathlib').Path({str(tmp_path)!r})")
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        await asyncio.to_thread(owner.stdout.readline)
+        profile = tmp_path / "home" / ".config" / "chromium"
+        profile.mkdir(parents=True)
+        (profile / "SingletonLock").symlink_to("another-host-4711")
+        (profile / "Bookmarks").write_text("{}")
+        owner.kill()
+        await asyncio.to_thread(owner.wait, 10)
+        home, held = await asyncio.to_thread(take_home, tmp_path)
+    os.close(held)
+    assert home == tmp_path / "home"
+    assert [each.name for each in profile.iterdir()] == ["Bookmarks"]
 
 
 @pytest.mark.parametrize("text", ["", "1280", "1280x", "x", "9x9", "99999x800", "1280x800x24", "-1x5"])

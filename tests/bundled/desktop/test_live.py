@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from tests.bundled.desktop.asking import pixels
@@ -17,8 +18,8 @@ async def ask(server: ToolServer, method: str, **params: Any) -> dict[str, Any]:
         return await server.host_methods[f"toolcrib/{method}"](params)
 
 
-async def test_the_screen_is_sent_when_it_changes_and_only_then() -> None:
-    server = create(["--headless", "640x480", "--profile", "full"])
+async def test_the_screen_is_sent_when_it_changes_and_only_then(tmp_path: Path) -> None:
+    server = create(["--headless", "640x480", "--profile", "full"], home=tmp_path)
     try:
         idle = await ask(server, "screen")
         assert (idle["own"], idle["open"]) == (True, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ async def test_a_host_fills_in_a_form_and_saves_a_file(crib: Any, tmp_path: Path
             return content
 
         opened = await call("open_application", id="mousepad")
+        assert Path(opened["home"]).is_relative_to(crib.home)
         application = str(opened["application"])
         area = {"role": "text", "attributes": {"multi_line": "true"}}
         await call("find_elements", parent=application, selector=area, wait=20)
@@ -62,9 +64,11 @@ async def test_a_host_fills_in_a_form_and_saves_a_file(crib: Any, tmp_path: Path
     assert file.read_text().rstrip() == "Dear Ada,"
 
 
-async def test_the_official_client_uses_it_over_stdio() -> None:
+async def test_the_official_client_uses_it_over_stdio(tmp_path: Path) -> None:
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "toolcrib.bundled.desktop", *HEADLESS]
+        command=sys.executable,
+        args=["-m", "toolcrib.bundled.desktop", *HEADLESS],
+        env={**os.environ, "TOOLCRIB_HOME": str(tmp_path)},
     )
     async with Client(stdio_client(parameters)) as client:
         result = await client.call_tool("take_screenshot", {"format": "png"})

@@ -14,10 +14,11 @@ from typing import NoReturn
 from toolcrib import __version__
 from toolcrib.bundled.desktop.backend import Problem
 from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY, Control
-from toolcrib.bundled.desktop.headless import parse_size
+from toolcrib.bundled.desktop.headless import HOME, parse_size
 from toolcrib.bundled.desktop.profiles import PROFILES, offer_profile
 from toolcrib.bundled.desktop.scripting import scripts_folder
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.config.paths import find_paths
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.server import ToolServer
 
@@ -37,13 +38,17 @@ INSTRUCTIONS = (
     "Controls a desktop. Find elements by role and text with find_elements and act on them by their id; "
     "use screenshots for what accessibility does not show. Coordinates always name their space."
 )
+OWN_HOME = (
+    " Programs on this display have a home folder of their own, which open_application names: files saved in "
+    "it are kept. For a file elsewhere, give its full path."
+)
 
 
 def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     """The server; nothing is started or connected before the first call."""
     options = _parse(arguments)
     size = parse_size(options.headless) if options.headless else None
-    server = ToolServer("desktop", __version__, INSTRUCTIONS)
+    server = ToolServer("desktop", __version__, INSTRUCTIONS + (OWN_HOME if size else ""))
     scripts = scripts_folder(options.allow_scripts)
     session = DesktopSession(Settings(headless=size, home=home, scripts=scripts))
     server.at_close(session.close)
@@ -58,6 +63,12 @@ async def diagnose(arguments: Sequence[str]) -> list[Problem]:
 
     options = _parse(arguments)
     return await find_problems(parse_size(options.headless) if options.headless else None)
+
+
+def kept_folders(arguments: Sequence[str], home: Path | None) -> list[Path]:
+    """What stays on the disk when a server with these arguments is removed."""
+    folders = sorted(find_paths(home).desktop.glob(f"{HOME}*"))
+    return [each for each in folders if any(each.iterdir())] if _parse(arguments).headless else []
 
 
 class _Parser(argparse.ArgumentParser):

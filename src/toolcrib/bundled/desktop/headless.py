@@ -2,17 +2,19 @@
 
 All its programs are in one process group with a keeper, a shell that waits for the end of a pipe. When we
 close, or die in any way, the keeper ends the group and removes the folder: no process and no socket is
-left.
+left. What programs save in their home is never removed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import secrets
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -24,14 +26,22 @@ from pathlib import Path
 
 from toolcrib.bundled.desktop.backend import Problem
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
+from toolcrib.bundled.desktop.patience import wait_until
+from toolcrib.config.paths import close_to_others, make_private
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.context import ToolFailure
 
 START_PATIENCE = 15.0
 """Seconds for a program of the display to say that it is ready."""
 STOP_PATIENCE = 2.0
+POLL = 0.02
 LARGEST = 16384
 WINDOW_MANAGER_RESTARTS = 5
+HOME = "home"
+MOST_HOMES = 100
+PROGRAM_LOCKS = (".config/*/Singleton*", ".config/libreoffice/*/.lock", ".mozilla/firefox/*/lock")
+"""Files by which browsers and LibreOffice recognise that they are running; they stay when one is killed, and
+another host name or a reused process id then blocks the next start."""
 OPENBOX_SETTINGS = Path(__file__).with_name("openbox.xml")
 BUS_LAUNCHERS = ("/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher")
 _PACKAGES = {"Xvfb": "xvfb", "openbox": "openbox", "dbus-daemon": "dbus"}
@@ -40,8 +50,9 @@ _SIZE = re.compile(r"(\d{2,5})x(\d{2,5})")
 _KEEPER = """
 read -r line; trap '' TERM HUP INT; kill -TERM 0
 [ "$line" = stopped ] || sleep 1
-rm -rf -- "$1"; kill -KILL 0
+rm -rf --one-file-system -- "$1"; kill -KILL 0
 """
+"""Not what programs have mounted in the folder, such as files of another machine."""
 FAMILY_WILD, FAMILY_LOCAL = 0xFFFF, 256
 
 
@@ -71,10 +82,14 @@ def probe() -> list[Problem]:
 class HeadlessDisplay:
     """Running between `start` and `close`; both block and may be called from any thread."""
 
-    def __init__(self, size: tuple[int, int]) -> None:
+    def __init__(self, size: tuple[int, int], homes: Path | None, wanted: str) -> None:
         self._size = size
         # Not below TMPDIR: the path of a socket has at most 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="toolcrib-desktop-", dir="/tmp"))
+        self._homes = homes
+        self._wanted = wanted
+        self.home = self._folder / HOME
+        """Where programs keep their settings and, unless told otherwise, save files."""
         self._programs: list[subprocess.Popen[bytes]] = []
         self._keeper: subprocess.Popen[bytes] | None = None
         self._closing = threading.Event()
@@ -82,14 +97,20 @@ class HeadlessDisplay:
         self.target = DisplayTarget("")
 
     @classmethod
-    def start(cls, size: tuple[int, int]) -> HeadlessDisplay:
-        """Start everything; raises `ToolFailure` with what is missing."""
+    def start(
+        cls, size: tuple[int, int], homes: Path | None = None, wanted: str = HOME
+    ) -> HeadlessDisplay:
+        """Start everything; raises `ToolFailure` with what is missing.
+
+        The programs' home is the folder `wanted` in `homes`, or another one there while a second display
+        uses that. Without `homes` it is removed with the display.
+        """
         problems = probe()
         if problems:
             raise ToolFailure(
                 " ".join(problem.message for problem in problems), " ".join(each.hint for each in problems)
             )
-        display = cls(size)
+        display = cls(size, homes, wanted)
         try:
             display._start()
         except BaseException:
@@ -106,6 +127,7 @@ class HeadlessDisplay:
         self._closing.set()
         with self._lock:
             programs, self._programs = self._programs, []
+        self._end_applications({program.pid for program in programs})
         for program in reversed(programs):
             program.terminate()
         for program in reversed(programs):
@@ -134,14 +156,34 @@ class HeadlessDisplay:
         self.target = DisplayTarget(f":{number}", cookie, address, environment, self._keeper.pid)
 
     def _start_keeper(self) -> None:
-        self._keeper = subprocess.Popen(
-            ["/bin/sh", "-c", _KEEPER, "keeper", str(self._folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            process_group=0,
-        )
+        """It alone holds the lock of the home, so that this is free when the last program has ended."""
+        held = None
+        if self._homes is not None:
+            self.home, held = take_home(self._homes, self._wanted)
+        try:
+            self._keeper = subprocess.Popen(
+                ["/bin/sh", "-c", _KEEPER, "keeper", str(self._folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=() if held is None else (held,),
+                cwd="/",
+                process_group=0,
+            )
+        finally:
+            if held is not None:
+                os.close(held)
+
+    def _end_applications(self, own: set[int]) -> None:
+        """Let programs write their settings before the display goes, as a browser does with its sign-ins."""
+        keeper = self._keeper
+        if keeper is None:
+            return
+        own |= {keeper.pid}
+        for process in _members(keeper.pid) - own:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+        wait_until(lambda: _members(keeper.pid) <= own, STOP_PATIENCE, POLL)
 
     def _end_keeper(self) -> None:
         keeper, self._keeper = self._keeper, None
@@ -179,15 +221,15 @@ class HeadlessDisplay:
 
     def _environment(self, display: str) -> dict[str, str]:
         passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-        for name in ("home", "run"):
-            (self._folder / name).mkdir(mode=0o700)
+        (self._folder / "run").mkdir(mode=0o700)
+        self.home.mkdir(mode=0o700, exist_ok=True)
         language = passed.get("LANG", "")
         return {
             **passed,
             "LANG": language if "utf" in language.lower() else "C.UTF-8",
             "DISPLAY": display,
             "XAUTHORITY": str(self._folder / "Xauthority"),
-            "HOME": str(self._folder / "home"),
+            "HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self._folder / "run"),
             "GDK_BACKEND": "x11",
             "QT_QPA_PLATFORM": "xcb",
@@ -241,6 +283,58 @@ class HeadlessDisplay:
             )
             self._programs.append(process)
         return process
+
+
+def take_home(folder: Path, wanted: str = HOME) -> tuple[Path, int]:
+    """A home in this folder that no other display uses, and the descriptor whose lock keeps it so.
+
+    Displays never share one: a browser hands its addresses to an instance with the same home, whose windows
+    are on the other display.
+    """
+    make_private(folder)
+    close_to_others(folder, closed=True)
+    for name in dict.fromkeys([wanted, HOME, *(f"{HOME}-{number}" for number in range(2, MOST_HOMES))]):
+        held = os.open(folder / f".{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not _lock(held):
+            os.close(held)
+            continue
+        os.pwrite(held, f"{os.getpid()}\n".encode().ljust(20), 0)
+        home = folder / name
+        make_private(home)
+        close_to_others(home, closed=True)
+        for pattern in PROGRAM_LOCKS:
+            for left in home.glob(pattern):
+                left.unlink(missing_ok=True)
+        return home, held
+    raise ToolFailure(f"{folder} has no free home for programs.", "Stop some of the desktop servers.")
+
+
+def _lock(held: int) -> bool:
+    """Waits for a display whose server has ended: its programs are about to."""
+    if _locked_now(held):
+        return True
+    owner = os.pread(held, 20, 0).strip()
+    if not owner.isdigit() or Path(f"/proc/{int(owner)}").exists():
+        return False
+    return wait_until(lambda: _locked_now(held), START_PATIENCE, POLL)
+
+
+def _locked_now(held: int) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _members(group: int) -> set[int]:
+    """The living processes of a group."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _, member_of, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(member_of) == group and state != "Z":
+                found.add(int(folder.name))
+    return found
 
 
 def _bus_launcher() -> str | None:

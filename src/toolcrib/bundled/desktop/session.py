@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from toolcrib.bundled.desktop.automation_sessions import AutomationSessions
 from toolcrib.bundled.desktop.backends import backend_module
 from toolcrib.bundled.desktop.elements.snapshots import Snapshots
-from toolcrib.bundled.desktop.headless import HeadlessDisplay
+from toolcrib.bundled.desktop.headless import HOME, HeadlessDisplay
 from toolcrib.bundled.desktop.own_page import OwnPageGuard
 from toolcrib.bundled.desktop.pictures import Pictures
+from toolcrib.config.paths import find_paths
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.extras import ensure
 
@@ -28,7 +29,7 @@ class Settings:
     headless: tuple[int, int] | None = None
     """The size of a display of our own; None for the user's."""
     home: Path | None = None
-    """The host's home, where macros are kept; None in a process of its own."""
+    """The host's home, where macros and the programs' home are; None in a process of its own."""
     scripts: Path | None = None
     """The folder in which scripts run; None if they are not allowed."""
 
@@ -45,6 +46,8 @@ class DesktopSession:
         self._backend: Backend | None = None
         self._opening: asyncio.Lock | None = None
         self._closed = False
+        self.programs_home: Path | None = None
+        """Where programs on a display of our own save files; None on the user's, and before it is open."""
         self._at_open: list[Callable[[Backend], None]] = []
         self._at_close: list[Callable[[], None]] = []
 
@@ -85,7 +88,12 @@ class DesktopSession:
         module = backend_module()
         target = module.user_target()
         if self.settings.headless is not None:
-            self._display = await asyncio.to_thread(HeadlessDisplay.start, self.settings.headless)
+            homes = find_paths(self.settings.home).desktop
+            wanted = self.programs_home.name if self.programs_home is not None else HOME
+            self._display = await asyncio.to_thread(
+                HeadlessDisplay.start, self.settings.headless, homes, wanted
+            )
+            self.programs_home = self._display.home
             target = self._display.target
         problems = [problem for problem in module.probe(target) if problem.fatal]
         if self._closed:

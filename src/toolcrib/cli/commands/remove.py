@@ -27,3 +27,5 @@ async def command(surface: Surface, name: str) -> None:
     say(f"{name} is removed. To undo, copy its entry from {outcome['backup']}.")
     for secret in outcome["unused_secrets"]:
         note(f"No server uses the secret {secret} any more. To delete it: toolcrib secret remove {secret}")
+    for folder in outcome["kept_folders"]:
+        note(f"Files that programs saved on its display are still in {folder}")

@@ -40,7 +40,13 @@ from toolcrib.store.snapshots import copy_database, open_existing
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
-NOT_INCLUDED = ("installed programs", "logs", "caches", "the folder of the filesystem server")
+NOT_INCLUDED = (
+    "installed programs",
+    "logs",
+    "caches",
+    "the folder of the filesystem server",
+    "the home folder of programs on the desktop server's own display",
+)
 _SHARED_RUNS = "workflow runs, which are in the shared database"
 
 

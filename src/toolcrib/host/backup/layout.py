@@ -78,9 +78,7 @@ PARTS = (
         lambda paths: paths.workflows,
         8 * MIB,
     ),
-    _many(
-        "macros", "desktop macros", rf"{_WORD}\.json", lambda paths: paths.data / "desktop" / "macros", MIB
-    ),
+    _many("macros", "desktop macros", rf"{_WORD}\.json", lambda paths: paths.desktop / "macros", MIB),
     RUNS,
     ARTIFACTS,
 )

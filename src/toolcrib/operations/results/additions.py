@@ -204,6 +204,7 @@ class ServerRemoval(TypedDict):
     removed: bool
     backup: str
     unused_secrets: list[str]
+    kept_folders: list[str]
     undo: NotRequired[float]
 
 

@@ -41,7 +41,7 @@ class MacroStore:
     @classmethod
     def of_home(cls, home: Path | None = None) -> Self:
         """The macros of this home, else of `TOOLCRIB_HOME`, else of the user."""
-        return cls(find_paths(home).data / "desktop" / COLLECTION)
+        return cls(find_paths(home).desktop / COLLECTION)
 
     def create(self, macro: Macro, macro_id: str | None = None) -> Macro:
         """Store a new macro; raises `ToolFailure` if the id is taken or there are too many."""

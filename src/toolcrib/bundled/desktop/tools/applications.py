@@ -26,6 +26,8 @@ LONGEST_WAIT = 60.0
 END_PATIENCE = 5.0
 POLL = 0.25
 MAX_ARGUMENTS = 50
+NO_WINDOW = "was started but shows no window yet. Look with list_windows."
+HOME = "Programs here save files in {} unless you give a full path; they are kept there."
 
 
 class OpenedApplication(TypedDict):
@@ -33,6 +35,8 @@ class OpenedApplication(TypedDict):
     command: list[str]
     application: int | None
     window: WindowData | None
+    home: str
+    """Where programs on a display of our own save files; empty on the user's."""
 
 
 class ApplicationData(TypedDict):
@@ -91,10 +95,10 @@ class ApplicationTools:
             "command": command,
             "application": process,
             "window": window_data(window) if window else None,
+            "home": str(self._session.programs_home or ""),
         }
-        if window is None:
-            return answer(data, f"{id} was started but shows no window yet. Look with list_windows.")
-        return answer(data, f"Opened {describe_window(window)}")
+        said = f"Opened {describe_window(window)}" if window else f"{id} {NO_WINDOW}"
+        return answer(data, f"{said}\n{HOME.format(data['home'])}" if data["home"] else said)
 
     async def get_application(
         self, name: str, context: ToolContext, read_mask: str = ""
