@@ -2307,6 +2307,7 @@ export interface ServerRemoval {
   removed: boolean;
   backup: string;
   unused_secrets: string[];
+  kept_folders: string[];
   undo?: number;
 }
 

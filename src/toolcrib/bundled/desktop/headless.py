@@ -97,9 +97,7 @@ class HeadlessDisplay:
         self.target = DisplayTarget("")
 
     @classmethod
-    def start(
-        cls, size: tuple[int, int], homes: Path | None = None, wanted: str = HOME
-    ) -> HeadlessDisplay:
+    def start(cls, size: tuple[int, int], homes: Path | None = None, wanted: str = HOME) -> HeadlessDisplay:
         """Start everything; raises `ToolFailure` with what is missing.
 
         The programs' home is the folder `wanted` in `homes`, or another one there while a second display
