@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import socket
 import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from xcffib.xproto import Atom
 
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
+from tests.bundled.desktop.full_tools import FullTools
+from tests.bundled.desktop.test_faults import x_server
 from toolcrib.bundled.desktop.backend import Backend, Screenshot, Window
+from toolcrib.bundled.desktop.backends.x11 import DisplayTarget, open_backend
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.serverkit.context import ToolFailure
@@ -120,3 +130,80 @@ async def test_a_new_window_with_the_id_of_a_closed_one_is_listed_only_when_it_i
 
     await eventually(is_listed)
     client.raw.disconnect()
+
+
+async def test_a_program_that_does_not_say_its_process_is_opened_found_and_closed(full: FullTools) -> None:
+    """Programs without a toolkit, and those of Tk, set no _NET_WM_PID; the X server knows it."""
+    opened = await full.data("open_application", id="xmessage", arguments=["-title", "Old program", "Hello"])
+    assert opened["window"]["title"] == "Old program"
+    process = opened["application"]
+    assert Path(f"/proc/{process}/exe").readlink().name == "xmessage"
+    [listed] = (await full.data("list_applications"))["applications"]
+    assert listed["pid"] == process
+    for arguments in ({}, {"parent": "Old program"}, {"parent": "xmessage"}):
+        assert (await full.data("find_elements", **arguments))["application"] == process
+    assert (await full.data("close_window", name="Old program"))["success"]
+
+
+async def test_a_window_of_another_machine_has_no_process_here_and_is_used_by_its_id(
+    full: FullTools, programs: Programs
+) -> None:
+    client = XConnection(programs.target.display, programs.target.cookie)
+    window = client.raw.generate_id()
+    client.core.CreateWindow(0, window, client.root, 0, 0, 60, 40, 0, 1, 0, 0, [])
+    for name, kind, size, value in (
+        ("WM_NAME", Atom.STRING, 8, b"Far away"),
+        ("WM_CLIENT_MACHINE", Atom.STRING, 8, b"elsewhere.example"),
+        ("_NET_WM_PID", Atom.CARDINAL, 32, struct.pack("=I", 1)),
+    ):
+        client.core.ChangeProperty(0, window, client.atom(name), kind, size, len(value) * 8 // size, value)
+    client.core.MapWindow(window)
+    client.sync()
+
+    async def look() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await full.data("list_windows"))["windows"]
+        return found
+
+    [found] = await eventually(look)
+    assert (found["id"], found["title"], found["application"]) == (window, "Far away", None)
+    assert (await full.data("focus_window", name="Far away"))["id"] == window
+    for arguments in ({}, {"parent": "Far away"}):
+        assert await full.reason("find_elements", **arguments) == "APPLICATION_NOT_FOUND"
+    here = socket.gethostname().encode()
+    client.core.ChangeProperty(0, window, client.atom("WM_CLIENT_MACHINE"), Atom.STRING, 8, len(here), here)
+    client.core.DeleteProperty(window, client.atom("_NET_WM_PID"))
+    client.sync()
+    assert (await full.data("get_window", name=str(window)))["application"] == os.getpid()
+    client.raw.disconnect()
+
+
+async def test_without_a_window_manager_windows_are_listed_and_it_is_said(tmp_path: Path) -> None:
+    number = f":{os.getpid() % 30_000 + 31_000}"
+    environment = {**os.environ, "DISPLAY": number, "HOME": str(tmp_path)}
+    with x_server(number, "640x480"), running("xmessage", "-title", "Alone", "Hello", env=environment) as own:
+        desktop = await open_backend(DisplayTarget(number, environment=environment))
+        bare = FullTools(desktop)
+
+        async def look() -> Any:
+            result = await bare.result("list_windows")
+            return result if result["structuredContent"]["windows"] else None
+
+        listed = await eventually(look)
+        [window] = listed["structuredContent"]["windows"]
+        assert (window["title"], window["application"]) == ("Alone", own.pid)
+        assert "No window manager is running" in listed["content"][0]["text"]
+        assert (await bare.data("focus_window", name="Alone"))["active"]
+        moved = await bare.data("move_window", name="Alone", x=100, y=50)
+        assert (moved["bounds"]["x"], moved["bounds"]["y"]) == (100, 50)
+        assert await bare.reason("minimize_window", name="Alone") == "FAILED_PRECONDITION"
+        assert (await bare.data("close_window", name="Alone"))["success"]
+        bare.session.close()
+
+
+@contextlib.contextmanager
+def running(*command: str, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -68,7 +68,7 @@ class Window:
     id: int
     title: str
     application: int | None
-    """The process id; None if the window does not say."""
+    """The process id; None if it is not known, or on another machine."""
     window_class: str
     rect: Rect
     """The inside of the window, without its frame."""
@@ -76,6 +76,10 @@ class Window:
     """Its place in the stack; 0 is the lowest."""
     active: bool = False
     minimised: bool = False
+    modal: bool = False
+    """A dialog that must be answered before the window that owns it can be used again."""
+    owner: int | None = None
+    """The window that it belongs to."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,9 @@ class Windows(Protocol):
 
     async def close(self, window: int) -> bool:
         """Ask it to close; False if it is still there after a moment."""
+
+    async def problem(self) -> Problem | None:
+        """What limits the control of windows on this desktop."""
 
 
 class Displays(Protocol):

@@ -33,6 +33,9 @@ async def choose_application(backend: Backend, wanted: str | None) -> int:
     hint = f"Give the id of one of these: {choices}." if choices else "No window is open."
     if found:
         raise AmbiguousApplication(f"{len(found)} applications match {wanted!r}.", hint)
+    nameless = [each for each in await windows_of(backend, wanted) if each.application is None]
+    if nameless:
+        raise _unknown_process(nameless[0])
     raise ApplicationNotFound(f"No application is called {wanted!r}.", hint)
 
 
@@ -60,10 +63,20 @@ async def _find(backend: Backend, name: str) -> tuple[Sequence[Application], lis
 
 
 async def _active(backend: Backend) -> int:
-    for window in await backend.windows.list():
-        if window.active and window.application is not None:
-            return window.application
+    active = next((window for window in await backend.windows.list() if window.active), None)
+    if active is not None and active.application is not None:
+        return active.application
+    if active is not None:
+        raise _unknown_process(active)
     raise WindowNotFound("No window is active.", "Name an application, or focus one of its windows first.")
+
+
+def _unknown_process(window: Window) -> ApplicationNotFound:
+    return ApplicationNotFound(
+        f"It is not known to which process the window {window.id} {window.title[:MAX_TITLE]!r} belongs, so its "
+        "elements cannot be found.",
+        "Use take_screenshot, click, type_text and press_key with the id of the window.",
+    )
 
 
 def _is_called(application: Application, name: str) -> bool:

@@ -111,6 +111,9 @@ class WindowTools:
         lines = [describe_window(window) for window in page.items] or ["No windows."]
         if page.more:
             lines.append(f"… {page.more} more; continue with page_token {page.next_page_token}.")
+        problem = await backend.windows.problem()
+        if problem is not None:
+            lines.append(f"{problem.message} {problem.hint}")
         return answer(data, "\n".join(lines))
 
     async def get_window(self, name: str, context: ToolContext, read_mask: str = "") -> WindowFields:

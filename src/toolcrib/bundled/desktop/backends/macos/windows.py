@@ -50,6 +50,9 @@ class MacWindows:
     async def restore(self, window: int) -> Window:
         return await self._worker.run(self._focus, window)
 
+    async def problem(self) -> None:
+        return None
+
     async def close(self, window: int) -> bool:
         return await self._worker.run(self._close, window)
 

@@ -70,6 +70,9 @@ class RemoteWindows:
     async def restore(self, window: int) -> Window:
         return await self._change("RestoreWindow", window)
 
+    async def problem(self) -> None:
+        return None
+
     async def close(self, window: int) -> bool:
         name = await self.name_of(window)
         response = await self._connection.call("CloseWindow", v1.CloseWindowRequest(name=name))

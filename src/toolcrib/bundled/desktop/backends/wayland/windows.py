@@ -62,6 +62,9 @@ class WaylandWindows:
     async def restore(self, window: int) -> Window:
         return await self._x11_only(window, "restored").restore(window)
 
+    async def problem(self) -> None:
+        return None
+
     async def close(self, window: int) -> bool:
         return await self._x11_only(window, "closed").close(window)
 

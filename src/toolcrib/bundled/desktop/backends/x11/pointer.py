@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 
-import xcffib
-import xcffib.res
 import xcffib.xtest
 
 from toolcrib.bundled.desktop.backend import Button, ClickRefused, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, grabbed
-from toolcrib.bundled.desktop.backends.x11.windows import answers_pings, ping, place_of
+from toolcrib.bundled.desktop.backends.x11.windows import answers_pings, client_of, ping, place_of
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.patience import slowness
 
@@ -19,7 +17,6 @@ BUTTONS: dict[Button, int] = {"left": 1, "middle": 2, "right": 3}
 UP, DOWN, LEFT, RIGHT = 4, 5, 6, 7
 DRAG_STEPS = 12
 DRAG_PAUSE = 0.008
-LOCAL_CLIENT_PID = 2
 MAX_CLICKS = 3
 PROCESSING = 0.5
 """Seconds to wait for a program to process a click."""
@@ -163,12 +160,8 @@ def _pingable(connection: XConnection, windows: list[int]) -> int | None:
 def owners_of(connection: XConnection, window: int) -> list[int]:
     """The process that created a window, as the server knows it, and as the window says."""
     said = connection.read_numbers(window, "_NET_WM_PID")
-    try:
-        spec = xcffib.res.ClientIdSpec.synthetic(window, LOCAL_CLIENT_PID)
-        reply = connection.extension(xcffib.res).QueryClientIds(1, [spec]).reply()
-        return said + [number for each in reply.ids for number in each.value]
-    except (xcffib.XcffibException, KeyError):
-        return said
+    known = client_of(connection, window)
+    return said if known is None else [*said, known]
 
 
 def _input(connection: XConnection, kind: int, detail: int, at: Point | None = None) -> None:

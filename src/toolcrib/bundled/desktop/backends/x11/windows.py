@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import xcffib
-from xcffib.xproto import EventMask
+import xcffib.res
+from xcffib.xproto import ConfigWindow, EventMask, InputFocus, MapState, StackMode, WindowClass
 
-from toolcrib.bundled.desktop.backend import Window
+from toolcrib.bundled.desktop.backend import Problem, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread, numbers, text
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.patience import wait_until
@@ -31,8 +33,22 @@ POLL = 0.002
 PING_PATIENCE = 1.5
 FOCUS_ATTEMPTS = 3
 SETTLE_ATTEMPTS = 3
-_PROPERTIES = ("WM_STATE", "_NET_WM_NAME", "WM_NAME", "_NET_WM_PID", "_NET_WM_STATE", "WM_CLASS")
-_LISTED = "_NET_CLIENT_LIST_STACKING"
+LOCAL_CLIENT_PID = 2
+FRAME_DEPTH = 3
+"""How deep in the frame of a window manager a program's own window is."""
+_PROPERTIES = (
+    "WM_STATE", "_NET_WM_NAME", "WM_NAME", "_NET_WM_PID", "WM_CLIENT_MACHINE", "_NET_WM_STATE", "WM_CLASS",
+    "WM_TRANSIENT_FOR",
+)  # fmt: skip
+_STATES = ("_NET_WM_STATE_HIDDEN", "_NET_WM_STATE_MODAL")
+_LISTS = ("_NET_CLIENT_LIST_STACKING", "_NET_CLIENT_LIST")
+"""Of the window manager; not every one keeps the first, which has the windows in their order."""
+NO_MANAGER = Problem(
+    "No window manager is running on this display: windows have no frames and cannot be minimised, and keys "
+    "go to the window that was focused last.",
+    "Start one, such as openbox.",
+    fatal=False,
+)
 
 
 class X11Windows:
@@ -57,6 +73,9 @@ class X11Windows:
     async def close(self, window: int) -> bool:
         return await self._thread.run(close, window)
 
+    async def problem(self) -> Problem | None:
+        return None if await self._thread.run(has_manager) else NO_MANAGER
+
     async def content_origin(self, application: int) -> Point | None:
         return await self._thread.run(content_origin, application)
 
@@ -78,14 +97,50 @@ def get_window(connection: XConnection, window: int) -> Window:
 def _describe(
     connection: XConnection, choose: Callable[[list[int]], Iterable[tuple[int, int]]]
 ) -> list[Window]:
-    """The windows that are chosen by level and id from the window manager's list."""
-    connection.learn_atoms(_LISTED, "_NET_ACTIVE_WINDOW", "_NET_WM_STATE_HIDDEN", *_PROPERTIES)
-    active = connection.get_property(connection.root, "_NET_ACTIVE_WINDOW")
-    ids = connection.read_numbers(connection.root, _LISTED)
-    asked = [(level, window, *_ask(connection, window)) for level, window in choose(ids)]
-    is_active = {number for number in numbers(active.reply()) if number}
-    found = (_read(connection, is_active, *each) for each in asked)
+    """The windows that are chosen by level and id from all."""
+    connection.learn_atoms(*_LISTS, "_NET_ACTIVE_WINDOW", *_STATES, *_PROPERTIES)
+    managed = has_manager(connection)
+    active = active_window(connection)
+    asked = [(level, window, *_ask(connection, window)) for level, window in choose(_ids(connection))]
+    found = (_read(connection, managed, active, *each) for each in asked)
     return [window for window in found if window is not None]
+
+
+def _ids(connection: XConnection) -> list[int]:
+    """All windows, from the lowest to the topmost if the window manager says so."""
+    managed = has_manager(connection)
+    listed = (connection.read_numbers(connection.root, name) for name in _LISTS) if managed else ()
+    return next(filter(None, listed), None) or _top_levels(connection, managed)
+
+
+def _top_levels(connection: XConnection, managed: bool) -> list[int]:
+    """The mapped windows where no window manager lists them, without menus and tooltips."""
+    found: list[int] = []
+    children = connection.core.QueryTree(connection.root).reply().children
+    asked = [(window, connection.core.GetWindowAttributes(window)) for window in children]
+    for window, answer in asked:
+        try:
+            attributes = answer.reply()
+            client = _client_in(connection, window)
+        except xcffib.Error:
+            continue  # it has just closed
+        if attributes.map_state != MapState.Viewable or attributes._class != WindowClass.InputOutput:
+            continue
+        if client is not None:
+            found.append(client)
+        elif not managed and not attributes.override_redirect:
+            found.append(window)
+    return found
+
+
+def _client_in(connection: XConnection, frame: int, depth: int = FRAME_DEPTH) -> int | None:
+    """The program's window that a window manager has put into a frame, or the window itself."""
+    if connection.read_numbers(frame, "WM_STATE")[:1]:
+        return frame
+    if not depth:
+        return None
+    children = connection.core.QueryTree(frame).reply().children
+    return next(filter(None, (_client_in(connection, each, depth - 1) for each in children)), None)
 
 
 def focus(connection: XConnection, window: int) -> Window:
@@ -95,7 +150,10 @@ def focus(connection: XConnection, window: int) -> Window:
     """
     for _ in range(FOCUS_ATTEMPTS):
         found = get_window(connection, window)
-        if not found.active or connection.read_numbers(connection.root, _LISTED)[-1:] != [window]:
+        if not has_manager(connection):
+            connection.core.ConfigureWindow(window, ConfigWindow.StackMode, [StackMode.Above])
+            connection.core.SetInputFocus(InputFocus.Parent, window, xcffib.CurrentTime)
+        elif not found.active or _ids(connection)[-1:] != [window]:
             connection.send_to_root(window, "_NET_ACTIVE_WINDOW", FROM_PAGER)
         if not _until(lambda: is_active(connection, window)):
             break
@@ -119,19 +177,34 @@ def _settled(connection: XConnection, window: int) -> Window:
 
 
 def is_active(connection: XConnection, window: int) -> bool:
-    return connection.read_numbers(connection.root, "_NET_ACTIVE_WINDOW")[:1] == [window]
+    return active_window(connection) == window
 
 
 def active_window(connection: XConnection) -> int | None:
+    """As the window manager says, or the one with the keyboard focus if there is none that does."""
     found = connection.read_numbers(connection.root, "_NET_ACTIVE_WINDOW")
-    return found[0] if found and found[0] else None
+    if found and has_manager(connection):
+        return found[0] or None
+    window = connection.core.GetInputFocus().reply().focus
+    listed = set(_ids(connection)) if window > InputFocus.PointerRoot else set()
+    while listed and window not in listed:
+        window = connection.core.QueryTree(window).reply().parent
+        if window in (0, connection.root):
+            return None
+    return window if listed else None
 
 
 def place(connection: XConnection, window: int, rect: Rect) -> Window:
     before = get_window(connection, window).rect
     flags = (FROM_PAGER << 12) | POSITION_AND_SIZE | STATIC_GRAVITY
-    sizes = (value & 0xFFFFFFFF for value in (rect.x, rect.y, rect.width, rect.height))
-    connection.send_to_root(window, "_NET_MOVERESIZE_WINDOW", flags, *sizes)
+    sizes = [value & 0xFFFFFFFF for value in (rect.x, rect.y, rect.width, rect.height)]
+    if has_manager(connection):
+        connection.send_to_root(window, "_NET_MOVERESIZE_WINDOW", flags, *sizes)
+    else:
+        four = ConfigWindow.X | ConfigWindow.Y | ConfigWindow.Width | ConfigWindow.Height
+        border = connection.core.GetGeometry(window).reply().border_width
+        corner = [(value - border) & 0xFFFFFFFF for value in sizes[:2]]
+        connection.core.ConfigureWindow(window, four, [*corner, *sizes[2:]])
     placed = _Placing(before, rect)
     _until(lambda: placed.is_done(get_window(connection, window).rect), PLACE_PATIENCE)
     return get_window(connection, window)
@@ -154,6 +227,8 @@ class _Placing:
 
 def minimise(connection: XConnection, window: int) -> Window:
     get_window(connection, window)
+    if not has_manager(connection):
+        raise ToolFailure(NO_MANAGER.message, NO_MANAGER.hint)
     connection.send_to_root(window, "WM_CHANGE_STATE", ICONIC_STATE)
     if not _until(lambda: get_window(connection, window).minimised):
         raise ToolFailure(f"The window {window} cannot be minimised.")
@@ -162,13 +237,32 @@ def minimise(connection: XConnection, window: int) -> Window:
 
 def close(connection: XConnection, window: int) -> bool:
     get_window(connection, window)
-    connection.send_to_root(window, "_NET_CLOSE_WINDOW", 0, FROM_PAGER)
-    return _until(lambda: window not in connection.read_numbers(connection.root, _LISTED), CLOSE_PATIENCE)
+    if has_manager(connection):
+        connection.send_to_root(window, "_NET_CLOSE_WINDOW", 0, FROM_PAGER)
+    elif _takes_part(connection, window, "WM_DELETE_WINDOW"):
+        wanted = connection.atom("WM_DELETE_WINDOW")
+        message = connection.client_message(window, "WM_PROTOCOLS", wanted, xcffib.CurrentTime)
+        connection.core.SendEvent(False, window, 0, message)
+    return _until(lambda: window not in _ids(connection), CLOSE_PATIENCE)
 
 
 def answers_pings(connection: XConnection, window: int) -> bool:
     """A window that does not say so must never get one: xterm closes at any message of this kind."""
-    return connection.atom("_NET_WM_PING") in connection.read_numbers(window, "WM_PROTOCOLS")
+    return _takes_part(connection, window, "_NET_WM_PING")
+
+
+def _takes_part(connection: XConnection, window: int, protocol: str) -> bool:
+    return connection.atom(protocol) in connection.read_numbers(window, "WM_PROTOCOLS")
+
+
+def client_of(connection: XConnection, window: int) -> int | None:
+    """The process that created a window, as the server knows it."""
+    try:
+        spec = xcffib.res.ClientIdSpec.synthetic(window, LOCAL_CLIENT_PID)
+        found = connection.extension(xcffib.res).QueryClientIds(1, [spec]).reply()
+    except (xcffib.XcffibException, KeyError):
+        return None
+    return next((number for each in found.ids for number in each.value if number), None)
 
 
 def ping(connection: XConnection, window: int, timeout: float = PING_PATIENCE) -> bool:
@@ -252,7 +346,8 @@ def _ask(connection: XConnection, window: int) -> tuple[Any, Any, list[Any]]:
 
 def _read(
     connection: XConnection,
-    active: set[int],
+    managed: bool,
+    active: int | None,
     level: int,
     window: int,
     geometry: Any,
@@ -261,21 +356,39 @@ def _read(
 ) -> Window | None:
     try:
         size, corner = geometry.reply(), position.reply()
-        managed, title, old_title, process, state, window_class = (each.reply() for each in properties)
+        wm_state, title, old_title, process, machine, state, window_class, owner = (
+            each.reply() for each in properties
+        )
     except xcffib.Error:
         return None  # it has just closed
-    if not any(numbers(managed)[:1]):
+    if managed and not any(numbers(wm_state)[:1]):
         return None  # a new window that has the id of one that has closed, and is not managed yet
+    states = numbers(state)
     return Window(
         id=window,
         title=text(title) or text(old_title),
-        application=next(iter(numbers(process)), None),
+        application=_process(connection, window, next(iter(numbers(process)), None), text(machine)),
         window_class=text(window_class).rstrip("\0").rpartition("\0")[2],
         rect=Rect(corner.dst_x, corner.dst_y, size.width, size.height),
         level=level,
-        active=window in active,
-        minimised=connection.atom("_NET_WM_STATE_HIDDEN") in numbers(state),
+        active=window == active,
+        minimised=connection.atom("_NET_WM_STATE_HIDDEN") in states,
+        modal=connection.atom("_NET_WM_STATE_MODAL") in states,
+        owner=next(iter(numbers(owner)), None),
     )
+
+
+def _process(connection: XConnection, window: int, said: int | None, machine: str) -> int | None:
+    """The process on this machine; a number that a window of another one gives is no process here."""
+    here = not machine or _first_label(machine) == _first_label(socket.gethostname())
+    if here and said:
+        return said
+    known = client_of(connection, window)
+    return known if known is not None and (here or known == said) else None
+
+
+def _first_label(host: str) -> str:
+    return host.strip("\0").partition(".")[0].casefold()
 
 
 def _until(condition: Callable[[], bool], timeout: float = PATIENCE) -> bool:
