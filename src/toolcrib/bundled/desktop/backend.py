@@ -157,7 +157,10 @@ class Applications(Protocol):
     async def list(self) -> Sequence[Application]: ...
 
     async def open(self, command: Sequence[str], timeout: float) -> Window | None:
-        """Start a program and wait for its first window; None if it shows none in time."""
+        """Start a program and wait for its first window; None if it shows none in time.
+
+        The window of an instance that was running already if the new process has handed over to it.
+        """
 
     async def close(self, application: int, *, force: bool) -> None: ...
 

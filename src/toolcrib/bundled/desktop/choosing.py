@@ -73,8 +73,8 @@ async def _active(backend: Backend) -> int:
 
 def _unknown_process(window: Window) -> ApplicationNotFound:
     return ApplicationNotFound(
-        f"It is not known to which process the window {window.id} {window.title[:MAX_TITLE]!r} belongs, so its "
-        "elements cannot be found.",
+        f"The process of the window {window.id} {window.title[:MAX_TITLE]!r} is not known, so its elements "
+        "cannot be found.",
         "Use take_screenshot, click, type_text and press_key with the id of the window.",
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.bundled.desktop.chromium_programs import with_accessibility
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 from toolcrib.suggestions import did_you_mean
@@ -22,13 +23,14 @@ MAX_ENTRIES = 5000
 
 
 async def command_of(backend: Backend, name: str) -> list[str]:
-    """The command that opens an application by its program, path, id or title.
+    """The command that opens an application by its program, path, id or title, so that it offers elements.
 
     Other systems, and the desktop of another machine, know their applications themselves.
     """
     if backend.name not in ("x11", "wayland"):
         return [name.strip()]
-    return await in_thread(find_command, name.strip(), os.environ)
+    command = await in_thread(find_command, name.strip(), os.environ)
+    return await in_thread(with_accessibility, command)
 
 
 def find_command(name: str, environment: Mapping[str, str]) -> list[str]:

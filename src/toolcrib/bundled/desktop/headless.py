@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolcrib.bundled.desktop.backend import Problem
-from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
+from toolcrib.bundled.desktop.backends.x11.target import ACCESSIBLE, DisplayTarget
 from toolcrib.bundled.desktop.patience import wait_until
 from toolcrib.config.paths import close_to_others, make_private
 from toolcrib.errors import UsageError
@@ -231,8 +231,7 @@ class HeadlessDisplay:
             "XDG_RUNTIME_DIR": str(self._folder / "run"),
             "GDK_BACKEND": "x11",
             "QT_QPA_PLATFORM": "xcb",
-            "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
-            "NO_AT_BRIDGE": "0",
+            **ACCESSIBLE,
         }
 
     def _keep_window_manager(self, environment: dict[str, str]) -> None:

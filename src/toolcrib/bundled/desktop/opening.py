@@ -1,31 +1,49 @@
-"""Opens a program and waits until its window is active, or returns to the window that was active before."""
+"""Opens a program and waits until its window is active, or returns to the window that was active before.
+
+A program that was running already may show what it was given in a window that it has.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.patience import PatientTimeout
+from toolcrib.serverkit.context import ToolFailure
 
 FOCUS_PATIENCE = 1.0
 """Seconds for a new window to become active; a window manager may be set never to do that."""
 POLL = 0.05
 
 
+@dataclass(frozen=True)
+class Opened:
+    window: Window | None
+    """None if it shows none in time."""
+    running: bool = False
+    """It was running already: the window was there before."""
+
+
 async def open_program(
     backend: Backend, command: Sequence[str], timeout: float, *, background: bool = False
-) -> Window | None:
-    """The program's first window; None if it shows none in time."""
-    before = await _active_window(backend) if background else None
+) -> Opened:
+    """The program's first window, or the one in which a running instance has opened it."""
+    before = await backend.windows.list()
     opened = await backend.applications.open(command, timeout)
     if opened is None:
-        return None
+        return Opened(None)
+    running = opened.id in {window.id for window in before}
+    if running and not background:
+        with contextlib.suppress(ToolFailure):  # one that a dialog blocks stays where it is
+            opened = await backend.windows.focus(opened.id)
     # A window is listed before it is active, so an action that comes earlier would lose the focus to it.
-    window = await _once_active(backend, opened)
-    if before is not None:
-        await backend.windows.focus(before.id)
-    return window
+    window = await _once_active(backend, opened) if not running else opened
+    front = next((each for each in before if each.active), None)
+    if background and front is not None:
+        await backend.windows.focus(front.id)
+    return Opened(window, running)
 
 
 async def _once_active(backend: Backend, opened: Window) -> Window:

@@ -128,7 +128,7 @@ async def _open_application(scope: MacroScope, args: Args) -> None:
     name = _needed(args, "id")
     command = await command_of(scope.backend, name)
     timeout = min(_number(args, "timeout", OPEN_PATIENCE), 60.0)
-    if await open_program(scope.backend, command, timeout) is None:
+    if (await open_program(scope.backend, command, timeout)).window is None:
         raise ToolFailure(f"{name} was started but shows no window.")
 
 

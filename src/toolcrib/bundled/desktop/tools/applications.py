@@ -8,6 +8,7 @@ from typing import TypedDict, cast
 
 from toolcrib.bundled.desktop.backend import Application, Backend
 from toolcrib.bundled.desktop.choosing import choose_application, describe_window
+from toolcrib.bundled.desktop.chromium_programs import NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.desktop_entries import command_of
 from toolcrib.bundled.desktop.elements.difference import summarise
 from toolcrib.bundled.desktop.failures import ApplicationNotFound, InvalidValue, MissingField
@@ -21,6 +22,7 @@ from toolcrib.bundled.desktop.tools.windows import WindowData, window_data
 from toolcrib.bundled.desktop.window_changes import describe_changes
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.threads import in_thread
 
 LONGEST_WAIT = 60.0
 END_PATIENCE = 5.0
@@ -35,6 +37,8 @@ class OpenedApplication(TypedDict):
     command: list[str]
     application: int | None
     window: WindowData | None
+    running_before: bool
+    """Another instance has opened it, and the window was there before."""
     home: str
     """Where programs on a display of our own save files; empty on the user's."""
 
@@ -88,17 +92,24 @@ class ApplicationTools:
         backend = await self._session.backend(context)
         command = [*await command_of(backend, id), *given]
         patience = min(max(1.0, timeout), LONGEST_WAIT)
-        window = await open_program(backend, command, patience, background=background)
+        opened = await open_program(backend, command, patience, background=background)
+        window = opened.window
         process = window.application if window else None
         data: OpenedApplication = {
             "name": application_name(process) if process is not None else "",
             "command": command,
             "application": process,
             "window": window_data(window) if window else None,
+            "running_before": opened.running,
             "home": str(self._session.programs_home or ""),
         }
-        said = f"Opened {describe_window(window)}" if window else f"{id} {NO_WINDOW}"
-        return answer(data, f"{said}\n{HOME.format(data['home'])}" if data["home"] else said)
+        said = [f"Opened {describe_window(window)}" if window else f"{id} {NO_WINDOW}"]
+        if window is not None and opened.running:
+            said = [f"{id} was running already; its window is {describe_window(window)}"]
+            silent = process is not None and await in_thread(lacks_switch, process)
+            said += [NO_ELEMENTS] if silent else []
+        said += [HOME.format(data["home"])] if data["home"] else []
+        return answer(data, "\n".join(said))
 
     async def get_application(
         self, name: str, context: ToolContext, read_mask: str = ""

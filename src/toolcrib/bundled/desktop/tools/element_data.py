@@ -66,6 +66,8 @@ class Listing:
     searched: int
     """How many elements were looked at."""
     complete: bool
+    hint: str = ""
+    """Why there are so few, or what limits them."""
 
 
 class Listings:
@@ -90,7 +92,9 @@ class Listings:
         return self._kept[number], number, start
 
 
-def make_listing(snapshots: Snapshots, results: Sequence[SearchResult], *, outline: bool) -> Listing:
+def make_listing(
+    snapshots: Snapshots, results: Sequence[SearchResult], *, outline: bool, hint: str = ""
+) -> Listing:
     """The matches in their order, or what is visible as an indented outline."""
     entries: list[tuple[Element, str, int]] = []
     for result in results:
@@ -100,7 +104,8 @@ def make_listing(snapshots: Snapshots, results: Sequence[SearchResult], *, outli
             entries += [(element, snapshot.id_of(element), depth) for element, depth in found]
     only = results[0].tree.application if len(results) == 1 else None
     searched = sum(len(result.tree.elements) for result in results)
-    return Listing(only, entries, searched, all(result.tree.complete for result in results))
+    complete = all(result.tree.complete for result in results)
+    return Listing(only, entries, searched, complete, hint)
 
 
 def _outlined(result: SearchResult) -> list[tuple[Element, int]]:
@@ -130,11 +135,13 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
 def _notes(listing: Listing, more: int, token: str) -> list[str]:
     notes = []
     if not listing.searched:
-        notes.append("The application offers no elements (yet). Wait with `wait`, or use take_screenshot.")
+        notes.append("The application offers no elements.")
     elif not listing.entries:
         notes.append(f"None of {listing.searched} elements matches.")
     if more:
         notes.append(f"… {more} more; narrow the selector, or continue with page_token {token}.")
+    if listing.hint:
+        notes.append(listing.hint)
     if not listing.complete:
         notes.append("Incomplete: the application did not answer in time.")
     return notes

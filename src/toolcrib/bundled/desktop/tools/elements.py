@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Tree
 from toolcrib.bundled.desktop.choosing import applications_of, choose_application, window_at
+from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.observing import observe, read_before
@@ -37,6 +38,7 @@ from toolcrib.bundled.desktop.tools.offer import ACTING, LOOKING, Offer, answer
 from toolcrib.bundled.desktop.tools.windows import Bounds
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.threads import in_thread
 
 LONGEST_WAIT = 60.0
 MAX_APPLICATIONS = 20
@@ -77,7 +79,8 @@ class ElementTools:
         results = await _search(backend, parent, wanted, min(max(0.0, wait), LONGEST_WAIT))
         if visible_only:
             results = [_keep(each, lambda element: element.visible) for each in results]
-        return self._first_page(results, page_size, max_tokens, outline=wanted is None)
+        hint = await _why_few(results, waited=wait > 0)
+        return self._first_page(results, page_size, max_tokens, outline=wanted is None, hint=hint)
 
     async def find_region_elements(
         self,
@@ -162,9 +165,9 @@ class ElementTools:
         return await self._act(context, (element_id, selector, parent), perform, f"Performed {action} on")
 
     def _first_page(
-        self, results: Sequence[SearchResult], page_size: int, budget: int, *, outline: bool
+        self, results: Sequence[SearchResult], page_size: int, budget: int, *, outline: bool, hint: str = ""
     ) -> ElementList:
-        listing: Listing = make_listing(self._session.snapshots, results, outline=outline)
+        listing: Listing = make_listing(self._session.snapshots, results, outline=outline, hint=hint)
         return show_page(listing, self._listings.add(listing), 0, page_size, budget)
 
     async def _act(
@@ -266,6 +269,18 @@ async def _search_all(backend: Backend, parent: str, selector: Selector | None) 
     if not found:
         raise ElementNotFound("No application offers elements.", "Open one, or use take_screenshot.")
     return found
+
+
+async def _why_few(results: Sequence[SearchResult], *, waited: bool) -> str:
+    """Why an application offers hardly any elements, as far as that is known."""
+    trees = [result.tree for result in results]
+    if len(trees) != 1 or len(trees[0].elements) > FEW:
+        return ""
+    if await in_thread(lacks_switch, trees[0].application):
+        return NO_ELEMENTS
+    if trees[0].elements:
+        return ""
+    return "Use take_screenshot." if waited else "It may show them later: use `wait`, or take_screenshot."
 
 
 async def _owner_at(backend: Backend, point: Point) -> str | None:

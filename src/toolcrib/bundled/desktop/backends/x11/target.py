@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|^TOOLCRIB_", re.IGNORECASE)
 """Variables that programs on the desktop have no use for."""
+ACCESSIBLE = {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "GNOME_ACCESSIBILITY": "1", "NO_AT_BRIDGE": "0"}
+"""Has Qt, Firefox and GTK offer their elements."""
 
 
 @dataclass(frozen=True)
@@ -31,4 +33,4 @@ class DisplayTarget:
             f"unix:path={runtime}/bus" if runtime else ""
         )
         passed = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-        return cls(os.environ.get("DISPLAY", ""), None, address, passed)
+        return cls(os.environ.get("DISPLAY", ""), None, address, {**passed, **ACCESSIBLE})

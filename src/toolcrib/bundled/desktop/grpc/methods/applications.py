@@ -61,7 +61,8 @@ class ApplicationMethods:
     async def _open(self, request: Any) -> Any:
         async with self._desktop.acting() as backend:
             command = await command_of(backend, request.id)
-            window = await open_program(backend, command, OPEN_TIMEOUT, background=request.background)
+            opened = await open_program(backend, command, OPEN_TIMEOUT, background=request.background)
+            window = opened.window
             if window is None or window.application is None:
                 raise RpcFailure(
                     grpc.StatusCode.DEADLINE_EXCEEDED, "TIMEOUT", f"{request.id} shows no window."
