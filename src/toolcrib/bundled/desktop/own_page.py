@@ -1,4 +1,5 @@
-"""Keeps input away from Toolcrib's own page, where the user decides what a model may do.
+"""Keeps input away from Toolcrib's own page, where the user decides what a model may do, and the pointer away
+from windows behind a modal dialog.
 
 The page is recognised by the title of its window. Its elements are hidden, and clicks, keys and other input
 into its window are refused; looking at it is allowed.
@@ -31,6 +32,7 @@ from toolcrib.bundled.desktop.changes import Changes
 from toolcrib.bundled.desktop.choosing import window_at
 from toolcrib.bundled.desktop.failures import ProtectedWindow
 from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.modality import check_window
 
 _TITLE = re.compile(r"(\(\d+\) )?Toolcrib( [-—–] .*)?")
 """The title of the page, with the number of open questions, and what browsers add."""
@@ -130,6 +132,7 @@ class _GuardedInput:
         listed = await self._windows.list()
         for point in points:
             _refuse(window_at(listed, point))
+            check_window(listed, window_at(listed, point))
 
     async def _check_window(self, window: int | None) -> None:
         """The window that gets keys; the active one if none is named."""

@@ -129,7 +129,7 @@ async def _around(backend: Backend, windows: Sequence[Window], process: int, ele
 
 async def _select(backend: Backend, process: int, selector: Any) -> Element:
     result = await search(backend, process, parse_selector(selector))
-    found = [each for each in result.matches if each.visible] or list(result.matches)
+    found = result.meant
     if len(found) != 1:
         raise ToolFailure(f"{len(found) or 'No'} elements match the selector.")
     return found[0]

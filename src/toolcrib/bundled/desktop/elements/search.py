@@ -6,8 +6,8 @@ import asyncio
 import dataclasses
 import math
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from toolcrib.bundled.desktop.backend import (
     PARAGRAPH_ROLES,
@@ -20,6 +20,7 @@ from toolcrib.bundled.desktop.backend import (
 )
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.elements.web_pages import page_around, pages_of
+from toolcrib.bundled.desktop.modality import blocked_elements
 
 READ_TIMEOUT = 2.0
 """Seconds for one reading of a tree; what was read by then is returned."""
@@ -40,6 +41,14 @@ class SearchResult:
     tree: Tree
     matches: tuple[Element, ...]
     """With their places and contents."""
+    blocked: Mapping[ElementRef, str] = field(default_factory=dict)
+    """Elements behind a modal dialog, with its title."""
+
+    @property
+    def meant(self) -> tuple[Element, ...]:
+        """The matches that a selector for one element means: those that can be used before others."""
+        free = tuple(each for each in self.matches if each.visible and each.ref not in self.blocked)
+        return free or tuple(each for each in self.matches if each.visible) or self.matches
 
 
 async def read_tree(backend: Backend, application: int, timeout: float = READ_TIMEOUT) -> Tree:
@@ -51,9 +60,11 @@ async def read_tree(backend: Backend, application: int, timeout: float = READ_TI
 async def search(
     backend: Backend, application: int, selector: Selector | None, timeout: float = READ_TIMEOUT
 ) -> SearchResult:
-    """All matches, visible ones first."""
+    """All matches: those that a modal dialog does not block first, and of these the visible ones."""
     tree = await read_tree(backend, application, timeout)
-    elements: Sequence[Element] = tree.elements
+    blocked = blocked_elements(tree, await backend.windows.list())
+    elements: Sequence[Element] = sorted(tree.elements, key=lambda element: element.ref in blocked)
+    tree = dataclasses.replace(tree, elements=tuple(elements))
     if selector is None or selector.needs_places:
         elements = await with_places(backend, elements)
     elements = await with_texts(backend, elements)
@@ -61,8 +72,8 @@ async def search(
     matches = [element for element in elements if selector is None or selector.matches(element)]
     if selector is not None and not selector.needs_places:
         matches = list(await with_places(backend, matches))
-    matches.sort(key=lambda element: not element.visible)
-    return SearchResult(tree, tuple(matches))
+    matches.sort(key=lambda element: (element.ref in blocked, not element.visible))
+    return SearchResult(tree, tuple(matches), blocked)
 
 
 async def wait_for(backend: Backend, application: int, selector: Selector, timeout: float) -> SearchResult:

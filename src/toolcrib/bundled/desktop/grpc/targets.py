@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import grpc
@@ -15,6 +15,7 @@ from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
 from toolcrib.bundled.desktop.grpc.failures import RpcFailure, invalid, not_found
 from toolcrib.bundled.desktop.grpc.messages import Path, element_message, paths_of, selector_value
 from toolcrib.bundled.desktop.grpc.names import parent_of
+from toolcrib.bundled.desktop.modality import check_element
 from toolcrib.serverkit.context import ToolFailure
 
 
@@ -70,9 +71,27 @@ async def find_all(
     return found
 
 
+async def find_meant(
+    backend: Backend, snapshots: Snapshots, parent: str, selector: Selector
+) -> list[FoundElement]:
+    """Those of all matches that a selector for one element means."""
+    results = [
+        await search(backend, application, selector) for application in await applications_in(backend, parent)
+    ]
+    found = [each for one in results for each in in_snapshot(snapshots, replace(one, matches=one.meant))]
+    return [each for each in found if each.element.visible] or found
+
+
 def in_snapshot(snapshots: Snapshots, result: SearchResult) -> list[FoundElement]:
     snapshot = snapshots.add(result.tree)
     return [FoundElement(result.tree.application, snapshot, each) for each in result.matches]
+
+
+async def find_target(backend: Backend, snapshots: Snapshots, request: Any) -> FoundElement:
+    """The element that a request acts on; raises `ClickRefused` if it is behind a modal dialog."""
+    found = await find_one(backend, snapshots, request)
+    await check_element(backend, found.application, found.element)
+    return found
 
 
 async def find_one(backend: Backend, snapshots: Snapshots, request: Any) -> FoundElement:
@@ -85,8 +104,7 @@ async def find_one(backend: Backend, snapshots: Snapshots, request: Any) -> Foun
         return FoundElement(application, snapshot, element)
     if request.WhichOneof("target") is None:
         raise invalid("EMPTY_FIELD", "Neither element_id nor selector is given.", "target")
-    found = await find_all(backend, snapshots, request.parent, read_selector(request.selector))
-    candidates = [each for each in found if each.element.visible] or found
+    candidates = await find_meant(backend, snapshots, request.parent, read_selector(request.selector))
     if not candidates:
         raise RpcFailure(grpc.StatusCode.NOT_FOUND, "ELEMENT_NOT_FOUND", "No element matches the selector.")
     if len(candidates) > 1:

@@ -20,6 +20,7 @@ from toolcrib.bundled.desktop.macros.conditions import wait
 from toolcrib.bundled.desktop.macros.inputs import press_keys, type_text
 from toolcrib.bundled.desktop.macros.model import WaitAction, WaitCondition
 from toolcrib.bundled.desktop.macros.scope import ELEMENT_PATIENCE, MacroScope
+from toolcrib.bundled.desktop.modality import check_element
 from toolcrib.bundled.desktop.opening import open_program
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
@@ -47,6 +48,13 @@ def method_name(method: str) -> str:
 
 
 async def _target(scope: MacroScope, args: Args) -> tuple[int, Element]:
+    """The element to act on; raises `ClickRefused` if it is behind a modal dialog."""
+    process, element = await _named(scope, args)
+    await check_element(scope.backend, process, element)
+    return process, element
+
+
+async def _named(scope: MacroScope, args: Args) -> tuple[int, Element]:
     if element := args.get("element") or args.get("element_id"):
         return await scope.element(element)
     if selector := args.get("selector"):

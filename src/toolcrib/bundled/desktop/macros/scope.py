@@ -50,8 +50,7 @@ class MacroScope:
         found = await wait_for(
             self.backend, process, read_selector(selector), min(max(0.0, patience), LONGEST_WAIT)
         )
-        visible = [each for each in found.matches if each.visible]
-        candidates = visible or list(found.matches)
+        candidates = found.meant
         if len(candidates) == 1:
             return process, candidates[0]
         snapshot = self.snapshots.add(found.tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from toolcrib.bundled.desktop.backend import Element, ElementRef
@@ -24,6 +24,7 @@ SMALLEST_BUDGET, LARGEST_BUDGET = 100, 20_000
 """Tokens of one reply."""
 KEPT = 8
 MAX_INDENT = 12
+MAX_DIALOG = 60
 BUTTONS = {"push button", "toggle button", "link"}
 MAY_BE_IGNORED = "Programs can ignore a click on what has just appeared: click again if it is still there."
 HIGHLIGHT = 4
@@ -68,6 +69,8 @@ class Listing:
     complete: bool
     hint: str = ""
     """Why there are so few, or what limits them."""
+    blocked: Mapping[str, str] = field(default_factory=dict)
+    """By ids: the title of the dialog in front; in an outline only for the outermost elements."""
 
 
 class Listings:
@@ -97,15 +100,21 @@ def make_listing(
 ) -> Listing:
     """The matches in their order, or what is visible as an indented outline."""
     entries: list[tuple[Element, str, int]] = []
+    blocked: dict[str, str] = {}
     for result in results:
         found = _outlined(result) if outline else [(each, 0) for each in result.matches]
         if found:  # a snapshot without ids would only push out an older one
             snapshot = snapshots.add(result.tree)
             entries += [(element, snapshot.id_of(element), depth) for element, depth in found]
+            blocked |= {
+                snapshot.id_of(each): result.blocked[each.ref]
+                for each, _ in found
+                if each.ref in result.blocked and not (outline and each.parent in result.blocked)
+            }
     only = results[0].tree.application if len(results) == 1 else None
     searched = sum(len(result.tree.elements) for result in results)
     complete = all(result.tree.complete for result in results)
-    return Listing(only, entries, searched, complete, hint)
+    return Listing(only, entries, searched, complete, hint, blocked)
 
 
 def _outlined(result: SearchResult) -> list[tuple[Element, int]]:
@@ -117,7 +126,10 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
     """One page, at most as long as the budget allows."""
     rest = listing.entries[start:]
     wanted = rest[: checked_size(page_size, len(rest) or 1)]
-    candidates = (" " * min(depth, MAX_INDENT) + line(each, name) for each, name, depth in wanted)
+    candidates = (
+        " " * min(depth, MAX_INDENT) + line(each, name) + _blocked(listing, name)
+        for each, name, depth in wanted
+    )
     lines = fit(candidates, min(max(budget, SMALLEST_BUDGET), LARGEST_BUDGET))
     more = len(rest) - len(lines)
     token = make_token(start + len(lines), number, "elements") if more else ""
@@ -130,6 +142,11 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
         "complete": listing.complete,
     }
     return answer(data, "\n".join([*lines, *_notes(listing, more, token)]))
+
+
+def _blocked(listing: Listing, element_id: str) -> str:
+    dialog = listing.blocked.get(element_id)
+    return "" if dialog is None else f" (blocked by the dialog {dialog[:MAX_DIALOG]!r})"
 
 
 def _notes(listing: Listing, more: int, token: str) -> list[str]:

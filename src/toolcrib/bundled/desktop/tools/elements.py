@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Tree
-from toolcrib.bundled.desktop.choosing import applications_of, choose_application, window_at
+from toolcrib.bundled.desktop.choosing import MAX_TITLE, applications_of, choose_application, window_at
 from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.elements import acting
@@ -21,6 +22,7 @@ from toolcrib.bundled.desktop.elements.snapshots import Snapshot, describe
 from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.failures import AmbiguousElement, ElementNotFound, InvalidValue, MissingField
 from toolcrib.bundled.desktop.geometry import Point, Rect, Space
+from toolcrib.bundled.desktop.modality import check_element, windows_of_elements
 from toolcrib.bundled.desktop.resources import ALL, split_name
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.bundled.desktop.tools.element_data import (
@@ -180,6 +182,7 @@ class ElementTools:
         backend = await self._session.backend(context)
         snapshot, found, before = await self._target(backend, *target)
         process = snapshot.tree.application
+        await check_element(backend, process, found, before or snapshot.tree)
         async with observe(backend, process, before) as report:
             outcome = await operation(backend, process, found)
         return acted(snapshot, found, outcome, report, verb)
@@ -216,13 +219,16 @@ class ElementTools:
         snapshots = self._session.snapshots
         results = await _search(backend, parent, selector, 0.0)
         found_in = [(snapshots.add(each.tree), each) for each in results if each.matches]
-        candidates = [(snapshot, element) for snapshot, each in found_in for element in each.matches]
+        candidates = [(snapshot, element) for snapshot, each in found_in for element in each.meant]
         candidates = [each for each in candidates if each[1].visible] or candidates
         if len(candidates) == 1:
             snapshot, element = candidates[0]
             return snapshot, element, None if selector.needs_places else snapshot.tree
         problem = f"{len(candidates) or 'No'} elements match the selector, so nothing was done."
-        choices = "\n".join(line(each, snapshot.id_of(each)) for snapshot, each in candidates[:10])
+        choices = "\n".join(
+            f"{line(each, snapshot.id_of(each))}{_in_window(snapshot.tree, each)}"
+            for snapshot, each in candidates[:10]
+        )
         if choices:
             raise AmbiguousElement(problem, f"Give the id of one of these:\n{choices}")
         raise ElementNotFound(problem, "Call find_elements.")
@@ -290,7 +296,13 @@ async def _owner_at(backend: Backend, point: Point) -> str | None:
 
 
 def _keep(result: SearchResult, wanted: Callable[[Element], bool]) -> SearchResult:
-    return SearchResult(result.tree, tuple(each for each in result.matches if wanted(each)))
+    return dataclasses.replace(result, matches=tuple(each for each in result.matches if wanted(each)))
+
+
+def _in_window(tree: Tree, element: Element) -> str:
+    top = windows_of_elements(tree).get(element.ref)
+    name = next((each.name for each in tree.elements if each.ref == top), "")
+    return f" in {name[:MAX_TITLE]!r}" if name and top != element.ref else ""
 
 
 def _within(result: SearchResult, area: Rect) -> SearchResult:

@@ -14,6 +14,7 @@ from xcffib.xproto import ConfigWindow, EventMask, InputFocus, MapState, StackMo
 from toolcrib.bundled.desktop.backend import Problem, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread, numbers, text
 from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.modality import blocked_windows, check_window
 from toolcrib.bundled.desktop.patience import wait_until
 from toolcrib.serverkit.context import ToolFailure
 
@@ -23,6 +24,8 @@ POSITION_AND_SIZE = 0xF00
 ICONIC_STATE = 3
 PATIENCE = 8.0
 """Seconds for the window manager to do what it was asked."""
+BLOCKED_PATIENCE = 1.0
+"""The same for a window behind a modal dialog, which gets the focus instead."""
 MANAGER_PATIENCE = 3.0
 CLOSE_PATIENCE = 3.0
 """Seconds for a program to close its window; it may ask the user first."""
@@ -155,7 +158,11 @@ def focus(connection: XConnection, window: int) -> Window:
             connection.core.SetInputFocus(InputFocus.Parent, window, xcffib.CurrentTime)
         elif not found.active or _ids(connection)[-1:] != [window]:
             connection.send_to_root(window, "_NET_ACTIVE_WINDOW", FROM_PAGER)
-        if not _until(lambda: is_active(connection, window)):
+        dialog = blocked_windows(list_windows(connection)).get(window)
+        if not _until(
+            lambda: is_active(connection, window), PATIENCE if dialog is None else BLOCKED_PATIENCE
+        ):
+            check_window(list_windows(connection), found)
             break
         settled = _settled(connection, window)
         if settled.active:

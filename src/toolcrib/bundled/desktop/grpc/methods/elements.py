@@ -16,7 +16,13 @@ from toolcrib.bundled.desktop.grpc.names import element_of
 from toolcrib.bundled.desktop.grpc.pages import page_of
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.grpc.targets import FoundElement, find_all, find_one, messages_of, read_selector
+from toolcrib.bundled.desktop.grpc.targets import (
+    FoundElement,
+    find_all,
+    find_target,
+    messages_of,
+    read_selector,
+)
 
 FOCUS = "focus"
 """Every element has this action, besides its own."""
@@ -55,13 +61,13 @@ class ElementMethods:
 
     async def click_element(self, request: Any) -> Any:
         async with self._desktop.acting() as backend:
-            found = await find_one(backend, self._snapshots, request)
+            found = await find_target(backend, self._snapshots, request)
             await acting.click(backend, found.application, found.element, _click_kind(request.click_type))
         return v1.ClickElementResponse(success=True, element=found.message())
 
     async def write_element_value(self, request: Any) -> Any:
         async with self._desktop.acting() as backend:
-            found = await find_one(backend, self._snapshots, request)
+            found = await find_target(backend, self._snapshots, request)
             outcome = await acting.write(backend, found.application, found.element, request.value)
         return v1.WriteElementValueResponse(
             success=outcome.verified is not False, element=(await self._again(backend, found)).message()
@@ -69,7 +75,7 @@ class ElementMethods:
 
     async def perform_element_action(self, request: Any) -> Any:
         async with self._desktop.acting() as backend:
-            found = await find_one(backend, self._snapshots, request)
+            found = await find_target(backend, self._snapshots, request)
             done = await _perform(backend, found.element, request.action)
         return v1.PerformElementActionResponse(
             success=done, element=(await self._again(backend, found)).message()

@@ -85,7 +85,8 @@ class TreeReader:
         incomplete = [
             ref
             for ref, count in declared.items()
-            if count not in (0, cached[ref]) and not self._is_hidden_list(self._found[ref])
+            if (count not in (0, cached[ref]) or self._is_window(self._found[ref]))
+            and not self._is_hidden_list(self._found[ref])
         ]
         self._last.note_incomplete(incomplete)
         return incomplete
@@ -93,12 +94,28 @@ class TreeReader:
     async def _walk(self, frontier: list[ElementRef]) -> None:
         """Read the children of these, and theirs."""
         listed = await self._children(frontier)
+        shown_alone = {
+            child
+            for parent, children in listed.items()
+            if self._is_window(self._found[parent]) and self._is_replaced(parent, children)
+            for child in children
+        }
         while listed and len(self._found) < MAX_ELEMENTS:
             new: dict[ElementRef, ElementRef] = {}
             for parent, children in listed.items():
                 self._place |= {ref: place for place, ref in enumerate(children)}
                 new |= {child: parent for child in children if child not in self._found}
             listed = await self._read_nodes(list(new.items()))
+        for ref in shown_alone & self._found.keys():
+            if self._found[ref].role == "dialog":  # not for a search bar
+                states = self._found[ref].states | {"modal"}
+                self._found[ref] = dataclasses.replace(self._found[ref], states=states)
+                self._place[ref] = -1
+
+    def _is_replaced(self, window: ElementRef, children: list[ElementRef]) -> bool:
+        """Whether a window shows only something new instead of the content that the cache has."""
+        cached = [each for each in self._found.values() if each.parent == window]
+        return bool(cached and children) and not any(each.ref in children for each in cached)
 
     async def _children(self, refs: list[ElementRef]) -> dict[ElementRef, list[ElementRef]]:
         found: dict[ElementRef, list[ElementRef]] = {}
@@ -134,6 +151,10 @@ class TreeReader:
         self._found[element.ref] = element
         if "showing" in element.states and element.role not in WINDOWS:
             self._says_showing = True
+
+    def _is_window(self, element: Element) -> bool:
+        """Chromium puts a dialog into a window in the place of its content, which the cache does not tell."""
+        return element.parent == self._root and element.role in WINDOWS
 
     def _is_hidden_list(self, element: Element) -> bool:
         return self._says_showing and element.role in LISTS and "showing" not in element.states

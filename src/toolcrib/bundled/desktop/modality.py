@@ -1,0 +1,130 @@
+"""Modal dialogs: which windows of a program they block, and which of its elements.
+
+Window systems tell which dialog is modal and which window owns it. Where they do not, the program's elements
+may. A dialog that does not say that it is modal, such as a search bar, blocks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, ElementRef, Tree, Window
+
+DIALOGS = {"dialog", "alert", "file chooser", "window", "frame"}
+DOCUMENTS = {"document web", "document frame"}
+READ_TIMEOUT = 2.0
+
+
+def blocked_windows(windows: Sequence[Window]) -> dict[int, Window]:
+    """By the ids of the windows that cannot be used: the topmost dialog that must be answered first."""
+    known = {window.id: window for window in windows}
+    found: dict[int, Window] = {}
+    for dialog in windows:
+        if not dialog.modal:
+            continue
+        owner = known.get(dialog.owner or 0)
+        if owner is None:  # it belongs to all windows of its program
+            own = [each for each in windows if each.application == dialog.application and not each.modal]
+            found |= {each.id: dialog for each in own if dialog.application is not None}
+        seen = {dialog.id}
+        while owner is not None and owner.id not in seen:
+            seen.add(owner.id)
+            found[owner.id] = dialog
+            owner = known.get(owner.owner or 0)
+    return found
+
+
+def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, str]:
+    """By the elements that cannot be used: the title of the dialog that must be answered first."""
+    own = [window for window in windows if window.application == tree.application]
+    blocked = blocked_windows(own)
+    titles = {_plain(each.title): blocked[each.id].title for each in own if each.id in blocked}
+    for window in own:
+        if window.id not in blocked:
+            titles.pop(_plain(window.title), None)
+    if blocked and all(each.modal or each.id in blocked for each in own):
+        titles.setdefault("", next(iter(blocked.values())).title)  # Qt has windows without a name
+    return _spread(tree, titles, _modal_elements(tree) if not blocked else {})
+
+
+def _modal_elements(tree: Tree) -> dict[ElementRef, Element]:
+    return {
+        each.ref: each
+        for each in tree.elements
+        if "modal" in each.states and each.visible and each.role in DIALOGS
+    }
+
+
+def _spread(
+    tree: Tree, titles: Mapping[str, str], dialogs: Mapping[ElementRef, Element]
+) -> dict[ElementRef, str]:
+    """From windows and documents to what is in them; parents come before children."""
+    tops = windows_of_elements(tree)
+    of_window = {tops[ref]: each for ref, each in dialogs.items() if ref in tops}
+    whole = next((each.name for ref, each in dialogs.items() if tops.get(ref) == ref), None)
+    found: dict[ElementRef, str] = {}
+    for element in tree.elements:
+        ref, top = element.ref, tops.get(element.ref)
+        if ref in dialogs or top is None:
+            continue
+        if element.parent in found:
+            found[ref] = found[element.parent]
+        elif top == ref and element.role in DIALOGS and _plain(element.name) in titles:
+            found[ref] = titles[_plain(element.name)]
+        elif top == ref and whole is not None and element.role in DIALOGS:
+            found[ref] = whole
+        elif element.role in DOCUMENTS and top in of_window and not _is_within(tree, of_window[top], ref):
+            found[ref] = of_window[top].name
+    return found
+
+
+def windows_of_elements(tree: Tree) -> dict[ElementRef, ElementRef]:
+    """The window that each element is in, itself an element; none for those whose parents are unknown."""
+    roots = {each.ref for each in tree.elements if each.role == "application"}
+    found: dict[ElementRef, ElementRef] = {}
+    for element in tree.elements:
+        if element.parent in roots:
+            found[element.ref] = element.ref
+        elif element.parent in found:
+            found[element.ref] = found[element.parent]
+    return found
+
+
+def _is_within(tree: Tree, element: Element, document: ElementRef) -> bool:
+    """Whether a dialog is a part of a page, which then decides itself what can be used."""
+    parents = {each.ref: each.parent for each in tree.elements}
+    parent = element.parent
+    while parent is not None and parent != document:
+        parent = parents.get(parent)
+    return parent is not None
+
+
+async def check_element(
+    backend: Backend, application: int, element: Element, tree: Tree | None = None
+) -> None:
+    """Raise `ClickRefused` if a modal dialog is in front of the element; without a tree it may be read."""
+    windows = await backend.windows.list()
+    if tree is None and not any(each.modal and each.application == application for each in windows):
+        return
+    read = tree if tree is not None else await backend.accessibility.tree(application, READ_TIMEOUT)
+    dialog = blocked_elements(read, windows).get(element.ref)
+    if dialog is not None:
+        raise _behind(f"{element.role} {element.name!r}", dialog)
+
+
+def check_window(windows: Sequence[Window], window: Window | None) -> None:
+    """Raise `ClickRefused` if a modal dialog blocks the window."""
+    dialog = blocked_windows(windows).get(window.id) if window is not None else None
+    if window is not None and dialog is not None:
+        raise _behind(f"The window {window.title[:80]!r}", dialog.title)
+
+
+def _behind(what: str, dialog: str) -> ClickRefused:
+    return ClickRefused(
+        f"{what} is blocked by the dialog {dialog[:80]!r}, so nothing was done.",
+        "Answer or close the dialog first.",
+    )
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split())
