@@ -103,15 +103,15 @@ def _describe(
     """The windows that are chosen by level and id from all."""
     connection.learn_atoms(*_LISTS, "_NET_ACTIVE_WINDOW", *_STATES, *_PROPERTIES)
     managed = has_manager(connection)
-    active = active_window(connection)
-    asked = [(level, window, *_ask(connection, window)) for level, window in choose(_ids(connection))]
+    ids = _ids(connection, managed)
+    active = _active(connection, managed)
+    asked = [(level, window, *_ask(connection, window)) for level, window in choose(ids)]
     found = (_read(connection, managed, active, *each) for each in asked)
     return [window for window in found if window is not None]
 
 
-def _ids(connection: XConnection) -> list[int]:
+def _ids(connection: XConnection, managed: bool) -> list[int]:
     """All windows, from the lowest to the topmost if the window manager says so."""
-    managed = has_manager(connection)
     listed = (connection.read_numbers(connection.root, name) for name in _LISTS) if managed else ()
     return next(filter(None, listed), None) or _top_levels(connection, managed)
 
@@ -153,10 +153,11 @@ def focus(connection: XConnection, window: int) -> Window:
     """
     for _ in range(FOCUS_ATTEMPTS):
         found = get_window(connection, window)
-        if not has_manager(connection):
+        managed = has_manager(connection)
+        if not managed:
             connection.core.ConfigureWindow(window, ConfigWindow.StackMode, [StackMode.Above])
             connection.core.SetInputFocus(InputFocus.Parent, window, xcffib.CurrentTime)
-        elif not found.active or _ids(connection)[-1:] != [window]:
+        elif not found.active or _ids(connection, managed)[-1:] != [window]:
             connection.send_to_root(window, "_NET_ACTIVE_WINDOW", FROM_PAGER)
         dialog = blocked_windows(list_windows(connection)).get(window)
         if not _until(
@@ -189,11 +190,15 @@ def is_active(connection: XConnection, window: int) -> bool:
 
 def active_window(connection: XConnection) -> int | None:
     """As the window manager says, or the one with the keyboard focus if there is none that does."""
+    return _active(connection, has_manager(connection))
+
+
+def _active(connection: XConnection, managed: bool) -> int | None:
     found = connection.read_numbers(connection.root, "_NET_ACTIVE_WINDOW")
-    if found and has_manager(connection):
+    if found and managed:
         return found[0] or None
     window = connection.core.GetInputFocus().reply().focus
-    listed = set(_ids(connection)) if window > InputFocus.PointerRoot else set()
+    listed = set(_ids(connection, managed)) if window > InputFocus.PointerRoot else set()
     while listed and window not in listed:
         window = connection.core.QueryTree(window).reply().parent
         if window in (0, connection.root):
@@ -250,7 +255,7 @@ def close(connection: XConnection, window: int) -> bool:
         wanted = connection.atom("WM_DELETE_WINDOW")
         message = connection.client_message(window, "WM_PROTOCOLS", wanted, xcffib.CurrentTime)
         connection.core.SendEvent(False, window, 0, message)
-    return _until(lambda: window not in _ids(connection), CLOSE_PATIENCE)
+    return _until(lambda: window not in _ids(connection, has_manager(connection)), CLOSE_PATIENCE)
 
 
 def answers_pings(connection: XConnection, window: int) -> bool:
