@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from email.utils import getaddresses
 
 from toolcrib.bundled.calendar.model import Attendee, Moment, Window, instant, wall
-from toolcrib.bundled.calendar.phrases import Phrase, take_duration
+from toolcrib.bundled.calendar.phrases import LENGTH, Phrase, mark_lengths, mark_of
 from toolcrib.bundled.calendar.quick_add import read_moment
 from toolcrib.bundled.calendar.zones import settled
 from toolcrib.serverkit.context import ToolFailure
@@ -84,7 +84,7 @@ def _later(first: datetime, length: timedelta) -> datetime:
 
 
 def read_duration(given: str | int | None) -> timedelta | None:
-    """Minutes, `90 minutes`, `1h30`, or `PT1H30M`."""
+    """Minutes, `90 minutes`, `1h30`, `1:30`, or `PT1H30M`."""
     if given is None:
         return None
     text = str(given).strip()
@@ -95,7 +95,13 @@ def read_duration(given: str | int | None) -> timedelta | None:
         weeks, days, hours, minutes, seconds = (int(each or 0) for each in found.groups())
         length = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return _positive(length, text)
-    return _positive(take_duration(Phrase(f"for {text.removeprefix('for ')}")), text)
+    clock = _TIME.fullmatch(text)
+    if clock and int(clock[2]) < 60:
+        return _positive(timedelta(hours=int(clock[1]), minutes=int(clock[2])), text)
+    phrase = Phrase.of(f"for {text.removeprefix('for ')}")
+    mark_lengths(phrase)
+    whole = re.fullmatch(mark_of(LENGTH), phrase.text)
+    return _positive(phrase.left(LENGTH)[0].value.exact if whole else None, text)
 
 
 def _positive(length: timedelta | None, text: str) -> timedelta:
@@ -155,7 +161,8 @@ def moved_start(text: str, now: datetime, start: Moment, zone: tzinfo, all_day: 
     there = now.astimezone(zone)
     clock = _TIME.fullmatch(text.strip())
     if clock and int(clock[1]) < 24 and int(clock[2]) < 60:
-        return settled(datetime.combine(wall(start).date(), time(int(clock[1]), int(clock[2])), zone))
+        hour = int(clock[1]) + (12 if clock[1] in "123456" else 0)  # as in a sentence
+        return settled(datetime.combine(wall(start).date(), time(hour, int(clock[2])), zone))
     given = read_time(text, there)
     if all_day or (all_day is None and not isinstance(start, datetime) and not isinstance(given, datetime)):
         return wall(given).date()

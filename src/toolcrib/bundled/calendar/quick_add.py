@@ -1,112 +1,466 @@
 """Understands a sentence such as "Lunch with Anna at Mario's Friday 12:30" as an event.
 
-Everything that was understood is reported back; what can be read in two ways is refused with a hint.
+Every word is used, or part of the title, place or people. A sentence with words about time that are not
+understood is refused with the call to make instead, and so is one that can be read in two ways.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 from toolcrib.bundled.calendar.model import Attendee, Moment, NewEvent, like, wall
-from toolcrib.bundled.calendar.phrases import GAP, Phrase, take_date, take_duration, take_times
-from toolcrib.bundled.calendar.repetition import Repetition, take_repetition
+from toolcrib.bundled.calendar.phrases import (
+    ALL_DAY,
+    DAY,
+    DAY_NAME,
+    DONE,
+    GAP,
+    KEPT,
+    LENGTH,
+    MOMENT,
+    PART,
+    TIME,
+    TO,
+    Clock,
+    Found,
+    Phrase,
+    clock_zone,
+    mark_days,
+    mark_lengths,
+    mark_moments,
+    mark_of,
+    mark_parts,
+    mark_times,
+)
+from toolcrib.bundled.calendar.repetition import Repetition, mark_repetitions, take_repetition
 from toolcrib.bundled.calendar.rules import checked_rule, first_date
-from toolcrib.bundled.calendar.zones import settled
+from toolcrib.bundled.calendar.time_words import words_about_time
+from toolcrib.bundled.calendar.zones import settled, zone_name
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.mail_address import header_text, mailto_address
 
 MAX_LENGTH = 1000
 DEFAULT_LENGTH = timedelta(hours=1)
+LONGEST_NIGHT = timedelta(hours=14)
+"""Of an event that ends at an earlier time of day than it starts."""
+FAR = timedelta(days=300)
+"""A day without a year that is later than this has just passed."""
 _WORD = r"[^\W\d_][\w.'’-]*"
 _ADDRESS = (
     rf"(?:(?P<name>{_WORD}(?:\s+{_WORD})?)\s+)?<?(?<![\w.+-])(?P<address>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>?"
 )
-_PLACE = re.compile(rf"(?:^|\s|{GAP})(?:at|in|@)\s+(?P<place>[^{GAP}]+?)\s*(?=$|{GAP})", re.IGNORECASE)
-_ENDS = re.compile(
-    r"^(?:(?:and|with|on|at|from|by)\b|[,;:–-])\s*|\s*(?:\b(?:and|with|on|at|from|by|for)|[,;:–-])$",
-    re.IGNORECASE,
+_PLACE = re.compile(
+    rf"(?:^|\s|{GAP})(?:at|in|@)\s+(?P<place>[^\ue000-\uf8ff]+?)\s*(?=$|{GAP})", re.IGNORECASE
 )
+_ENDS = re.compile(
+    r"^(?:(?:and|with|on|at|from)\b|[,;:–-])\s*|\s*(?:\b(?:and|with|on|at|from|for)|[,;:–-])$", re.IGNORECASE
+)
+_NUMBERED = (
+    r"1:1s?|one\s+on\s+one|1\s+on\s+1|#\d+|(?:rooms?|gate|chapters?|sprint|phase|levels?|episode|season|volume"
+    r"|version|terminal|platform|hall|suite|apartment|apt|building|grades?|ages?|pages?|lessons?|units?|track"
+    r"|floor|iphone|windows|route|highway)\.?\s+#?\d+(?:[-–]\d+)?[a-z]?"
+)
+"""Numbers that belong to a title."""
+_WRAPPED = re.compile(r"^[^\w#]+|[^\w%]+$")
+_PARTS = {
+    "morning": (time(0), time(11, 59)),
+    "afternoon": (time(12), time(18, 59)),
+    "evening": (time(16), time(23, 59)),
+    "night": (time(18), time(23, 59)),
+}
+_EVENING = re.compile(
+    r"\b(?:dinner|supper|drinks|party|concert|movie|cinema|film|theat(?:re|er)|opera|gig|pub|beers?|show)\b",
+    re.I,
+)
+_EARLY = re.compile(r"\b(?:breakfast|wake|jog|run)\b", re.I)
+
+
+@dataclass
+class _Reading:
+    """What the marks of a sentence say."""
+
+    repetition: Repetition | None = None
+    day: Found | None = None
+    last_day: Found | None = None
+    clock: Found | None = None
+    last_clock: Found | None = None
+    moment: Found | None = None
+    length: timedelta | None = None
+    all_day: bool = False
+    part: str = ""
+    through: bool = False
+    """One event from the first time on the first day to the last time on the last day."""
+    said_start: bool = False
+    """The day is that from which a repetition starts."""
 
 
 def understand(text: str, now: datetime) -> NewEvent:
     """The event that a sentence describes; `now` is in the user's zone. Raises `ToolFailure`."""
     if len(text) > MAX_LENGTH:
         raise ToolFailure(f"The text is longer than {MAX_LENGTH} characters.", "Use create_event.")
-    phrase = Phrase(" ".join(text.replace(GAP, " ").split()))
+    phrase = Phrase.of(text)
     people = _take_people(phrase)
-    repetition = take_repetition(phrase, now.date())
-    length = take_duration(phrase)
-    all_day = phrase.take(r"all[\s-]day") is not None
-    day = take_date(phrase, now.date())
-    times = None if all_day else take_times(phrase)
-    if times is None and phrase.mentions("tonight"):
-        raise ToolFailure("The text does not say at what time.", "Add it, such as 'tonight at 8'.")
-    if day is None and times is None and repetition is None:
-        raise ToolFailure(
-            "The text does not say when.",
-            "Add a day or a time, such as 'Friday 12:30' or 'tomorrow at noon'.",
-        )
-    start, end = _times(day, times, length, repetition, now)
-    rules = _rules(repetition, start)
-    if rules and repetition is not None and day is None:
-        first = first_date(rules[0], start)
-        start, end = first, like(first, wall(first) + (wall(end) - wall(start)))
-        rules = _rules(repetition, start)
-    place = _take_place(phrase)
-    return NewEvent(
-        title=_title(phrase.text, text),
-        start=_settled(start),
-        end=_settled(end),
-        location=place,
-        attendees=tuple(people),
-        rules=rules,
-    )
+    phrase.mark(KEPT, _NUMBERED, lambda found: found[0])
+    _mark(phrase, now)
+    reading = _read(phrase)
+    titled = Phrase(phrase.text, phrase.found)
+    titled.restore(KEPT)
+    place = _take_place(titled)
+    blank = NewEvent(title=_title(titled.text), start=now, end=now, location=place, attendees=tuple(people))
+    _check_words(phrase, reading, blank, now)
+    if not blank.title:
+        raise ToolFailure(f"The text {text[:80]!r} does not say what the event is.", "Add a title.")
+    _check_unused(phrase, reading)
+    return _checked(_event(reading, blank, now), reading, blank, now)
 
 
 def read_moment(text: str, now: datetime) -> Moment | None:
     """A day or time in words, such as "tomorrow 15:00"; None if it is not one."""
-    phrase = Phrase(" ".join(text.replace(GAP, " ").split()))
-    if phrase.take("(?:right )?now"):
-        return now.replace(second=0, microsecond=0) if not re.search(r"\w", phrase.text) else None
-    day = take_date(phrase, now.date())
-    times = take_times(phrase)
-    if re.search(r"\w", phrase.text) or (day is None and times is None) or (times and times[1]):
+    phrase = Phrase.of(text)
+    if re.fullmatch("(?:right )?now", phrase.text, re.IGNORECASE):
+        return now.replace(second=0, microsecond=0)
+    _mark(phrase, now)
+    reading = _read(phrase)
+    ranged = reading.last_day or reading.last_clock or reading.repetition or reading.length
+    if re.search(rf"\w|[^\W{DONE}\ue100-\uf8ff]", re.sub(mark_of(DONE), "", phrase.text)) or ranged:
         return None
-    if times is None:
-        return day
-    return settled(datetime.combine(day or now.date(), times[0], now.tzinfo))
+    if reading.day is None and reading.clock is None and reading.moment is None:
+        return None
+    if reading.clock is None and reading.moment is None and not reading.part and reading.day is not None:
+        return reading.day.value
+    return _times(reading, "", now)[0] if reading.clock or reading.moment else None
+
+
+def _mark(phrase: Phrase, now: datetime) -> None:
+    mark_repetitions(phrase)
+    mark_days(phrase, now.date())
+    mark_moments(phrase, now.replace(second=0, microsecond=0))
+    mark_lengths(phrase)
+    mark_times(phrase)
+    mark_parts(phrase)
+    phrase.mark(ALL_DAY, r"all[\s-]day(?:\s+long)?", lambda found: True)
+
+
+def _read(phrase: Phrase) -> _Reading:
+    """Use the marks by the way they stand together; what is left over is not understood."""
+    day, clock = mark_of(DAY), rf"(?:\bat\s+)?{mark_of(TIME)}"
+    reading = _Reading()
+    reading.repetition, reading.day = take_repetition(phrase)
+    reading.said_start = reading.day is not None
+    if reading.repetition is None:
+        if used := phrase.use(rf"(?:\bfrom\s+)?{day}[\s,]*{clock}{TO}{day}[\s,]*{clock}"):
+            reading.day, reading.clock, reading.last_day, reading.last_clock = used
+            reading.through = True
+        elif used := phrase.use(rf"(?:\bfrom\s+)?{day}{TO}{day}"):
+            reading.day, reading.last_day = used
+    if reading.last_clock is None and (used := phrase.use(rf"(?:\bfrom\s+)?{clock}{TO}{clock}")):
+        reading.clock, reading.last_clock = used
+    if reading.clock is None and (used := phrase.use(clock)):
+        reading.clock = used[0]
+    if reading.day is None and (used := phrase.use(day)):
+        reading.day = used[0]
+    if used := phrase.use(mark_of(MOMENT)):
+        reading.moment = used[0]
+    if used := phrase.use(mark_of(LENGTH)):
+        reading.length = used[0].value.exact
+    reading.all_day = phrase.use(mark_of(ALL_DAY)) is not None
+    _read_part(phrase, reading)
+    return reading
+
+
+def _read_part(phrase: Phrase, reading: _Reading) -> None:
+    """A part of the day beside a time belongs to it; elsewhere (`night shift`) it stays in the title too."""
+    parts = {found.value for found in phrase.left(PART)}
+    if len(parts) > 1:
+        raise ToolFailure("The text names more than one part of the day.", "Say it with one time.")
+    reading.part = next(iter(parts), "")
+    done, part = rf"{DONE}[\ue100-\uf8ff]", mark_of(PART)
+    while phrase.use(rf"(?<={done})[\s,]*{part}|^{part}[\s,]*(?={done})"):
+        pass
+    phrase.restore(PART)
+
+
+def _check_unused(phrase: Phrase, reading: _Reading) -> None:
+    for kind, name in (
+        (DAY, "day"),
+        (TIME, "time"),
+        (MOMENT, "time"),
+        (LENGTH, "duration"),
+        (ALL_DAY, "day"),
+    ):
+        if phrase.left(kind):
+            raise ToolFailure(
+                f"The text names more than one {name}.",
+                "Say it with one, or use create_event with exact times.",
+            )
+    times = [reading.clock, reading.moment, reading.all_day or None]
+    if sum(each is not None for each in times) > 1 or (
+        reading.moment and (reading.day or reading.repetition)
+    ):
+        raise ToolFailure("The text names more than one time.", "Say it with one, or use create_event.")
+
+
+def _check_words(phrase: Phrase, reading: _Reading, blank: NewEvent, now: datetime) -> None:
+    """Raises `ToolFailure` if words about time are left over."""
+    day = reading.day.words if reading.day else "repeats" if reading.repetition else ""
+    has_time = reading.clock is not None or reading.moment is not None
+    rest = phrase.text
+    if has_time:
+        rest = re.sub(rf"\b{reading.part}s?\b", "x", rest, flags=re.IGNORECASE) if reading.part else rest
+    unknown = words_about_time(rest, day=day, has_time=has_time, year=now.year)
+    if unknown:
+        words = ", ".join(f"'{word}'" for word in dict.fromkeys(unknown))
+        title = _title(
+            " ".join(word for word in blank.title.split() if _WRAPPED.sub("", word) not in unknown)
+        )
+        raise ToolFailure(
+            f"Not understood: {words}. No event was created.",
+            f"Call {_partial_call(reading, replace(blank, title=title), now)} with the exact values instead.",
+        )
+
+
+def _partial_call(reading: _Reading, blank: NewEvent, now: datetime) -> str:
+    """The call with what was understood; `…` stands for what was not."""
+    day = f"{reading.day.value}" if reading.day else "…"
+    try:
+        new = _event(reading, blank, now)
+    except ToolFailure:
+        return f"create_event(title={_quoted(blank.title)}, start={_quoted(f'{day}T…')})"
+    if reading.day or reading.moment:
+        return call_text(new, now)
+    start = _written(new.start).replace(f"{wall(new.start):%Y-%m-%d}", "…")
+    return call_text(new, now, start)
+
+
+def call_text(new: NewEvent, now: datetime, start: str = "") -> str:
+    """The call of create_event that makes an event."""
+    given: dict[str, object] = {"title": new.title, "start": start or _written(new.start)}
+    if not isinstance(new.start, datetime):
+        if new.end - new.start > timedelta(days=1):
+            given["end"] = (new.end - timedelta(days=1)).isoformat()
+    elif wall(new.end) - wall(new.start) != DEFAULT_LENGTH:
+        given["end"] = _written(new.end)
+    if isinstance(new.start, datetime) and new.start.tzinfo != now.tzinfo:
+        given["time_zone"] = zone_name(new.start.tzinfo)
+    given |= {"location": new.location, "recurrence": "; ".join(new.rules)}
+    given["attendees"] = [str(each) for each in new.attendees]
+    return f"create_event({', '.join(f'{name}={_quoted(value)}' for name, value in given.items() if value)})"
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _written(moment: Moment) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M}" if isinstance(moment, datetime) else moment.isoformat()
+
+
+def _event(reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
+    if reading.part and reading.clock is None and reading.moment is None:
+        raise ToolFailure("The text does not say at what time.", f"Add it, such as '{reading.part} at 8'.")
+    if (
+        reading.day is None
+        and reading.clock is None
+        and reading.moment is None
+        and reading.repetition is None
+    ):
+        raise ToolFailure(
+            "The text does not say when.",
+            "Add a day or a time, such as 'Friday 12:30' or 'tomorrow at noon'.",
+        )
+    start, end = _times(reading, blank.title, now)
+    if reading.clock is not None and reading.clock.value.midnight and _is_other_day(reading):
+        later = replace(blank, start=start + timedelta(days=1), end=end + timedelta(days=1))
+        raise _two_readings("Midnight", [replace(blank, start=start, end=end), later], now)
+    new = replace(blank, start=start, end=end)
+    if reading.repetition is None:
+        return new
+    readings = [
+        _repeated(new, each, reading) for each in (reading.repetition, reading.repetition.other) if each
+    ]
+    if reading.repetition.adjective and reading.day is not None and not reading.said_start:
+        readings.append(replace(new, title=f"{reading.repetition.adjective} {new.title}"))
+    if len(readings) > 1:
+        raise _two_readings("The recurrence", readings, now)
+    return readings[0]
+
+
+def _two_readings(what: str, events: list[NewEvent], now: datetime) -> ToolFailure:
+    calls = " or ".join(call_text(each, now) for each in events)
+    return ToolFailure(f"{what} can mean two things. No event was created.", f"Call {calls}.")
+
+
+def _repeated(new: NewEvent, repetition: Repetition, reading: _Reading) -> NewEvent:
+    """A series whose first event is on a day of its rule."""
+    named = reading.day is not None and not reading.said_start
+    if named and repetition.days and wall(new.start).weekday() not in repetition.days:
+        raise ToolFailure(
+            "The text names more than one day.", "Say from when with 'starting', or use create_event."
+        )
+    if named and "BYMONTHDAY" in repetition.parts:
+        raise ToolFailure("The text names more than one day.", "Say from when with 'starting'.")
+    first, fixed = new.start, {"BYDAY", "BYMONTHDAY"} & set(repetition.parts)
+    if not fixed and not _names_day(repetition.parts["FREQ"], reading.day):
+        raise ToolFailure(
+            "The text does not say on which day it repeats.",
+            "Name it, such as 'every Monday' or 'on the 15th of every month'.",
+        )
+    if fixed:
+        first = first_date(checked_rule(repetition.rule(wall(first).date()), first), first)
+    end = like(first, wall(first) + (wall(new.end) - wall(new.start)))
+    rule = checked_rule(repetition.rule(wall(first).date()), first)
+    return replace(new, start=first, end=end, rules=(rule,))
+
+
+def _names_day(frequency: str, day: Found | None) -> bool:
+    """A weekday is enough for a week; a month or year needs a date."""
+    if frequency == "DAILY":
+        return True
+    return day is not None and (frequency == "WEEKLY" or re.search(r"\d", day.words) is not None)
+
+
+def _checked(new: NewEvent, reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
+    """Raises `ToolFailure` for an event in the past, or in a year that the text does not name."""
+    new = replace(new, start=_settled(new.start), end=_settled(new.end))
+    past = new.start < now.replace(second=0) if isinstance(new.start, datetime) else new.start < now.date()
+    if past:
+        raise ToolFailure(
+            f"The event would start in the past, on {_written(new.start).replace('T', ' at ')}.",
+            f"If that is meant, call {call_text(new, now)}.",
+        )
+    words = reading.day.words if reading.day else ""
+    far = wall(new.start).date() - now.date() > FAR
+    if far and not new.rules and re.search(r"\d", words) and not re.search(r"\d{4}", words):
+        raise ToolFailure(
+            f"'{words}' of this year is over.", f"If next year is meant, call {call_text(new, now)}."
+        )
+    return new
 
 
 def _settled(moment: Moment) -> Moment:
     return settled(moment) if isinstance(moment, datetime) else moment
 
 
-def _rules(repetition: Repetition | None, start: Moment) -> tuple[str, ...]:
-    return (checked_rule(repetition.rule(wall(start).date()), start),) if repetition else ()
-
-
-def _times(
-    day: date | None,
-    times: tuple[time, time | None] | None,
-    length: timedelta | None,
-    repetition: Repetition | None,
-    now: datetime,
-) -> tuple[Moment, Moment]:
-    first = day or now.date()
-    if times is None:
-        if length is not None and length < timedelta(days=1):
-            raise ToolFailure("The text says how long, but not when.", "Add a time, such as 'at 15:00'.")
-        return first, first + (length or timedelta(days=1))
-    start = datetime.combine(first, times[0], now.tzinfo)
-    if day is None and start <= now:
-        start += timedelta(days=1)
-    if times[1] is None:
-        return start, start + (length or DEFAULT_LENGTH)
-    if length is not None:
+def _times(reading: _Reading, title: str, now: datetime) -> tuple[Moment, Moment]:
+    if reading.moment is not None:
+        start = settled(reading.moment.value)
+        return start, start + (reading.length or DEFAULT_LENGTH)
+    if reading.clock is None:
+        return _whole_days(reading, now)
+    start = _start(reading, title, now)
+    if reading.last_day is not None and not reading.through:
+        raise ToolFailure(
+            "The text names several days and a time of day.",
+            'Call create_event with `end` for one long event, or with recurrence="FREQ=DAILY;COUNT=…".',
+        )
+    if reading.last_clock is None:
+        return start, start + (reading.length or DEFAULT_LENGTH)
+    if reading.length is not None:
         raise ToolFailure("The text names an end and a duration.", "Say only one of them.")
-    end = datetime.combine(start.date(), times[1], now.tzinfo)
-    return start, end if end > start else end + timedelta(days=1)
+    return start, _end(reading, start)
+
+
+def _whole_days(reading: _Reading, now: datetime) -> tuple[date, date]:
+    first: date = reading.day.value if reading.day else now.date()
+    length = reading.length
+    if length is not None and (length < timedelta(days=1) or reading.last_day is not None):
+        raise ToolFailure("The text says how long, but not when.", "Add a time, such as 'at 15:00'.")
+    if reading.last_day is None:
+        return first, first + (length or timedelta(days=1))
+    return first, _last(reading, first) + timedelta(days=1)
+
+
+def _last(reading: _Reading, first: date) -> date:
+    assert reading.last_day is not None
+    last: date = reading.last_day.value
+    if last < first and re.fullmatch(rf"(?:on\s+)?{DAY_NAME}", reading.last_day.words, re.IGNORECASE):
+        last += timedelta(days=7)
+    if last < first:
+        raise ToolFailure(f"The event ends on {last}, before it starts on {first}.", "Name both years.")
+    return last
+
+
+def _is_other_day(reading: _Reading) -> bool:
+    return reading.day is not None and reading.day.words.lower() != "today"
+
+
+def _start(reading: _Reading, title: str, now: datetime) -> datetime:
+    assert reading.clock is not None
+    clock: Clock = reading.clock.value
+    day: date | None = reading.day.value if reading.day else None
+    at = _time_of(reading, title)
+    zone = now.tzinfo
+    if clock.zone:
+        zone = clock_zone(clock.zone, datetime.combine(day or now.date(), at))
+        there = now.astimezone(zone).date()
+        if there != now.date() and (reading.day is None or not re.search(r"\d", reading.day.words)):
+            raise ToolFailure(
+                f"It is {there:%A} in {clock.zone} now and {now:%A} here.",
+                "Name the date, such as 20 November.",
+            )
+    start = datetime.combine(day or now.date(), at, zone)
+    if (day is None and start <= now) or (clock.midnight and not _is_other_day(reading)):
+        start += timedelta(days=1)
+    return start
+
+
+def _time_of(reading: _Reading, title: str) -> time:
+    """An hour without am or pm: by the part of the day or the end, else 1 to 6 is in the afternoon."""
+    assert reading.clock is not None
+    clock: Clock = reading.clock.value
+    choices = clock.candidates
+    if reading.part:
+        first, last = _PARTS[reading.part]
+        fitting = [each for each in choices if first <= each <= last]
+        if len(fitting) != 1:
+            raise ToolFailure(
+                f"{clock.hour}:{clock.minute:02} is not a time of the {reading.part}.", "Name the exact time."
+            )
+        return fitting[0]
+    if len(choices) == 1:
+        return choices[0]
+    end: Clock | None = reading.last_clock.value if reading.last_clock and not reading.last_day else None
+    if end is not None and end.half in ("am", "pm"):
+        return _latest_before(choices, end.candidates[0])
+    evening = clock.hour < 7
+    if _EVENING.search(title) if not evening and clock.hour < 12 else _EARLY.search(title) and evening:
+        raise ToolFailure(
+            f"{clock.hour}:{clock.minute:02} can be in the morning or in the evening.",
+            f"Write {clock.hour}:{clock.minute:02}am or {clock.hour}:{clock.minute:02}pm.",
+        )
+    return choices[1] if evening or clock.hour == 12 else choices[0]
+
+
+def _latest_before(choices: list[time], end: time) -> time:
+    """11-1pm starts in the morning, 3-4pm in the afternoon."""
+
+    def length(start: time) -> int:
+        return ((end.hour - start.hour) * 60 + end.minute - start.minute - 1) % 1440
+
+    return min(choices, key=length)
+
+
+def _end(reading: _Reading, start: datetime) -> datetime:
+    """The next time that the clock shows it."""
+    assert reading.last_clock is not None
+    clock: Clock = reading.last_clock.value
+    zone = clock_zone(clock.zone, start.replace(tzinfo=None)) if clock.zone else start.tzinfo
+    if reading.last_day is not None:
+        at = _time_of(replace(reading, clock=reading.last_clock, last_clock=None, part=""), "")
+        end = datetime.combine(_last(reading, start.date()), at, zone)
+        if end <= start:
+            raise ToolFailure("The event ends before it starts.", "Correct the times.")
+        return end
+    ends = [datetime.combine(start.date(), each, zone) for each in clock.candidates]
+    end = min(each if each > start else each + timedelta(days=1) for each in ends)
+    if end.date() > start.date() and end - start > LONGEST_NIGHT:
+        raise ToolFailure(
+            "The event ends before it starts.", "Correct the times, or name the day of its end."
+        )
+    return end
 
 
 def _take_people(phrase: Phrase) -> list[Attendee]:
@@ -131,15 +485,13 @@ def _take_place(phrase: Phrase) -> str:
     found = _PLACE.search(phrase.text)
     if not found:
         return ""
-    phrase.text = f"{phrase.text[: found.start()]}{GAP}{phrase.text[found.end() :]}"
+    phrase.text = f"{phrase.text[: found.start()]}{phrase.put(DONE, found[0])}{phrase.text[found.end() :]}"
     return found["place"].strip(" ,.;")
 
 
-def _title(rest: str, text: str) -> str:
-    words = " ".join(rest.replace(GAP, " ").split())
+def _title(rest: str) -> str:
+    words = " ".join(re.sub(GAP, " ", rest).split())
     previous = None
     while previous != words:
         previous, words = words, _ENDS.sub("", words).strip()
-    if not words:
-        raise ToolFailure(f"The text {text[:80]!r} does not say what the event is.", "Add a title.")
     return words

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from toolcrib.bundled.calendar.phrases import DAY_NAME, Phrase, amount, take_date, unit_length, weekday_number
+from toolcrib.bundled.calendar.phrases import (
+    DAY,
+    DAY_NAME,
+    DONE,
+    LENGTH,
+    REPEAT,
+    TO,
+    Found,
+    Length,
+    Phrase,
+    mark_days,
+    mark_lengths,
+    mark_of,
+    weekday_number,
+)
 from toolcrib.bundled.calendar.rules import UnreadableRule, read_rule, write_rule
 from toolcrib.serverkit.context import ToolFailure
 
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _UNITS = {"day": "DAILY", "week": "WEEKLY", "month": "MONTHLY", "year": "YEARLY"}
+_LONGER = ("day", "week", "month", "year")
 _SINGLE = {
     "daily": {"FREQ": "DAILY"},
     "weekly": {"FREQ": "WEEKLY"},
@@ -33,24 +48,52 @@ _ORDER = {
     "4th": 4,
     "last": -1,
 }
+_NTH = f"({'|'.join(_ORDER)})"
 _EVERY = r"(?:every|each)\s+"
-_LIST = rf"({DAY_NAME}s?(?:(?:\s*,\s*|\s+and\s+|\s*&\s*|\s*,\s*and\s+){DAY_NAME}s?)*)"
+_PLURAL = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_AND = r"(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*|\s*/\s*)"
+_LIST = rf"({DAY_NAME}s?(?:(?:{_AND}|{TO}){DAY_NAME}s?)*)"
+_OF_MONTH = r"\s+(?:of|in)\s+(?:each|every)\s+month"
+_NO_NOUN = (
+    "at|on|from|for|until|till|through|starting|beginning|in|every|each|today|tomorrow|tonight|next|this|noon"
+)
+_WORKDAYS = [0, 1, 2, 3, 4]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Repetition:
     parts: dict[str, str]
-    days: list[int]
+    days: tuple[int, ...] = ()
     """The weekdays that it names, 0 for Monday."""
-    span: timedelta | None = None
-    """How long it lasts from its start, if that is said as a time and not as a number."""
+    other: Repetition | None = None
+    """What the same words can mean as well."""
+    adjective: str = ""
+    """The word that can belong to the title as well: `Quarterly review next Tuesday`."""
+    length: Length | None = None
+    """How long it lasts from its start."""
 
     def rule(self, start: date) -> str:
         """The rule of a series with this first day."""
         parts = dict(self.parts)
-        if self.span is not None:
-            parts["UNTIL"] = (start + self.span - timedelta(days=1)).strftime("%Y%m%d")
+        if self.length is not None:
+            parts["UNTIL"] = (_after(start, self.length) - timedelta(days=1)).strftime("%Y%m%d")
         return write_rule(parts)
+
+    def having(self, name: str, value: str) -> Repetition:
+        """With another part of the rule."""
+        other = self.other.having(name, value) if self.other else None
+        return replace(self, parts={**self.parts, name: value}, other=other, adjective="")
+
+    def lasting(self, length: Length) -> Repetition:
+        """Raises `ToolFailure` if it can also be how long each event is (`every year for 3 days`)."""
+        unit = next(unit for unit, name in _UNITS.items() if name == self.parts["FREQ"])
+        if length.unit not in _LONGER or _LONGER.index(length.unit) < _LONGER.index(unit):
+            raise ToolFailure(
+                f"'for {length.number:g} {length.unit}s' can be the length of each event or of the series.",
+                "Use create_event with `end` for each event, or COUNT or UNTIL in `recurrence`.",
+            )
+        other = self.other.lasting(length) if self.other else None
+        return replace(self, length=length, other=other, adjective="")
 
 
 def read_repetition(text: str, today: date, start: date) -> str:
@@ -58,115 +101,207 @@ def read_repetition(text: str, today: date, start: date) -> str:
     try:
         return write_rule(read_rule(text))
     except UnreadableRule:
-        phrase = Phrase(text)
-        found = take_repetition(phrase, today)
-        if found is None or re.search(r"\w", phrase.text):
+        phrase = Phrase.of(text)
+        mark_repetitions(phrase)
+        mark_days(phrase, today)
+        mark_lengths(phrase)
+        found, first = take_repetition(phrase)
+        if found is None or first is not None or re.search(r"\w|[\ue000-\ue006]", phrase.text):
             raise ToolFailure(
                 f"The recurrence {text[:100]!r} is not understood.",
                 "Use a rule such as FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10, or words such as 'every Tuesday'.",
             ) from None
+        if found.other is not None:
+            rules = " or ".join(f'recurrence="{each.rule(start)}"' for each in (found, found.other))
+            raise ToolFailure(
+                f"The recurrence {text[:100]!r} can mean two things.", f"Use {rules}."
+            ) from None
         return found.rule(start)
 
 
-def take_repetition(phrase: Phrase, today: date) -> Repetition | None:
-    """Remove the words of a recurrence from a text."""
-    finders = (_weekdays, _ordered, _monthly_day, _named_days, _unit, _single)
-    found = next((each for finder in finders if (each := finder(phrase)) is not None), None)
-    if found is not None:
-        _take_end(phrase, found, today)
+def mark_repetitions(phrase: Phrase) -> None:
+    """Mark the words of recurrences; days beside them are left to `take_repetition`."""
+
+    def mark(pattern: str, reading: Repetition) -> None:
+        phrase.mark(REPEAT, pattern, lambda _: reading)
+
+    phrase.mark(
+        REPEAT, rf"(?:{_EVERY}day|daily)\s*,?\s+except\s+(?:on\s+|for\s+)?(weekends|{_LIST})", _except
+    )
+    phrase.mark(
+        REPEAT, rf"(?:{_EVERY}weekday|weekdays)\s*,?\s+except\s+(?:on\s+|for\s+)?({_LIST})", _except_workdays
+    )
+    mark(rf"(?:on\s+)?(?:{_EVERY}(?:weekday|work(?:ing)?\s*day)|weekdays)", _on_days(_WORKDAYS))
+    mark(rf"(?:on\s+)?(?:{_EVERY}weekend|weekends)", _on_days([5, 6]))
+    _mark_ordered(phrase)
+    mark(
+        r"(?:on\s+)?(?:the\s+)?last\s+day\s+of\s+(?:each|every)\s+month",
+        Repetition({"FREQ": "MONTHLY", "BYMONTHDAY": "-1"}),
+    )
+    day = r"(\d{1,2})(?:st|nd|rd|th)?"
+    for pattern in (
+        rf"(?:monthly|{_EVERY}month)\s+on\s+the\s+{day}",
+        rf"(?:on\s+)?(?:the\s+)?{day}\s+of\s+(?:each|every)\s+month",
+    ):
+        phrase.mark(
+            REPEAT, pattern, lambda found: Repetition({"FREQ": "MONTHLY", "BYMONTHDAY": str(int(found[1]))})
+        )
+    phrase.mark(
+        REPEAT,
+        rf"(?:on\s+)?{_EVERY}(other\s+)?{_LIST}",
+        lambda found: _on_days(_listed(found[2]), 2 if found[1] else 1),
+    )
+    phrase.mark(
+        REPEAT,
+        rf"{_EVERY}(?:(other|second|\d+)\s+)?weeks?\s+on\s+{_LIST}",
+        lambda found: _on_days(_listed(found[2]), _interval(found[1])),
+    )
+    phrase.mark(
+        REPEAT,
+        rf"(weekly|biweekly|fortnightly)\s+on\s+{_LIST}",
+        lambda found: _on_days(_listed(found[2]), 1 if found[1].lower() == "weekly" else 2),
+    )
+    phrase.mark(
+        REPEAT, rf"(?:on\s+)?({_PLURAL}(?:{_AND}{_PLURAL})*)", lambda found: _on_days(_listed(found[1]))
+    )
+    phrase.mark(REPEAT, rf"{_EVERY}(?:(other|second|\d+)\s+)?(day|week|month|year)s?", _unit)
+    mark(r"(?:every|each)(?=\s+(?:morning|afternoon|evening|night)\b)", Repetition({"FREQ": "DAILY"}))
+    single = f"({'|'.join(_SINGLE)})"
+    adjective = rf"{single}(?=\s+[^\W\d_])(?!\s+(?:{_NO_NOUN}|{DAY_NAME})\b)"
+    phrase.mark(
+        REPEAT, adjective, lambda found: Repetition(dict(_SINGLE[found[1].lower()]), adjective=found[1])
+    )
+    phrase.mark(REPEAT, single, lambda found: Repetition(dict(_SINGLE[found[1].lower()])))
+
+
+def _mark_ordered(phrase: Phrase) -> None:
+    """`every first Monday of the month`. `every second Tuesday` can also be every other one."""
+
+    def monthly(found: re.Match[str]) -> Repetition:
+        number, day = _ORDER[found[1].lower()], weekday_number(found[2])
+        return Repetition({"FREQ": "MONTHLY", "BYDAY": f"{number}{_DAYS[day]}"}, (day,))
+
+    def unclear(found: re.Match[str]) -> Repetition:
+        reading, number = monthly(found), _ORDER[found[1].lower()]
+        return reading if number < 2 else replace(reading, other=_on_days(reading.days, number))
+
+    phrase.mark(REPEAT, rf"(?:on\s+)?(?:the\s+)?{_NTH}\s+({DAY_NAME}){_OF_MONTH}", monthly)
+    phrase.mark(
+        REPEAT,
+        rf"(?:on\s+)?{_EVERY}{_NTH}\s+({DAY_NAME})\s+(?:of|in)\s+(?:the|a|each|every)\s+month",
+        monthly,
+    )
+    phrase.mark(
+        REPEAT,
+        rf"(?:monthly|{_EVERY}month)\s+on\s+the\s+{_NTH}\s+({DAY_NAME})(?:\s+of\s+the\s+month)?",
+        monthly,
+    )
+    phrase.mark(REPEAT, rf"(?:on\s+)?{_EVERY}{_NTH}\s+({DAY_NAME})", unclear)
+
+
+def _listed(text: str) -> list[int]:
+    """The weekdays of `Mon, Wed and Fri` or `Monday to Friday`."""
+    names = [weekday_number(name) for name in re.findall(DAY_NAME, text, re.IGNORECASE)]
+    found: list[int] = []
+    for number, between in zip(
+        names, ["", *re.split(f"{DAY_NAME}s?", text, flags=re.IGNORECASE)[1:-1]], strict=True
+    ):
+        if between and not re.fullmatch(_AND, between, re.IGNORECASE):
+            found += [(found[-1] + step) % 7 for step in range(1, (number - found[-1]) % 7)]
+        found.append(number)
     return found
 
 
-def _weekdays(phrase: Phrase) -> Repetition | None:
-    if phrase.take(rf"(?:on\s+)?(?:{_EVERY}(?:weekday|work(?:ing)?\s*day)|weekdays)"):
-        return Repetition({"FREQ": "WEEKLY", "BYDAY": "MO,TU,WE,TH,FR"}, list(range(5)))
-    if phrase.take(rf"(?:on\s+)?(?:{_EVERY}weekend|weekends)"):
-        return Repetition({"FREQ": "WEEKLY", "BYDAY": "SA,SU"}, [5, 6])
-    return None
+def _on_days(days: list[int] | tuple[int, ...], interval: int = 1) -> Repetition:
+    chosen = tuple(sorted(set(days)))
+    parts = {"FREQ": "WEEKLY", "BYDAY": ",".join(_DAYS[day] for day in chosen)}
+    return Repetition({**parts, **({"INTERVAL": str(interval)} if interval > 1 else {})}, chosen)
 
 
-def _ordered(phrase: Phrase) -> Repetition | None:
-    """`every first Monday of the month`."""
-    order = "|".join(_ORDER)
-    found = phrase.take(
-        rf"(?:on\s+)?{_EVERY}({order})\s+({DAY_NAME})(?:\s+(?:of|in)\s+(?:the|each|every)\s+month)?"
-    )
-    if not found:
-        found = phrase.take(
-            rf"(?:monthly|every\s+month)\s+on\s+the\s+({order})\s+({DAY_NAME})(?:\s+of\s+the\s+month)?"
-        )
-    if not found:
-        return None
-    number, day = _ORDER[found[1].lower()], weekday_number(found[2])
-    return Repetition({"FREQ": "MONTHLY", "BYDAY": f"{number}{_DAYS[day]}"}, [day])
+def _except(found: re.Match[str]) -> Repetition | None:
+    left_out = [5, 6] if found[1].lower() == "weekends" else _listed(found[1])
+    return _without(range(7), left_out)
 
 
-def _monthly_day(phrase: Phrase) -> Repetition | None:
-    """`every month on the 15th`, `on the last day of every month`."""
-    if phrase.take(r"(?:on\s+)?(?:the\s+)?last\s+day\s+of\s+(?:the|each|every)\s+month"):
-        return Repetition({"FREQ": "MONTHLY", "BYMONTHDAY": "-1"}, [])
-    found = phrase.take(
-        r"(?:monthly|(?:every|each)\s+month)\s+on\s+the\s+(\d{1,2})(?:st|nd|rd|th)?"
-    ) or phrase.take(r"(?:on\s+)?the\s+(\d{1,2})(?:st|nd|rd|th)?\s+of\s+(?:each|every)\s+month")
-    return Repetition({"FREQ": "MONTHLY", "BYMONTHDAY": str(int(found[1]))}, []) if found else None
+def _except_workdays(found: re.Match[str]) -> Repetition | None:
+    return _without(_WORKDAYS, _listed(found[1]))
 
 
-def _named_days(phrase: Phrase) -> Repetition | None:
-    """`every Monday and Wednesday`, `every other Friday`, `every 2 weeks on Friday`, `weekly on Tue`."""
-    found = phrase.take(rf"(?:on\s+)?{_EVERY}(other\s+|second\s+)?{_LIST}")
-    if found:
-        return _on_days(found[2], 2 if found[1] else 1)
-    found = phrase.take(rf"{_EVERY}(?:(other|\d+)\s+)?weeks?\s+on\s+{_LIST}")
-    if found:
-        return _on_days(found[2], 2 if (found[1] or "").lower() == "other" else int(found[1] or 1))
-    found = phrase.take(rf"(weekly|biweekly|fortnightly)\s+on\s+{_LIST}")
-    if found:
-        return _on_days(found[2], 1 if found[1].lower() == "weekly" else 2)
-    return None
+def _without(days: range | list[int], left_out: list[int]) -> Repetition | None:
+    kept = [day for day in days if day not in left_out]
+    return _on_days(kept) if kept else None
 
 
-def _on_days(names: str, interval: int) -> Repetition:
-    days = sorted({weekday_number(name) for name in re.findall(DAY_NAME, names, re.IGNORECASE)})
-    parts = {"FREQ": "WEEKLY", "BYDAY": ",".join(_DAYS[day] for day in days)}
-    return Repetition({**parts, **({"INTERVAL": str(interval)} if interval > 1 else {})}, days)
+def _interval(text: str | None) -> int:
+    given = (text or "1").lower()
+    return 2 if given in ("other", "second") else int(given)
 
 
-def _unit(phrase: Phrase) -> Repetition | None:
-    found = phrase.take(rf"{_EVERY}(?:(other|second|\d+)\s+)?(day|week|month|year)s?")
-    if not found:
-        return None
-    given = (found[1] or "1").lower()
-    interval = 2 if given in ("other", "second") else int(given)
+def _unit(found: re.Match[str]) -> Repetition:
+    interval = _interval(found[1])
     parts = {"FREQ": _UNITS[found[2].lower()]}
-    return Repetition({**parts, **({"INTERVAL": str(interval)} if interval > 1 else {})}, [])
+    return Repetition({**parts, **({"INTERVAL": str(interval)} if interval > 1 else {})})
 
 
-def _single(phrase: Phrase) -> Repetition | None:
-    found = phrase.take(f"({'|'.join(_SINGLE)})")
-    return Repetition(dict(_SINGLE[found[1].lower()]), []) if found else None
+def take_repetition(phrase: Phrase) -> tuple[Repetition | None, Found | None]:
+    """The recurrence of a text with its end, and the day from which it is said to start."""
+    found: Repetition | None = None
+    while used := phrase.use(mark_of(REPEAT)):
+        found = used[0].value if found is None else _joined(found, used[0].value)
+    if found is None:
+        return None, None
+    day, length = mark_of(DAY), mark_of(LENGTH)
+    first = None
+    if between := phrase.use(rf"(?:\b(?:from|starting|beginning)\s+(?:on\s+)?)?{day}{TO}{day}"):
+        first, found = between[0], found.having("UNTIL", f"{between[1].value:%Y%m%d}")
+    elif until := phrase.use(rf"\b(?:until|till|through|thru|ending|to)\s+(?:on\s+)?{day}"):
+        found = found.having("UNTIL", f"{until[0].value:%Y%m%d}")
+    if first is None and (start := phrase.use(rf"\b(?:starting|beginning|from|as\s+of)\s+(?:on\s+)?{day}")):
+        first = start[0]
+    return _counted(phrase, found, length), first
 
 
-def _take_end(phrase: Phrase, found: Repetition, today: date) -> None:
-    counted = phrase.take(r"(?:for\s+)?(\d+)\s+(?:times|occurrences)")
-    if counted:
-        found.parts["COUNT"] = counted[1]
-        return
-    lasting = phrase.take(r"for\s+(\d+|an?|one|two|three|four|five|six|seven)\s+(week|month|year)s?")
-    if lasting:
-        number, unit = amount(lasting[1]), lasting[2].lower()
-        found.span = (
-            unit_length(number, "w")
-            if unit == "week"
-            else timedelta(days=round(number * (30.44 if unit == "month" else 365.25)))
-        )
-        return
-    limit = re.search(
-        r"(?<!\w)(?:until|till|through|ending)\s+(?!\d{1,2}(?::|\s*[ap]m))(.+)$", phrase.text, re.IGNORECASE
-    )
-    if not limit:
-        return
-    rest = Phrase(limit[1])
-    last = take_date(rest, today)
-    if last is not None:
-        found.parts["UNTIL"] = last.strftime("%Y%m%d")
-        phrase.text = f"{phrase.text[: limit.start()]} {rest.text}"
+def _counted(phrase: Phrase, found: Repetition, length: str) -> Repetition:
+    """With `10 times` or `for 10 days`; a length in hours is that of each event."""
+    before = len(phrase.found)
+    phrase.mark(DONE, r"(?:for\s+)?(\d+)\s+(?:times|occurrences)", lambda each: each[1])
+    if len(phrase.found) > before:
+        return found.having("COUNT", phrase.found[before].value)
+    if any(each.value.unit in _LONGER for each in phrase.left(LENGTH)) and (used := phrase.use(length)):
+        return found.lasting(used[0].value)
+    return found
+
+
+def _joined(one: Repetition, other: Repetition) -> Repetition:
+    """`weekly` and `Thursdays`: the more exact one; raises `ToolFailure` if they differ."""
+    for plain, exact in ((one, other), (other, one)):
+        if plain.days or len(exact.parts) < len(plain.parts):
+            continue
+        if plain.parts["FREQ"] == exact.parts["FREQ"] and set(plain.parts.items()) <= set(
+            exact.parts.items()
+        ):
+            return exact
+        if (
+            set(plain.parts) == {"FREQ", "INTERVAL"}
+            and plain.parts["FREQ"] == "WEEKLY"
+            and len(exact.days) == 1
+        ):
+            return (
+                _on_days(exact.days, int(plain.parts["INTERVAL"]))
+                if exact.parts["FREQ"] == "WEEKLY"
+                else exact
+            )
+        if plain.parts == {"FREQ": "DAILY"} and exact.days == tuple(_WORKDAYS):
+            return exact
+    raise ToolFailure("The text names more than one recurrence.", "Use create_event with `recurrence`.")
+
+
+def _after(start: date, length: Length) -> date:
+    """The same day some weeks, months or years later; the last of the month if it has no such day."""
+    number = round(length.number)
+    if length.unit in ("day", "week"):
+        return start + timedelta(days=number * (7 if length.unit == "week" else 1))
+    months = start.month - 1 + number * (12 if length.unit == "year" else 1)
+    first = date(start.year + months // 12, months % 12 + 1, 1)
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    return min(first.replace(day=1) + timedelta(days=start.day - 1), last)

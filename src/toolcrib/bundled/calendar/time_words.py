@@ -1,0 +1,139 @@
+"""Finds words and numbers about time in what a sentence leaves as the title of an event."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+from toolcrib.bundled.calendar.phrases import GAP, KEPT, NUMBERS
+from toolcrib.bundled.calendar.zones import find_zone
+
+_TOKEN = re.compile(rf"{GAP}|{KEPT}.|[^\s\ue000-\uf8ff]+")
+_MARK = re.compile(GAP)
+_SYMBOL = re.compile(r"[~<>≈±/+=|&]+")
+_UNIT = re.compile(
+    r"\d+(?:[.:,]\d+)?(?:st|nd|rd|th|(?-i:[aphmsdwy])|[ap]m|hrs?|hours?|mins?|minutes?|secs?|days?|wks?|weeks?|yrs?"
+    r"|uhr|ish|h\d+)",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_WEEK = re.compile(r"(?:kw|cw|wk|week|w)\.?\d+", re.IGNORECASE)
+_DAY_LETTERS = re.compile(
+    r"(?:mo?|tu?|we?|th|r|fr?|sa?|su?)(?:[/,&+-](?:mo?|tu?|we?|th|r|fr?|sa?|su?))+", re.IGNORECASE
+)
+_RELATIVE = re.compile(
+    r"^(?:(?:after|before|around|during) (?:work|school|class)|(?:after|before|around|during|at) "
+    r"(?:breakfast|lunch|dinner|supper)) "
+    r"| (?:first|second|third|fourth|fifth|last|\d+(?:st|nd|rd|th)) (?:and|or|&|,)$"
+)
+"""`after lunch`, `first and third`."""
+_PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
+_TENS = {
+    *NUMBERS,
+    *[
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+    ],
+}
+_NOT_LANGUAGES = ("beside", "ahead", "instead_of_day", "zones", "zones_in_capitals", "holidays")
+
+
+@cache
+def _words(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Whole words, and beginnings of words."""
+    lists = tomllib.loads(Path(__file__).with_name("time_words.toml").read_text(encoding="utf-8"))
+    chosen = [name] if name else [key for key in lists if key not in _NOT_LANGUAGES]
+    words = " ".join(lists[key] for key in chosen).split()
+    whole = frozenset(word for word in words if not word.endswith("*"))
+    return whole, tuple(word[:-1] for word in words if word.endswith("*"))
+
+
+def _is_in(word: str, name: str = "") -> bool:
+    whole, beginnings = _words(name)
+    return word in whole or word.startswith(beginnings)
+
+
+def words_about_time(text: str, *, day: str, has_time: bool, year: int) -> list[str]:
+    """The words that cannot be part of a title; `day` has the words of the day that was understood."""
+    tokens = _TOKEN.findall(text)
+    marks = [_MARK.match(token) is not None for token in tokens]
+    found: list[str] = []
+    for at, token in enumerate(tokens):
+        if marks[at] or token.startswith(KEPT):
+            continue
+        ahead = at + 1 < len(tokens) and marks[at + 1]
+        beside = ahead or (at > 0 and marks[at - 1])
+        inside = 0 < at < len(tokens) - 1 and not beside
+        word = token.strip(".,;:!?()[]{}\"'“”‘’…")
+        around = f"{tokens[at - 1] if at else ''} {word} {''.join(tokens[at + 1 : at + 2])}".lower()
+        if (
+            _RELATIVE.search(around)
+            or _says_time(word, ahead, beside, day)
+            or _is_time_number(word, inside, beside, bool(day), has_time, year)
+        ):
+            found.append(word)
+        elif beside and _SYMBOL.fullmatch(token):
+            found.append(token)
+    return found
+
+
+def _says_time(word: str, ahead: bool, beside: bool, day: str) -> bool:
+    if any(each.isalpha() and not unicodedata.name(each, "").startswith("LATIN") for each in word):
+        return True  # another script: its words are not known here
+    if _DAY_LETTERS.fullmatch(word) or ("/" in word and find_zone(word) is not None):
+        return True
+    plain = _plain(word)
+    pieces = {word.casefold(), plain, *re.split(r"[-/.’'&+]", plain)}
+    if any(
+        _is_in(each) or (_is_in(each, "holidays") and not re.search(r"\d", day)) for each in pieces if each
+    ):
+        return True
+    if _is_in(plain, "zones") and (beside or word.isupper()):
+        return True
+    if word in _words("zones_in_capitals")[0] and (beside or len(word) > 2):
+        return True
+    if beside and (_is_in(plain, "beside") or (not day and _is_in(plain, "instead_of_day"))):
+        return True
+    return ahead and _is_in(plain, "ahead")
+
+
+def _plain(word: str) -> str:
+    """In small letters and without accents."""
+    letters = unicodedata.normalize("NFKD", word.casefold().translate(_PLAIN_LETTERS))
+    return "".join(each for each in letters if not unicodedata.combining(each))
+
+
+def _is_time_number(word: str, inside: bool, beside: bool, has_day: bool, has_time: bool, year: int) -> bool:
+    if word.lower() in _TENS:
+        return not (inside and has_time)
+    if not re.search(r"\d", word) or word[0] in "$€£" or word[-1] in "%€£":
+        return False
+    if word.isdecimal():
+        return _is_time_integer(int(word), len(word), inside, beside, has_time, year)
+    if _ORDINAL.fullmatch(word):
+        return beside or not has_day
+    if _UNIT.fullmatch(word) or _WEEK.fullmatch(word) or re.search(r"\d{1,2}:\d\d", word):
+        return True
+    return not re.search(r"[^\W\d_]", word) and (beside or re.fullmatch(r"\W*\d+\W*", word) is None)
+
+
+def _is_time_integer(number: int, digits: int, inside: bool, beside: bool, has_time: bool, year: int) -> bool:
+    """Whether it can be an hour, a day, a year or a number of minutes."""
+    if not has_time:
+        return True
+    if number < 100 or digits < 3:
+        return not inside
+    clock = digits in (3, 4) and number // 100 < 25 and number % 100 < 60 and number % 5 == 0
+    return beside and (clock or year <= number <= year + 50)
