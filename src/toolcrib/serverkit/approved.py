@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from toolcrib.serverkit.caller_context import call_id
@@ -24,15 +25,22 @@ class ShownPreviews:
     """The previews of one server's calls, by the id of the call."""
 
     def __init__(self) -> None:
-        self._shown: OrderedDict[str, str] = OrderedDict()
+        self._shown: OrderedDict[str, tuple[str, datetime | None]] = OrderedDict()
 
-    def keep(self, preview: Mapping[str, Any], *details: object) -> None:
-        """Remember what the question of the call being described shows; `details` are compared as well."""
+    def keep(self, preview: Mapping[str, Any], *details: object, now: datetime | None = None) -> None:
+        """Remember what the question of the call being described shows; `details` are compared as well.
+
+        `now` is the time by which words such as "in two hours" were read.
+        """
         call = call_id.get()
         if call is not None:
-            self._shown[call] = _text(preview, details)
+            self._shown[call] = (_text(preview, details), now)
         while len(self._shown) > KEPT:
             self._shown.popitem(last=False)
+
+    def asked_at(self) -> datetime | None:
+        """The `now` of the question of the call being made; None if there was no question."""
+        return self._shown.get(call_id.get() or "", ("", None))[1]
 
     def check(self, preview: Mapping[str, Any], *details: object) -> None:
         """Raises `ChangedSinceAsked` if the call being made differs from what its question showed.
@@ -40,7 +48,7 @@ class ShownPreviews:
         A call whose question had no preview passes: there the user saw the arguments.
         """
         shown = self._shown.pop(call_id.get() or "", None)
-        if shown is not None and shown != _text(preview, details):
+        if shown is not None and shown[0] != _text(preview, details):
             raise ChangedSinceAsked(
                 "What the call would do has changed since the user was asked, so nothing was done.",
                 "Look at it again, and call the tool again.",

@@ -34,7 +34,6 @@ class GoogleCalendarService(GoogleService):
     sent: list[str] = field(default_factory=list)
     """`sendUpdates` of every change."""
     page_size: int = 2500
-    can_quick_add: bool = True
     others: dict[str, list[JSON]] = field(default_factory=dict)
     """Busy spans of other addresses."""
 
@@ -66,19 +65,11 @@ class GoogleCalendarService(GoogleService):
             return NOT_FOUND
         if len(path) == 3:
             return self._insert(events, body) if method == "POST" else self._list(events, query)
-        if path[3] == "quickAdd":
-            return self._quick(events, query["text"])
         return self._one(method, events, path[3], headers, body)
 
     def _busy(self, who: str) -> JSON:
         known = self.others.get(who)
         return {"busy": known} if known is not None else {"errors": [{"reason": "notFound"}], "busy": []}
-
-    def _quick(self, events: dict[str, JSON], text: str) -> Answer:
-        if not self.can_quick_add:
-            return Answer(400, {"error": {"code": 400, "message": "Bad Request"}})
-        start, end = "2026-11-20T12:30:00+01:00", "2026-11-20T13:30:00+01:00"
-        return self._insert(events, {"summary": text, "start": _timed(start), "end": _timed(end)})
 
     def _insert(self, events: dict[str, JSON], body: JSON) -> Answer:
         if not body.get("start") or not body.get("end"):

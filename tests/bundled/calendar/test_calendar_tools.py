@@ -30,20 +30,20 @@ async def test_every_tool_works_through_a_host(user: CalendarUser, tmp_path: Pat
             return dict(result["structuredContent"])
 
         made = await call(
-            "create_event", title="Review", start="2026-11-20T09:00", recurrence="every Friday 3 times"
+            "create_event", title="Review", start="2030-11-22T09:00", recurrence="every Friday 3 times"
         )
-        quick = await call("quick_add_event", text="Lunch with Anna 20 November 2026 12:30")
+        quick = await call("quick_add_event", text="Lunch with Anna 22 November 2030 12:30")
         await call("update_event", id=made["event"]["id"], start="10:00")
-        listed = await call("get_events", start="2026-11-20", end="2026-11-30")
-        found = await call("search_events", query="lunch")
-        busy = await call("get_free_busy", start="2026-11-20T09:00", end="2026-11-20T14:00")
+        listed = await call("get_events", start="2030-11-22", end="2030-12-02")
+        found = await call("search_events", query="lunch", start="2030-11-01")
+        busy = await call("get_free_busy", start="2030-11-22T09:00", end="2030-11-22T14:00")
         await call("delete_event", id=quick["event"]["id"])
         calendars = await call("list_calendars")
 
     assert [(event["title"], event["start"][5:16]) for event in listed["events"]] == [
-        ("Review", "11-20T10:00"),
-        ("Lunch with Anna", "11-20T12:30"),
-        ("Review", "11-27T09:00"),
+        ("Review", "11-22T10:00"),
+        ("Lunch with Anna", "11-22T12:30"),
+        ("Review", "11-29T09:00"),
     ]
     assert [event["title"] for event in found["events"]] == ["Lunch with Anna"]
     assert [(span["start"][11:16], span["end"][11:16]) for span in busy["free"]] == [

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -13,6 +15,7 @@ from tests.bundled.calendar.conftest import ZONE, Diary
 from tests.bundled.calendar.google_calendar import GoogleCalendarService, google_calendar
 from toolcrib.accounts import AccountStore
 from toolcrib.bundled.calendar import create
+from toolcrib.serverkit.caller_context import call_id
 
 
 @pytest.fixture
@@ -154,20 +157,60 @@ async def test_an_invitation_of_others_can_only_be_answered(
     assert answered["event"]["attendees"][0]["response"] == "accepted"
 
 
-async def test_quick_add_uses_googles_own_reading(planner: Diary, google: GoogleCalendarService) -> None:
-    made = await planner.call("quick_add_event", text="Lunch Friday 12:30")
+async def test_a_sentence_is_created_as_it_was_shown(planner: Diary, google: GoogleCalendarService) -> None:
+    tool, text = planner.server.tools["quick_add_event"], "Lunch with Anna at Mario's 2030-11-22 12:30"
+    shown = await tool.preview({"text": text})  # type: ignore[misc]
 
-    assert made["understood"].startswith("Lunch Friday 12:30: Fri 20 Nov 2026 12:30")
+    made = await planner.call("quick_add_event", text=text)
+
+    assert shown is not None
+    assert (shown["title"], shown["start"]) == ("Lunch with Anna", "Fri 22 Nov 2030 12:30 Europe/Berlin")
+    assert (made["event"]["title"], made["event"]["location"]) == ("Lunch with Anna", "Mario's")
+    assert made["event"]["start"] == "2030-11-22T12:30:00+01:00"
+    posted = [path for method, path in google.asked if method == "POST" and path.startswith("/calendar/")]
+    assert posted == [f"/calendar/v3/calendars/{quote(USER, safe='')}/events"]
 
 
-async def test_quick_add_is_understood_here_if_google_cannot(
+async def test_a_time_from_now_is_the_one_that_was_approved(
+    planner: Diary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool, text = planner.server.tools["quick_add_event"], {"text": "Call Bob in 2 hours"}
+    turn_clock(monkeypatch, datetime(2030, 11, 20, 9, 0, tzinfo=UTC))
+    token = call_id.set("call-1")
+    try:
+        shown = await tool.preview(text)  # type: ignore[misc]
+        turn_clock(monkeypatch, datetime(2030, 11, 20, 10, 30, tzinfo=UTC))
+        result = await tool.call(text)
+    finally:
+        call_id.reset(token)
+
+    assert shown is not None and shown["start"] == "Wed 20 Nov 2030 12:00 Europe/Berlin"
+    assert result["structuredContent"]["event"]["start"] == "2030-11-20T12:00:00+01:00"
+
+
+async def test_a_sentence_that_was_not_shown_is_not_created(
     planner: Diary, google: GoogleCalendarService
 ) -> None:
-    google.can_quick_add = False
+    tool, text = planner.server.tools["quick_add_event"], {"text": "Lunch 2030-11-22 12:30"}
+    google.planned = [Answer(403, {"error": {"code": 403, "message": "Forbidden"}})]
+    token = call_id.set("call-2")
+    try:
+        shown = await tool.preview(text)  # type: ignore[misc]
+        result = await tool.call(text)
+    finally:
+        call_id.reset(token)
 
-    made = await planner.call("quick_add_event", text="Lunch with Anna at Mario's 2030-11-22 12:30")
+    assert shown is None
+    assert result["isError"] and google.stored[USER] == {}
 
-    assert (made["event"]["title"], made["event"]["location"]) == ("Lunch with Anna", "Mario's")
+
+def turn_clock(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+            return now.astimezone(tz)
+
+    monkeypatch.setattr("toolcrib.bundled.calendar.sessions.datetime", Clock)
 
 
 async def test_all_pages_are_read(planner: Diary, google: GoogleCalendarService) -> None:

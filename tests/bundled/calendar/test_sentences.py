@@ -35,39 +35,8 @@ UNKNOWN = [
     *("завтра", "明日", "내일", "10:75", "11/26/26", "kw48", "7ish", "M/W/F"),
 ]
 """Words about time that no sentence here is understood with."""
-LANGUAGES = [
-    "de",
-    "fr",
-    "es",
-    "it",
-    "pt",
-    "nl",
-    "sv",
-    "da",
-    "nb",
-    "fi",
-    "pl",
-    "cs",
-    "sk",
-    "hu",
-    "ro",
-    "tr",
-    "hr",
-    "ru",
-    "uk",
-    "el",
-    "ja",
-    "zh",
-    "ko",
-    "ar",
-    "he",
-    "hi",
-    "id",
-    "ca",
-    "lt",
-    "lv",
-    "et",
-]
+_CODES = "de fr es it pt nl sv da nb fi pl cs sk hu ro tr hr ru uk el ja zh ko ar he hi id ca lt lv et"
+LANGUAGES = _CODES.split()
 ENGLISH = Locale("en")
 
 

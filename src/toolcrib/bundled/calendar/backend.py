@@ -45,9 +45,6 @@ class Calendars(Protocol):
     async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
         """Remarks."""
 
-    async def quick_add(self, calendar: CalendarInfo, text: str) -> Event | None:
-        """Let the provider understand a sentence; None if it cannot."""
-
     async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
         """When others are busy, or why that is not known."""
 

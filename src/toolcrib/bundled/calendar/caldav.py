@@ -216,9 +216,6 @@ class DavCalendars:
             await self._put(stored, series)
         return await self._invitation_remarks(calendar, bool(before.attendees), notify)
 
-    async def quick_add(self, calendar: CalendarInfo, text: str) -> Event | None:
-        return None
-
     async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
         return await ask_outbox(self.connection, self.home, self.addresses, addresses, window)
 

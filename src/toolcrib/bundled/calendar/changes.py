@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -56,6 +57,12 @@ class ChangeTools:
         self._time_zone = time_zone
         self._shown = ShownPreviews()
 
+    def _opened(
+        self, account: str | None, context: ToolContext
+    ) -> AbstractAsyncContextManager[CalendarSession]:
+        """Words such as "in two hours" mean the same as when the user was asked."""
+        return open_session(self._store, account, self._time_zone, context, self._shown.asked_at())
+
     def offer(self, server: ToolServer) -> None:
         server.tool(title="Create an event", destructive=False, preview=self.preview_create, **_CHANGES)(
             self.create_event
@@ -88,7 +95,7 @@ class ChangeTools:
         notify: bool = True,
         account: str | None = None,
     ) -> ChangedEvent:
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._opened(account, context) as session:
             session.check_writable()
             new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
             new = _completed(new, location, description, attendees, reminders)
@@ -122,33 +129,34 @@ class ChangeTools:
         except ToolcribError:
             return None  # the call itself says what is wrong
         preview = _creation(session, chosen.name, new, notify)
-        self._shown.keep(preview, new)
+        self._shown.keep(preview, new, now=session.now)
         return preview
 
     async def quick_add_event(
         self, context: ToolContext, text: str, calendar: str | None = None, account: str | None = None
     ) -> ChangedEvent:
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._opened(account, context) as session:
             session.check_writable()
+            new = understand(text, session.now)
             chosen = await session.calendar(calendar, for_change=True)
-            made = await session.calendars.quick_add(chosen, text)
-            remarks: list[str] = []
-            if made is None:
-                made, remarks = await session.calendars.create(chosen, understand(text, session.now), True)
+            self._shown.check(_creation(session, chosen.name, new, True, text), new)
+            made, remarks = await session.calendars.create(chosen, new, True)
             understood = f"{made.title}: {span_text(made, session.zone)}"
             return _changed(session, made, f"Created in {chosen.name}. Understood as:", remarks, understood)
 
     async def preview_quick(
         self, text: str, calendar: str | None = None, account: str | None = None
     ) -> dict[str, Any] | None:
-        """As it is understood here; a provider's own reading may differ in details."""
         try:
             async with open_session(self._store, account, self._time_zone) as session:
+                new = understand(text, session.now)
                 chosen = await session.calendar(calendar)
-                event = as_event(understand(text, session.now), chosen.name)
         except ToolcribError:
+            self._shown.keep({})  # nothing is created that was not shown
             return None
-        return event_preview("create", session.account.name, chosen.name, event, session.zone, True, text)
+        preview = _creation(session, chosen.name, new, True, text)
+        self._shown.keep(preview, new, now=session.now)
+        return preview
 
     async def update_event(
         self,
@@ -171,7 +179,7 @@ class ChangeTools:
         account: str | None = None,
     ) -> ChangedEvent:
         ref = read_id(id)
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._opened(account, context) as session:
             session.check_writable()
             before = await session.calendars.event(ref)
             changes = _changes(
@@ -213,7 +221,7 @@ class ChangeTools:
             return None
         changes = _extended(changes, location, description, attendees, reminders, response)
         preview = _update(session, before, changes, scope, notify)
-        self._shown.keep(preview, before.description, changes)
+        self._shown.keep(preview, before.description, changes, now=session.now)
         return preview
 
     async def delete_event(
@@ -225,7 +233,7 @@ class ChangeTools:
         account: str | None = None,
     ) -> DeletedEvent:
         ref = read_id(id)
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._opened(account, context) as session:
             session.check_writable()
             before = await session.calendars.event(ref)
             self._shown.check(_deletion(session, before, scope, notify))
@@ -251,9 +259,11 @@ class ChangeTools:
         return preview
 
 
-def _creation(session: CalendarSession, calendar: str, new: NewEvent, notify: bool) -> dict[str, Any]:
+def _creation(
+    session: CalendarSession, calendar: str, new: NewEvent, notify: bool, text: str = ""
+) -> dict[str, Any]:
     event = as_event(new, calendar)
-    return event_preview("create", session.account.name, calendar, event, session.zone, notify)
+    return event_preview("create", session.account.name, calendar, event, session.zone, notify, text)
 
 
 def _update(

@@ -218,14 +218,6 @@ class GoogleCalendars:
         await self._request("DELETE", _event(target), params={"sendUpdates": _send(notify)})
         return _remarks(raw, notify)
 
-    async def quick_add(self, calendar: CalendarInfo, text: str) -> Event | None:
-        response = await self._access.request(
-            "POST", self._url(f"{_events(calendar.id)}/quickAdd"), params={"text": text, "sendUpdates": "all"}
-        )
-        if response.status_code in (400, 404, 405, 501):
-            return None
-        return self._first(self._checked(response).json(), calendar.id)
-
     async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
         body = {
             "timeMin": window.start.isoformat(),

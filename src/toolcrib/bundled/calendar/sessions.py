@@ -28,10 +28,8 @@ class CalendarSession:
     account: Account
     calendars: Calendars
     zone: tzinfo
-
-    @property
-    def now(self) -> datetime:
-        return datetime.now(self.zone).replace(microsecond=0)
+    now: datetime
+    """When the call was made, or when the user was asked about it: words such as "tomorrow" are read by it."""
 
     def check_writable(self) -> None:
         """Raise `ToolFailure` for an account that must not change anything."""
@@ -74,7 +72,11 @@ class CalendarSession:
 
 @asynccontextmanager
 async def open_session(
-    store: AccountStore, account: str | None, time_zone: str, context: ToolContext | None = None
+    store: AccountStore,
+    account: str | None,
+    time_zone: str,
+    context: ToolContext | None = None,
+    asked_at: datetime | None = None,
 ) -> AsyncIterator[CalendarSession]:
     """Choose the account and connect; installs what the calendar needs on first use."""
     chosen = await asyncio.to_thread(choose, store, "calendar", account)
@@ -82,8 +84,9 @@ async def open_session(
     # A thread, because the first import takes a third of a second.
     await asyncio.to_thread(importlib.import_module, f"toolcrib.bundled.calendar.{chosen.provider}")
     zone = local_zone(time_zone)
+    now = (asked_at or datetime.now(zone)).astimezone(zone).replace(microsecond=0)
     async with open_calendars(store, chosen, zone) as calendars:
-        yield CalendarSession(chosen, calendars, zone)
+        yield CalendarSession(chosen, calendars, zone, now)
 
 
 def _named(known: list[CalendarInfo], name: str) -> CalendarInfo | None:
