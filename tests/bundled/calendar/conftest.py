@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.bundled.calendar.google_calendar import GoogleCalendarService, google_calendar
 from tests.bundled.calendar.radicale_server import PASSWORD, CalendarUser, Radicale, run_radicale
 from toolcrib.accounts import AccountStore
 from toolcrib.bundled.calendar import create
@@ -71,3 +72,17 @@ def diary(user: CalendarUser, tmp_path: Path) -> Diary:
     store = AccountStore.of_home(tmp_path)
     store.add(user.account(), PASSWORD)
     return Diary(user, tmp_path, create(["--time-zone", ZONE], tmp_path))
+
+
+@pytest.fixture
+async def google() -> AsyncIterator[GoogleCalendarService]:
+    async with google_calendar() as service:
+        yield service
+
+
+@pytest.fixture
+def planner(google: GoogleCalendarService, tmp_path: Path) -> Diary:
+    """The same tools on a Google account."""
+    store = AccountStore.of_home(tmp_path)
+    store.add(google.account(), google.credentials().to_secret())
+    return Diary(None, tmp_path, create(["--time-zone", ZONE], tmp_path))  # type: ignore[arg-type]

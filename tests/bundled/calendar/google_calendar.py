@@ -10,7 +10,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -35,7 +35,13 @@ class GoogleCalendarService(GoogleService):
     """`sendUpdates` of every change."""
     page_size: int = 2500
     others: dict[str, list[JSON]] = field(default_factory=dict)
-    """Busy spans of other addresses."""
+    """Busy spans of other addresses, in small letters."""
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    """Members of groups."""
+    naming: Callable[[str, str], str] = lambda series, key: secrets.token_hex(13)
+    """Gives an occurrence its id; nothing else is known about ids."""
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The ids of occurrences by series and original start."""
 
     def answer(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Answer | None:
         parts = urlsplit(target)
@@ -59,19 +65,31 @@ class GoogleCalendarService(GoogleService):
                 200, {"items": [_listed(USER, "Ada", "owner"), _listed("team@group", "Team", "reader")]}
             )
         if path == ["freeBusy"]:
-            return Answer(200, {"calendars": {each["id"]: self._busy(each["id"]) for each in body["items"]}})
+            return self._free_busy([each["id"].lower() for each in body["items"]])
         events = self.stored.get(path[1])
         if events is None:
             return NOT_FOUND
         if len(path) == 3:
-            return self._insert(events, body) if method == "POST" else self._list(events, query)
+            return self._insert(events, body, query) if method == "POST" else self._list(events, query)
+        if path[4:] == ["instances"]:
+            return self._instances(events, path[3], query)
         return self._one(method, events, path[3], headers, body)
+
+    def _free_busy(self, asked: list[str]) -> Answer:
+        if len(asked) > 50:
+            return Answer(400, {"error": {"code": 400, "message": "Too many calendars requested."}})
+        groups = {who: {"calendars": self.groups[who]} for who in asked if who in self.groups}
+        members = [each for group in groups.values() for each in group["calendars"]]
+        people = [who for who in asked if who not in groups]
+        return Answer(
+            200, {"groups": groups, "calendars": {who: self._busy(who) for who in [*people, *members]}}
+        )
 
     def _busy(self, who: str) -> JSON:
         known = self.others.get(who)
         return {"busy": known} if known is not None else {"errors": [{"reason": "notFound"}], "busy": []}
 
-    def _insert(self, events: dict[str, JSON], body: JSON) -> Answer:
+    def _insert(self, events: dict[str, JSON], body: JSON, query: JSON) -> Answer:
         if not body.get("start") or not body.get("end"):
             return Answer(400, {"error": {"code": 400, "message": "Missing end time."}})
         if body.get("recurrence") and "dateTime" in body["start"] and not body["start"].get("timeZone"):
@@ -79,12 +97,18 @@ class GoogleCalendarService(GoogleService):
                 400, {"error": {"code": 400, "message": "Missing time zone definition for start time."}}
             )
         event = {**body, "id": secrets.token_hex(8), "status": "confirmed", "etag": _etag()}
+        created = (event.pop("conferenceData", None) or {}).get("createRequest")
+        if created and query.get("conferenceDataVersion") == "1":
+            solution = {"key": created["conferenceSolutionKey"]}
+            event["conferenceData"] = {"conferenceId": secrets.token_hex(5), "conferenceSolution": solution}
+        if query.get("supportsAttachments") != "true":
+            event.pop("attachments", None)
         event.setdefault("organizer", {"email": USER, "self": True})
         events[event["id"]] = event
         return Answer(200, event)
 
     def _one(self, method: str, events: dict[str, JSON], name: str, headers: JSON, body: JSON) -> Answer:
-        event = events.get(name) or self._instance(events, name)
+        event = events.get(name) or self._occurrence(events, name)
         if event is None or (event["status"] == "cancelled" and method != "GET"):
             return NOT_FOUND if event is None else Answer(410, {"error": {"code": 410, "message": "Gone"}})
         if method == "GET":
@@ -107,7 +131,8 @@ class GoogleCalendarService(GoogleService):
         for event in list(events.values()):
             if event["status"] == "cancelled" or "recurringEventId" in event:
                 continue
-            found += self._occurrences(events, event, high) if event.get("recurrence") else [event]
+            found += self._of_series(events, event, high) if event.get("recurrence") else [event]
+        found = [each for each in found if each["status"] != "cancelled"]
         found = [each for each in found if _instant(each["end"]) > low and _instant(each["start"]) < high]
         found = [each for each in found if query.get("q", "").lower() in json.dumps(each).lower()]
         found.sort(key=lambda each: _instant(each["start"]))
@@ -117,18 +142,38 @@ class GoogleCalendarService(GoogleService):
             page["nextPageToken"] = str(at + self.page_size)
         return Answer(200, page)
 
-    def _occurrences(self, events: dict[str, JSON], master: JSON, high: datetime) -> list[JSON]:
-        made = (self._made(master, start) for start in _starts(master, high))
-        found = (events.get(each["id"], each) for each in made)
-        return [each for each in found if each["status"] != "cancelled"]
+    def _of_series(self, events: dict[str, JSON], master: JSON, high: datetime) -> list[JSON]:
+        """Its occurrences. Changed and cancelled ones are events of their own and stay when it changes."""
+        own = {each["id"]: each for each in events.values() if each.get("recurringEventId") == master["id"]}
+        made = [self._made(master, start) for start in _starts(master, high)]
+        return [*own.values(), *(each for each in made if each["id"] not in own)]
 
-    def _instance(self, events: dict[str, JSON], name: str) -> JSON | None:
-        series, _, key = name.rpartition("_")
+    def _instances(self, events: dict[str, JSON], series: str, query: JSON) -> Answer:
+        master = events.get(series)
+        if master is None or not master.get("recurrence") or master["status"] == "cancelled":
+            return NOT_FOUND
+        found = self._of_series(
+            events, master, datetime.fromisoformat(query.get("timeMax", "2040-01-01T00:00Z"))
+        )
+        if query.get("showDeleted") != "true":
+            found = [each for each in found if each["status"] != "cancelled"]
+        if start := query.get("originalStart"):
+            wanted = _instant({"date": start} if len(start) == 10 else {"dateTime": start}).timestamp()
+            found = [each for each in found if _original(each) == wanted]
+        found.sort(key=_original)
+        found = [_bare(each) if each["status"] == "cancelled" else each for each in found]
+        at, size = int(query.get("pageToken", 0)), min(self.page_size, int(query.get("maxResults", 250)))
+        more = {"nextPageToken": str(at + size)} if at + size < len(found) else {}
+        return Answer(200, {"items": found[at : at + size], **more})
+
+    def _occurrence(self, events: dict[str, JSON], name: str) -> JSON | None:
+        """By the id that it was listed with, and no other."""
+        series = next((series for (series, _), known in self.names.items() if known == name), "")
         master = events.get(series)
         if master is None or not master.get("recurrence") or master["status"] == "cancelled":
             return None
-        made = [self._made(master, start) for start in _starts(master, datetime(2040, 1, 1, tzinfo=UTC))]
-        return next((each for each in made if each["id"] == f"{series}_{key}"), None)
+        found = self._of_series(events, master, datetime(2040, 1, 1, tzinfo=UTC))
+        return next((each for each in found if each["id"] == name), None)
 
     def _made(self, master: JSON, start: datetime) -> JSON:
         length = _naive(master["end"]) - _naive(master["start"])
@@ -143,12 +188,21 @@ class GoogleCalendarService(GoogleService):
             key = start.replace(tzinfo=zone).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
         return {
             **instance,
-            "id": f"{master['id']}_{key}",
+            "id": self.names.setdefault((master["id"], key), self.naming(master["id"], key)),
             "start": first,
             "end": last,
             "recurringEventId": master["id"],
             "originalStartTime": first,
         }
+
+
+def _original(event: JSON) -> float:
+    return _instant(event["originalStartTime"]).timestamp()
+
+
+def _bare(event: JSON) -> JSON:
+    """What Google guarantees of a cancelled occurrence."""
+    return {name: event[name] for name in ("id", "recurringEventId", "originalStartTime", "status")}
 
 
 def _starts(master: JSON, high: datetime) -> list[datetime]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,23 +10,8 @@ import pytest
 
 from tests.accounts.google_service import USER, Answer
 from tests.bundled.calendar.conftest import ZONE, Diary
-from tests.bundled.calendar.google_calendar import GoogleCalendarService, google_calendar
-from toolcrib.accounts import AccountStore
-from toolcrib.bundled.calendar import create
+from tests.bundled.calendar.google_calendar import GoogleCalendarService
 from toolcrib.serverkit.caller_context import call_id
-
-
-@pytest.fixture
-async def google() -> AsyncIterator[GoogleCalendarService]:
-    async with google_calendar() as service:
-        yield service
-
-
-@pytest.fixture
-def planner(google: GoogleCalendarService, tmp_path: Path) -> Diary:
-    store = AccountStore.of_home(tmp_path)
-    store.add(google.account(), google.credentials().to_secret())
-    return Diary(None, tmp_path, create(["--time-zone", ZONE], tmp_path))  # type: ignore[arg-type]
 
 
 async def weekly(planner: Diary, **more: Any) -> list[dict[str, Any]]:
@@ -184,7 +167,8 @@ async def test_a_time_from_now_is_the_one_that_was_approved(
     finally:
         call_id.reset(token)
 
-    assert shown is not None and shown["start"] == "Wed 20 Nov 2030 12:00 Europe/Berlin"
+    assert shown is not None
+    assert shown["start"] == "Wed 20 Nov 2030 12:00 Europe/Berlin"
     assert result["structuredContent"]["event"]["start"] == "2030-11-20T12:00:00+01:00"
 
 
@@ -201,7 +185,8 @@ async def test_a_sentence_that_was_not_shown_is_not_created(
         call_id.reset(token)
 
     assert shown is None
-    assert result["isError"] and google.stored[USER] == {}
+    assert result["isError"]
+    assert google.stored[USER] == {}
 
 
 def turn_clock(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:

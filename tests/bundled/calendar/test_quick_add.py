@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.bundled.calendar.conftest import Diary
-from toolcrib.bundled.calendar.quick_add import understand
+from toolcrib.bundled.calendar.inputs import read_duration
+from toolcrib.bundled.calendar.quick_add import read_moment, understand
 from toolcrib.bundled.calendar.repetition import read_repetition
 from toolcrib.bundled.calendar.rule_words import rule_words
 from toolcrib.serverkit.context import ToolFailure
@@ -120,6 +121,8 @@ def test_an_unclear_sentence_is_refused(text: str, reason: str) -> None:
         ("weekly for 6 weeks", "FREQ=WEEKLY;UNTIL=20261231"),
         ("the last day of every month", "FREQ=MONTHLY;BYMONTHDAY=-1"),
         ("quarterly", "FREQ=MONTHLY;INTERVAL=3"),
+        ("every day for 10 days", "FREQ=DAILY;UNTIL=20261129"),
+        ("every month for 6 months", "FREQ=MONTHLY;UNTIL=20270519"),
         ("RRULE:FREQ=DAILY;COUNT=3", "FREQ=DAILY;COUNT=3"),
     ],
 )
@@ -141,6 +144,49 @@ def test_a_rule_is_shown_in_words_only_if_they_say_all() -> None:
         == "every month on the last Sun, until 2026-12-31"
     )
     assert rule_words(["FREQ=YEARLY;BYWEEKNO=3"]) == "FREQ=YEARLY;BYWEEKNO=3"
+
+
+@pytest.mark.parametrize(
+    ("words", "moment"),
+    [
+        ("tomorrow 15:00", "2026-11-17T15:00:00+01:00"),
+        ("Friday 2:30", "2026-11-20T14:30:00+01:00"),
+        ("tomorrow evening at 8", "2026-11-17T20:00:00+01:00"),
+        ("20 November 3pm EST", "2026-11-20T15:00:00-05:00"),
+        ("in 2 hours", "2026-11-16T20:40:00+01:00"),
+        *(
+            (words, None)
+            for words in ("tomorrow evening", "Friday or Saturday", "Friday to Sunday", "morgen")
+        ),
+        *(
+            (words, None)
+            for words in ("Friday midnight", "tomorrow for 2 hours", "every Monday", "next week")
+        ),
+    ],
+)
+def test_a_time_in_words_is_read_completely_or_not_at_all(words: str, moment: str | None) -> None:
+    found = read_moment(words, NOW)
+
+    assert (found.isoformat() if found else None) == moment
+
+
+@pytest.mark.parametrize(
+    ("words", "minutes"),
+    [
+        ("45m", 45),
+        ("1:30", 90),
+        ("1h 30m", 90),
+        ("half an hour", 30),
+        ("2 hours or so", 0),
+        ("2h for 3 days", 0),
+    ],
+)
+def test_a_duration_is_read_completely_or_not_at_all(words: str, minutes: int) -> None:
+    if not minutes:
+        with pytest.raises(ToolFailure, match="not a duration"):
+            read_duration(words)
+    else:
+        assert read_duration(words) == timedelta(minutes=minutes)
 
 
 async def test_quick_add_reports_how_it_understood_the_sentence(diary: Diary) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.accounts.test_caldav import account_at, small_server
 from tests.bundled.calendar.conftest import Diary
 from tests.bundled.calendar.radicale_server import vevent
@@ -148,3 +150,55 @@ async def test_the_outbox_of_a_server_is_asked_for_the_time_of_others() -> None:
         Busy(datetime(2026, 11, 20, 10, tzinfo=UTC), datetime(2026, 11, 20, 10, 30, tzinfo=UTC)),
     ]
     assert "does not know" in str(found["no@example.org"])
+
+
+async def exceptional(diary: Diary) -> list[dict[str, Any]]:
+    """Four Mondays from November 2 on; the third is moved to a Tuesday, the fourth is deleted."""
+    await diary.call(
+        "create_event", title="Sync", start="2026-11-02T09:00", recurrence="every Monday 4 times"
+    )
+    events = await diary.events("2026-11-01", "2026-12-31")
+    await diary.call("update_event", id=events[2]["id"], start="2026-11-17T15:00")
+    await diary.call("delete_event", id=events[3]["id"])
+    return events
+
+
+async def test_an_occurrence_that_a_new_rule_does_not_have_is_named(diary: Diary) -> None:
+    events = await exceptional(diary)
+    change = {"id": events[0]["id"], "recurrence": "every 3 weeks 2 times", "scope": "all"}
+
+    asked = await diary.server.tools["update_event"].preview(change)  # type: ignore[misc]
+    changed = await diary.call("update_event", **change)
+
+    lost = (
+        "The changed occurrence 'Sync' of Mon 16 Nov 2026 (now on Tue 17 Nov 2026) is not in the new series"
+    )
+    assert asked is not None
+    assert lost in asked["text"]
+    assert lost in changed["remarks"][0]
+
+
+async def test_a_moved_occurrence_stays_unless_it_is_the_one_that_is_given_a_time(diary: Diary) -> None:
+    events = await exceptional(diary)
+
+    await diary.call("update_event", id=events[0]["id"], start="2026-11-02T11:00", scope="all")
+    assert await moved(diary) == ["11-02T11:00", "11-09T11:00", "11-17T15:00"]
+
+    (third,) = await diary.events("2026-11-17", "2026-11-17")
+    await diary.call("update_event", id=third["id"], start="2026-11-17T16:00", scope="all")
+    assert await moved(diary) == ["11-02T12:00", "11-09T12:00", "11-17T16:00"]
+
+
+async def test_an_id_from_before_the_series_moved_still_names_the_series(diary: Diary) -> None:
+    events = await exceptional(diary)
+    await diary.call("update_event", id=events[0]["id"], start="2026-11-02T11:00", scope="all")
+
+    refused = await diary.refusal("update_event", id=events[1]["id"], start="12:00", scope="all")
+    await diary.call("update_event", id=events[1]["id"], title="Renamed", scope="all")
+
+    assert "no occurrence" in refused
+    assert {each["title"] for each in await diary.events("2026-11-01", "2026-12-31")} == {"Renamed"}
+
+
+async def moved(diary: Diary) -> list[str]:
+    return [start[5:16] for start in await diary.starts("2026-11-01", "2026-12-31")]

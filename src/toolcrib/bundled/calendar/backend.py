@@ -42,6 +42,9 @@ class Calendars(Protocol):
     ) -> tuple[Event, list[str]]:
         """The event as it is now, and remarks."""
 
+    async def losses(self, ref: EventRef, changes: EventChanges, scope: Scope) -> list[str]:
+        """What the change of a series cannot keep, one sentence each; nothing is changed."""
+
     async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
         """Remarks."""
 

@@ -135,7 +135,7 @@ class DavCalendars:
                 continue
             shown = self._shown(*now)
             invited = bool(shown.attendees) and shown.mine
-            return shown, await self._invitation_remarks(calendar, invited, notify)
+            return shown, [*await self._invitation_remarks(calendar, invited, notify), *now[0].lost]
         raise AssertionError("unreachable")
 
     async def _change(
@@ -186,6 +186,16 @@ class DavCalendars:
         if series.master is None or not repeats(series.master):
             return ref.series
         return EventRef(ref.calendar, ref.uid, occurrence_key(series.times("")[0]))
+
+    async def losses(self, ref: EventRef, changes: EventChanges, scope: Scope) -> list[str]:
+        stored = self._read.get(ref.series) or await self._stored(await self._calendar(ref), ref)
+        series = self._series(stored)
+        if scope == "this" or series.master is None or not repeats(series.master):
+            return []
+        if scope == "following" and ref.occurrence and not series.starts_at(ref.occurrence):
+            return series.split(ref.occurrence, changes).lost
+        series.change_all(ref.occurrence, changes)
+        return series.lost
 
     async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
         calendar = await self._calendar(ref)

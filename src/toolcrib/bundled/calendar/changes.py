@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from toolcrib.accounts import AccountStore
-from toolcrib.bundled.calendar.identifiers import read_id
+from toolcrib.bundled.calendar.identifiers import EventRef, read_id
 from toolcrib.bundled.calendar.inputs import (
     checked_end,
     checked_reminders,
@@ -181,14 +181,17 @@ class ChangeTools:
         ref = read_id(id)
         async with self._opened(account, context) as session:
             session.check_writable()
-            before = await session.calendars.event(ref)
+            ref, before = await _found(session, ref, scope, start is not None or end is not None)
             changes = _changes(
                 session, before, title, start, end, duration, all_day, time_zone, recurrence, scope
             )
             changes = _extended(changes, location, description, attendees, reminders, response)
             if changes == EventChanges():
                 raise ToolFailure("Nothing to change is given.", "Give at least one field.")
-            self._shown.check(_update(session, before, changes, scope, notify), before.description, changes)
+            asked = self._shown.asked_at() is not None
+            lost = await _losses(session, ref, before, changes, scope) if asked else []
+            preview = _update(session, before, changes, scope, notify, lost)
+            self._shown.check(preview, before.description, changes)
             event, remarks = await session.calendars.update(ref, changes, scope, notify)
             return _changed(session, event, "Changed.", remarks)
 
@@ -213,14 +216,16 @@ class ChangeTools:
     ) -> dict[str, Any] | None:
         try:
             async with open_session(self._store, account, self._time_zone) as session:
-                before = await session.calendars.event(read_id(id))
+                moves = start is not None or end is not None
+                ref, before = await _found(session, read_id(id), scope, moves)
                 changes = _changes(
                     session, before, title, start, end, duration, all_day, time_zone, recurrence, scope
                 )
+                changes = _extended(changes, location, description, attendees, reminders, response)
+                lost = await _losses(session, ref, before, changes, scope)
         except ToolcribError:
             return None
-        changes = _extended(changes, location, description, attendees, reminders, response)
-        preview = _update(session, before, changes, scope, notify)
+        preview = _update(session, before, changes, scope, notify, lost)
         self._shown.keep(preview, before.description, changes, now=session.now)
         return preview
 
@@ -235,7 +240,7 @@ class ChangeTools:
         ref = read_id(id)
         async with self._opened(account, context) as session:
             session.check_writable()
-            before = await session.calendars.event(ref)
+            ref, before = await _found(session, ref, scope)
             self._shown.check(_deletion(session, before, scope, notify))
             remarks = await session.calendars.delete(ref, scope, notify)
         result = DeletedEvent(account=session.account.name, deleted=id, title=before.title, remarks=remarks)
@@ -251,7 +256,7 @@ class ChangeTools:
     ) -> dict[str, Any] | None:
         try:
             async with open_session(self._store, account, self._time_zone) as session:
-                before = await session.calendars.event(read_id(id))
+                _, before = await _found(session, read_id(id), scope)
         except ToolcribError:
             return None
         preview = _deletion(session, before, scope, notify)
@@ -266,11 +271,36 @@ def _creation(
     return event_preview("create", session.account.name, calendar, event, session.zone, notify, text)
 
 
+async def _found(
+    session: CalendarSession, ref: EventRef, scope: Scope, moves: bool = False
+) -> tuple[EventRef, Event]:
+    """The event of an id. If its occurrence is gone, the series is enough for what concerns all of it."""
+    try:
+        return ref, await session.calendars.event(ref)
+    except ToolFailure:
+        if scope != "all" or moves or not ref.is_occurrence:
+            raise
+    return ref.series, await session.calendars.event(ref.series)
+
+
+async def _losses(
+    session: CalendarSession, ref: EventRef, before: Event, changes: EventChanges, scope: Scope
+) -> list[str]:
+    if scope == "this" or not before.recurring:
+        return []
+    return await session.calendars.losses(ref, changes, scope)
+
+
 def _update(
-    session: CalendarSession, before: Event, changes: EventChanges, scope: Scope, notify: bool
+    session: CalendarSession,
+    before: Event,
+    changes: EventChanges,
+    scope: Scope,
+    notify: bool,
+    lost: list[str],
 ) -> dict[str, Any]:
     after = changed_event(before, changes)
-    text = change_text(before, after, scope, changes, session.zone)
+    text = "\n".join([change_text(before, after, scope, changes, session.zone), *lost])
     return event_preview("update", session.account.name, before.calendar, after, session.zone, notify, text)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from urllib.parse import quote
 
@@ -13,17 +12,26 @@ import httpx2
 
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, failure_of
-from toolcrib.bundled.calendar.google_dates import with_rules
 from toolcrib.bundled.calendar.google_events import (
     JSON,
-    OWN_FIELDS,
     changed_fields,
-    event_id,
     new_body,
     read_event,
-    read_moment,
+    reference,
     rules_in,
     write_moment,
+)
+from toolcrib.bundled.calendar.google_series import (
+    Exceptions,
+    Plan,
+    before,
+    exceptions_of,
+    on_clock,
+    original,
+    plan_all,
+    plan_following,
+    rules_before,
+    times,
 )
 from toolcrib.bundled.calendar.identifiers import EventRef, occurrence_key, read_key
 from toolcrib.bundled.calendar.model import (
@@ -36,17 +44,19 @@ from toolcrib.bundled.calendar.model import (
     NewEvent,
     Scope,
     Window,
-    like,
     same_length,
-    shifted,
-    wall,
 )
-from toolcrib.bundled.calendar.rules import checked_rule, moved_rule, split_rule
+from toolcrib.bundled.calendar.results import day_text
+from toolcrib.bundled.calendar.rules import checked_rule
+from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolFailure
 
 PAGE = 2500
 MAX_EVENTS = 10_000
-MAX_CALENDARS = 250
+BUSY_AT_ONCE = 50
+"""Calendars that Google looks up in one request."""
+YEARS = 10
+"""From now; later exceptions of a series are not looked for."""
 ATTEMPTS = 2
 """A change is made again on the newer event if someone else changed it in between."""
 
@@ -104,135 +114,179 @@ class GoogleCalendars:
         async for raw in self._pages(_events(calendar.id), **params):
             if raw.get("status") != "cancelled":
                 _collect(raw, calendar, window, listing)
+        if len(listing.events) >= MAX_EVENTS:
+            listing.remarks.append(f"{calendar.name} has more events than can be read: ask for less time.")
         return listing
 
     async def event(self, ref: EventRef) -> Event:
         raw = await self._get(ref)
-        rules = rules_in(await self._get(ref.series)) if ref.occurrence else ()
-        return self._read(raw, ref.calendar, rules)
+        return self._read(raw, ref.calendar, await self._series_rules(raw, ref.calendar))
+
+    async def _series_rules(self, raw: JSON, calendar: str) -> tuple[str, ...]:
+        """The rules of the series that an occurrence belongs to."""
+        series = raw.get("recurringEventId")
+        return rules_in(await self._get(EventRef(calendar, str(series)))) if series else ()
 
     async def create(self, calendar: CalendarInfo, new: NewEvent, notify: bool) -> tuple[Event, list[str]]:
         params = {"sendUpdates": "all" if notify and new.attendees else "none"}
         raw = await self._json("POST", _events(calendar.id), params=params, json=new_body(new))
-        return self._first(raw, calendar.id), _remarks(raw, notify)
+        return await self._first(raw, calendar.id), _remarks(raw, notify)
 
     async def update(
         self, ref: EventRef, changes: EventChanges, scope: Scope, notify: bool
     ) -> tuple[Event, list[str]]:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                raw = await self._change(ref, changes, scope, notify)
+                raw, remarks = await self._change(ref, changes, scope, notify)
             except _Changed:
                 if attempt == ATTEMPTS:
                     raise _conflict() from None
                 continue
-            shown = raw if scope != "this" else await self._get(ref)
-            rules = rules_in(await self._get(ref.series)) if scope == "this" and ref.occurrence else ()
-            event = self._read(shown, ref.calendar, rules) if rules else self._first(shown, ref.calendar)
-            return event, _remarks(raw, notify)
+            if scope == "this" and ref.is_occurrence:
+                event = await self.event(ref)
+            else:
+                event = await self._first(raw, ref.calendar)
+            return event, [*_remarks(raw, notify), *remarks]
         raise AssertionError("unreachable")
 
-    async def _change(self, ref: EventRef, changes: EventChanges, scope: Scope, notify: bool) -> JSON:
-        if scope == "this" or not ref.occurrence:
-            raw = await self._get(ref)
-            if scope == "this" or not raw.get("recurrence"):
-                return await self._change_one(ref, raw, changes, notify)
-        master = await self._get(ref.series)
+    async def _change(
+        self, ref: EventRef, changes: EventChanges, scope: Scope, notify: bool
+    ) -> tuple[JSON, list[str]]:
+        raw = await self._get(ref)
+        if scope == "this" or not (raw.get("recurringEventId") or raw.get("recurrence")):
+            return await self._change_one(raw, ref.calendar, changes, notify), []
+        master, plan, at = await self._plan(raw, ref.calendar, changes, scope)
         self._check_organizer(master, changes)
-        if scope == "following" and ref.occurrence and not self._starts_at(master, ref):
-            return await self._change_following(ref, master, changes, notify)
-        return await self._patch(ref.series, master, self._all_body(ref, master, changes), notify)
+        series = EventRef(ref.calendar, str(master["id"]))
+        if at is not None:
+            return await self._change_following(series, master, plan, at, notify)
+        patched = await self._patch(series, master, plan.body, notify)
+        return patched, [*plan.lost, *await self._remake(series, plan, notify)]
 
-    async def _change_one(self, ref: EventRef, raw: JSON, changes: EventChanges, notify: bool) -> JSON:
+    async def losses(self, ref: EventRef, changes: EventChanges, scope: Scope) -> list[str]:
+        raw = await self._get(ref)
+        if scope == "this" or not (raw.get("recurringEventId") or raw.get("recurrence")):
+            return []
+        return list((await self._plan(raw, ref.calendar, changes, scope))[1].lost)
+
+    async def _plan(
+        self, raw: JSON, calendar: str, changes: EventChanges, scope: Scope
+    ) -> tuple[JSON, Plan, Moment | None]:
+        """The series, what is to be done, and from which occurrence on if not from the first."""
+        target = raw if raw.get("recurringEventId") else None
+        master = await self._get(EventRef(calendar, str(raw["recurringEventId"]))) if target else raw
+        exceptions = await self._exceptions(calendar, master)
+        start = times(master)[0]
+        at = on_clock(start, original(target)) if target else start
+        if scope == "following" and target and before(start, at):
+            return master, plan_following(master, at, changes, exceptions, target), at
+        return master, plan_all(master, changes, exceptions, target), None
+
+    async def _exceptions(self, calendar: str, master: JSON) -> Exceptions:
+        path = f"{_event(EventRef(calendar, str(master['id'])))}/instances"
+        last = (datetime.now(UTC) + timedelta(days=366 * YEARS)).replace(microsecond=0).isoformat()
+        params = {"showDeleted": "true", "maxResults": PAGE, "timeMax": last}
+        return exceptions_of(master, [raw async for raw in self._pages(path, **params)])
+
+    async def _change_one(self, raw: JSON, calendar: str, changes: EventChanges, notify: bool) -> JSON:
         self._check_organizer(raw, changes)
         body = changed_fields(raw, changes)
         if changes.moves:
-            start, end = self._times(raw)
-            body.update(_moved(changes, start, end))
+            body.update(_moved(changes, *times(raw)))
         if changes.rules is not None:
-            start = changes.start if changes.start is not None else self._times(raw)[0]
+            start = changes.start if changes.start is not None else times(raw)[0]
             body["recurrence"] = [f"RRULE:{checked_rule(rule, start)}" for rule in changes.rules] or None
-        return await self._patch(ref, raw, body, notify)
-
-    def _all_body(self, ref: EventRef, master: JSON, changes: EventChanges) -> JSON:
-        """The patch of a series; new times are those of one occurrence."""
-        body = changed_fields(master, changes)
-        start, end = self._times(master)
-        new_start = start
-        if changes.moves:
-            at = self._clock_of(start, read_key(ref.occurrence)) if ref.occurrence else start
-            first = changes.start if changes.start is not None else at
-            last = changes.end if changes.end is not None else same_length(first, start, end)
-            new_start = like(first, wall(start) + (wall(first) - wall(at)))
-            new_end = like(first, wall(new_start) + (wall(last) - wall(first)))
-            body.update(start=write_moment(new_start), end=write_moment(new_end))
-        if changes.rules is not None:
-            rules = [checked_rule(rule, new_start) for rule in changes.rules]
-        elif changes.moves:
-            rules = [moved_rule(rule, start, new_start) for rule in rules_in(master)]
-        else:
-            return body
-        by = wall(new_start) - wall(start)
-        dates = with_rules(master, rules, start, lambda each: like(new_start, wall(each) + by))
-        body["recurrence"] = dates if rules or changes.rules is None else None
-        return body
+        return await self._patch(reference(raw, calendar), raw, body, notify)
 
     async def _change_following(
-        self, ref: EventRef, master: JSON, changes: EventChanges, notify: bool
-    ) -> JSON:
+        self, series: EventRef, master: JSON, plan: Plan, at: Moment, notify: bool
+    ) -> tuple[JSON, list[str]]:
         """A new series from this occurrence on; then the old one ends before it."""
-        start, end = self._times(master)
-        at = self._clock_of(start, read_key(ref.occurrence))
-        later = {key: value for key, value in master.items() if key not in OWN_FIELDS}
-        later["start"] = write_moment(at)
-        later["end"] = write_moment(shifted(at, wall(end) - wall(start)))
-        rules = [split_rule(rule, start, at)[1] for rule in rules_in(master)]
-        later["recurrence"] = with_rules(
-            master, rules, start, lambda each: each if wall(each) >= wall(at) else None
-        )
-        later.update(self._all_body(ref.series, later, changes))
-        params = {"sendUpdates": _send(notify)}
-        body = {key: _without_nulls(value) for key, value in later.items() if value is not None}
-        made = await self._json("POST", _events(ref.calendar), params=params, json=body)
+        params = {"sendUpdates": _send(notify), "conferenceDataVersion": 1, "supportsAttachments": "true"}
+        made = await self._json("POST", _events(series.calendar), params=params, json=plan.body)
+        later = EventRef(series.calendar, str(made["id"]))
         try:
-            await self._end_before(ref, master, notify)
+            await self._end_before(series, master, at, notify)
         except BaseException:
-            await self._request("DELETE", _event(EventRef(ref.calendar, made["id"])), params=params)
+            await self._request("DELETE", _event(later), params={"sendUpdates": _send(notify)})
             raise
-        return made
+        return made, [*plan.lost, *await self._remake(later, plan, notify)]
 
-    async def _end_before(self, ref: EventRef, master: JSON, notify: bool) -> JSON:
-        start = self._times(master)[0]
-        at = self._clock_of(start, read_key(ref.occurrence))
-        rules = [split_rule(rule, start, at)[0] for rule in rules_in(master)]
-        kept = with_rules(master, rules, start, lambda each: each if wall(each) < wall(at) else None)
-        return await self._patch(ref.series, master, {"recurrence": kept}, notify)
+    async def _remake(self, series: EventRef, plan: Plan, notify: bool) -> list[str]:
+        """Change the occurrences of a series that had been changed before; says which could not be."""
+        remarks: list[str] = []
+        for kept in plan.kept:
+            try:
+                raw = await self._instance(series, kept.original)
+                await self._patch(reference(raw, series.calendar), {}, kept.body, notify)
+            except ToolcribError as error:
+                remarks.append(
+                    f"The changed occurrence of {day_text(kept.original)} was not kept: {error.message}"
+                )
+                continue
+            if raw["id"] != kept.id:
+                await self._remove(series.calendar, kept.id, notify=False)
+        for name in plan.removed:
+            await self._remove(series.calendar, name, notify)
+        return remarks
+
+    async def _remove(self, calendar: str, name: str, notify: bool) -> None:
+        """Delete an occurrence that may be gone already."""
+        url = self._url(_event(EventRef(calendar, name)))
+        response = await self._access.request("DELETE", url, params={"sendUpdates": _send(notify)})
+        if response.status_code not in (404, 410):
+            self._checked(response)
+
+    async def _instance(self, series: EventRef, at: Moment) -> JSON:
+        """The occurrence of a series with this original start; raises `ToolFailure`."""
+        params = {"originalStart": at.isoformat(), "maxResults": 1}
+        async for raw in self._pages(f"{_event(series)}/instances", **params):
+            if raw.get("status") != "cancelled" and occurrence_key(original(raw)) == occurrence_key(at):
+                return raw
+        raise _gone()
+
+    async def _end_before(self, series: EventRef, master: JSON, at: Moment, notify: bool) -> JSON:
+        return await self._patch(series, master, rules_before(master, at), notify)
 
     async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
         raw = await self._get(ref)
-        if scope == "following" and ref.occurrence:
-            master = await self._get(ref.series)
-            if not self._starts_at(master, ref):
-                return _remarks(await self._end_before(ref, master, notify), notify)
-        target = ref if scope == "this" else ref.series
-        await self._request("DELETE", _event(target), params={"sendUpdates": _send(notify)})
+        target = reference(raw, ref.calendar)
+        if scope == "following" and target.is_occurrence:
+            master = await self._get(target.series)
+            at = on_clock(times(master)[0], original(raw))
+            if before(times(master)[0], at):
+                exceptions = await self._exceptions(ref.calendar, master)
+                ended = await self._end_before(target.series, master, at, notify)
+                for each in exceptions.since(at).changed:
+                    await self._remove(ref.calendar, str(each["id"]), notify)
+                return _remarks(ended, notify)
+        chosen = target if scope == "this" else target.series
+        await self._request("DELETE", _event(chosen), params={"sendUpdates": _send(notify)})
         return _remarks(raw, notify)
 
     async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
-        body = {
-            "timeMin": window.start.isoformat(),
-            "timeMax": window.end.isoformat(),
-            "items": [{"id": address} for address in addresses],
-        }
-        found = (await self._json("POST", "/freeBusy", json=body)).get("calendars", {})
-        return {address: _busy(found.get(address) or {}) for address in addresses}
+        found: dict[str, list[Busy] | str] = {}
+        for at in range(0, len(addresses), BUSY_AT_ONCE):
+            part = addresses[at : at + BUSY_AT_ONCE]
+            body = {
+                "timeMin": window.start.isoformat(),
+                "timeMax": window.end.isoformat(),
+                "items": [{"id": address} for address in part],
+                "calendarExpansionMax": BUSY_AT_ONCE,
+                "groupExpansionMax": 100,
+            }
+            answer = await self._json("POST", "/freeBusy", json=body)
+            found |= {address: _busy_of(address, answer) for address in part}
+        return found
 
-    def _first(self, raw: JSON, calendar: str) -> Event:
+    async def _first(self, raw: JSON, calendar: str) -> Event:
         """An event, or the first occurrence of a series."""
-        event = self._read(raw, calendar)
         if not raw.get("recurrence"):
-            return event
-        return replace(event, id=str(EventRef(calendar, str(raw["id"]), occurrence_key(event.start))))
+            return self._read(raw, calendar, await self._series_rules(raw, calendar))
+        path = f"{_event(EventRef(calendar, str(raw['id'])))}/instances"
+        async for first in self._pages(path, maxResults=1):
+            return self._read(first, calendar, rules_in(raw))
+        return self._read(raw, calendar)
 
     def _read(self, raw: JSON, calendar: str, rules: Sequence[str] = ()) -> Event:
         try:
@@ -245,18 +299,6 @@ class GoogleCalendars:
     def _zone_name(self, calendar: str) -> str:
         return next((each.time_zone for each in self._known if each.id == calendar), "")
 
-    def _times(self, raw: JSON) -> tuple[Moment, Moment]:
-        return read_moment(raw.get("start")), read_moment(raw.get("end"))
-
-    def _starts_at(self, master: JSON, ref: EventRef) -> bool:
-        return occurrence_key(self._times(master)[0]) == ref.occurrence
-
-    def _clock_of(self, start: Moment, moment: Moment) -> Moment:
-        """An original start in the zone of its series."""
-        if isinstance(start, datetime) and isinstance(moment, datetime) and moment.tzinfo:
-            return moment.astimezone(start.tzinfo)
-        return moment
-
     def _check_organizer(self, raw: JSON, changes: EventChanges) -> None:
         event = read_event(raw, "-", "")
         if not event.mine and not changes.only_own:
@@ -268,6 +310,8 @@ class GoogleCalendars:
             raise ToolFailure("The user is not invited to this event.", "Leave out `response`.")
 
     async def _get(self, ref: EventRef) -> JSON:
+        if ref.occurrence:  # an identifier without Google's own id
+            return await self._instance(ref.series, read_key(ref.occurrence))
         raw = await self._json("GET", _event(ref))
         if raw.get("status") == "cancelled":
             raise _gone()
@@ -325,7 +369,7 @@ def _events(calendar: str) -> str:
 
 
 def _event(ref: EventRef) -> str:
-    return f"{_events(ref.calendar)}/{quote(event_id(ref), safe='')}"
+    return f"{_events(ref.calendar)}/{quote(ref.own or ref.uid, safe='')}"
 
 
 def _send(notify: bool) -> str:
@@ -359,18 +403,35 @@ def _moved(changes: EventChanges, start: Moment, end: Moment) -> JSON:
     return {"start": write_moment(first), "end": write_moment(last)}
 
 
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: each for key, each in value.items() if each is not None}
-    return value
+def _busy_of(address: str, answer: JSON) -> list[Busy] | str:
+    """Of one address, or of all members of a group; why it is not known if any part of it is missing."""
+    calendars, groups = (_by_lower(answer.get(name)) for name in ("calendars", "groups"))
+    group = groups.get(address.lower())
+    if group is None:
+        return _busy(calendars.get(address.lower()))
+    members = [str(each) for each in group.get("calendars") or ()]
+    found = [_busy(calendars.get(each.lower())) for each in members]
+    unknown = [who for who, each in zip(members, found, strict=True) if isinstance(each, str)]
+    if group.get("errors") or not members:
+        return "Google does not show the members of this group."
+    if unknown:
+        return f"Google does not show the calendars of some members: {', '.join(unknown)}."
+    return [span for each in found if not isinstance(each, str) for span in each]
 
 
-def _busy(raw: JSON) -> list[Busy] | str:
-    if raw.get("errors"):
+def _by_lower(found: Mapping[str, Any] | None) -> dict[str, JSON]:
+    """Google may answer with another spelling of an address."""
+    return {name.lower(): value for name, value in (found or {}).items()}
+
+
+def _busy(raw: JSON | None) -> list[Busy] | str:
+    if raw is None:
+        return "Google gave no answer for this address."
+    if raw.get("errors") or "busy" not in raw:
         return "Google does not show the calendar of this address."
     return [
         Busy(datetime.fromisoformat(each["start"]), datetime.fromisoformat(each["end"]))
-        for each in raw.get("busy", [])
+        for each in raw["busy"]
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timezone
 from typing import Any
 
-from toolcrib.bundled.calendar.identifiers import EventRef, occurrence_key
+from toolcrib.bundled.calendar.identifiers import EventRef
 from toolcrib.bundled.calendar.model import Attendee, Event, EventChanges, Moment, NewEvent, Response
 from toolcrib.bundled.calendar.zones import find_zone, zone_name
 
@@ -62,7 +62,7 @@ def read_event(raw: JSON, calendar: str, zone: str, rules: Sequence[str] = ()) -
     start = read_moment(raw.get("start"), zone)
     organizer = raw.get("organizer") or {}
     return Event(
-        id=str(reference(raw, calendar, zone)),
+        id=str(reference(raw, calendar)),
         calendar=calendar,
         title=str(raw.get("summary", "")),
         start=start,
@@ -81,17 +81,12 @@ def read_event(raw: JSON, calendar: str, zone: str, rules: Sequence[str] = ()) -
     )
 
 
-def reference(raw: JSON, calendar: str, zone: str) -> EventRef:
-    """An occurrence is known by its series and its original start."""
+def reference(raw: JSON, calendar: str) -> EventRef:
+    """An occurrence is known by its series and by the id that Google gave it."""
     series = raw.get("recurringEventId")
     if not series:
         return EventRef(calendar, str(raw["id"]))
-    return EventRef(calendar, str(series), occurrence_key(read_moment(raw["originalStartTime"], zone)))
-
-
-def event_id(ref: EventRef) -> str:
-    """Google's id of an event or occurrence."""
-    return f"{ref.uid}_{ref.occurrence}" if ref.occurrence else ref.uid
+    return EventRef(calendar, str(series), own=str(raw["id"]))
 
 
 def _is_declined(raw: JSON) -> bool:

@@ -1,8 +1,10 @@
-"""Identifiers of events: calendar, UID and, for an occurrence of a series, its original start.
+"""Identifiers of events: calendar, UID and, for an occurrence of a series, its original start or its own id.
 
     work/3f2a81@example.org/20261120T080000Z
+    anna@example.org/7h2k9c/=7h2k9c_20261120T080000Z
 
-An occurrence keeps its identifier when it is moved, because its original start stays the same.
+An occurrence keeps its identifier when it is moved: its original start stays the same. Google's own ids have
+no form that can be relied on, so they are kept unchanged.
 """
 
 from __future__ import annotations
@@ -24,9 +26,16 @@ class EventRef(NamedTuple):
     uid: str
     occurrence: str = ""
     """As `occurrence_key` writes it; empty for an event that does not repeat, or the series as a whole."""
+    own: str = ""
+    """The provider's own id of an occurrence, instead of its original start."""
 
     def __str__(self) -> str:
-        return "/".join(quote(part, safe=_SAFE) for part in self if part)
+        parts = (self.calendar, self.uid, self.occurrence or (f"={self.own}" if self.own else ""))
+        return "/".join(quote(part, safe=_SAFE) for part in parts if part)
+
+    @property
+    def is_occurrence(self) -> bool:
+        return bool(self.occurrence or self.own)
 
     @property
     def series(self) -> EventRef:
@@ -36,12 +45,13 @@ class EventRef(NamedTuple):
 def read_id(text: str) -> EventRef:
     """An identifier; raises `ToolFailure`."""
     parts = [unquote(part) for part in text.strip().split("/")]
+    own = parts.pop()[1:] if len(parts) == 3 and parts[2].startswith("=") else ""
     if len(parts) not in (2, 3) or not all(parts) or (len(parts) == 3 and not _KEY.fullmatch(parts[2])):
         raise ToolFailure(
             f"{text[:80]!r} is not the id of an event.",
             "Use an id that get_events returned.",
         )
-    return EventRef(*parts)
+    return EventRef(*parts)._replace(own=own)
 
 
 def occurrence_key(original: Moment) -> str:

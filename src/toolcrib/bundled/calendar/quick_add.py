@@ -124,14 +124,15 @@ def read_moment(text: str, now: datetime) -> Moment | None:
         return now.replace(second=0, microsecond=0)
     _mark(phrase, now)
     reading = _read(phrase)
-    ranged = reading.last_day or reading.last_clock or reading.repetition or reading.length
-    if re.search(rf"\w|[^\W{DONE}\ue100-\uf8ff]", re.sub(mark_of(DONE), "", phrase.text)) or ranged:
+    ranged = reading.last_day or reading.last_clock or reading.repetition or reading.length or reading.all_day
+    if ranged or re.search(r"\w|[\ue000-\uf8ff]", re.sub(mark_of(DONE), "", phrase.text)):
         return None
-    if reading.day is None and reading.clock is None and reading.moment is None:
-        return None
-    if reading.clock is None and reading.moment is None and not reading.part and reading.day is not None:
-        return reading.day.value
-    return _times(reading, "", now)[0] if reading.clock or reading.moment else None
+    if reading.clock and reading.clock.value.midnight and _is_other_day(reading):
+        return None  # the beginning or the end of that day
+    if reading.clock or reading.moment:
+        _check_unused(phrase, reading)
+        return _settled(_times(reading, "", now)[0])
+    return wall(reading.day.value).date() if reading.day and not reading.part else None
 
 
 def _mark(phrase: Phrase, now: datetime) -> None:
@@ -238,9 +239,9 @@ def _partial_call(reading: _Reading, blank: NewEvent, now: datetime) -> str:
 def call_text(new: NewEvent, now: datetime, start: str = "") -> str:
     """The call of create_event that makes an event."""
     given: dict[str, object] = {"title": new.title, "start": start or _written(new.start)}
+    last = wall(new.end).date() - timedelta(days=1)
     if not isinstance(new.start, datetime):
-        if new.end - new.start > timedelta(days=1):
-            given["end"] = (new.end - timedelta(days=1)).isoformat()
+        given["end"] = last.isoformat() if last > new.start else ""
     elif wall(new.end) - wall(new.start) != DEFAULT_LENGTH:
         given["end"] = _written(new.end)
     if isinstance(new.start, datetime) and new.start.tzinfo != now.tzinfo:

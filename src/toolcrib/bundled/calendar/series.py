@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from icalendar import Calendar, Component
 
-from toolcrib.bundled.calendar.ics import Zones, moments, rules_of, start_and_end
+from toolcrib.bundled.calendar.ics import Zones, moments, rules_of, start_and_end, text
 from toolcrib.bundled.calendar.ics_write import (
     new_uid,
     raise_sequence,
@@ -26,6 +26,7 @@ from toolcrib.bundled.calendar.ics_write import (
 from toolcrib.bundled.calendar.identifiers import occurrence_key, read_key
 from toolcrib.bundled.calendar.model import EventChanges, Moment, Window, like, same_length, shifted, wall
 from toolcrib.bundled.calendar.occurrences import Expansion, repeats
+from toolcrib.bundled.calendar.results import day_text
 from toolcrib.bundled.calendar.rules import checked_rule, moved_rule, split_rule
 from toolcrib.serverkit.context import ToolFailure
 
@@ -43,6 +44,8 @@ class StoredSeries:
         self._organizer = organizer
         self._notify = notify
         self._zones = Zones(calendar, fallback)
+        self.lost: list[str] = []
+        """Changed occurrences that the series no longer has, one sentence each."""
 
     @property
     def master(self) -> Component | None:
@@ -210,8 +213,20 @@ class StoredSeries:
         for event, original in overrides:
             if original is not None and keeps_kind:
                 self._move_override(event, original, moved)
+                if key and occurrence_key(original) == key:
+                    set_moment(event, "DTSTART", first)
+                    set_moment(event, "DTEND", last)
             else:
-                self.calendar.subcomponents.remove(event)
+                self._lose(event, original)
+
+    def _lose(self, event: Component, original: Moment | None) -> None:
+        """Remove an override for which there is no occurrence."""
+        self.calendar.subcomponents.remove(event)
+        when = day_text(original) if original is not None else "an unknown day"
+        self.lost.append(
+            f"The changed occurrence {text(event, 'SUMMARY')[:60]!r} of {when} (now on "
+            f"{day_text(self._times(event)[0])}) is not in the new series: it is removed."
+        )
 
     def _in_zone(self, moment: Moment, start: Moment) -> Moment:
         if isinstance(start, datetime) and isinstance(moment, datetime) and start.tzinfo and moment.tzinfo:
@@ -236,6 +251,8 @@ class StoredSeries:
             try:
                 self.original(occurrence_key(original) if original is not None else "")
             except ToolFailure:
+                self.calendar.add_component(event)
+                self._lose(event, original)
                 continue
             self.calendar.add_component(event)
 

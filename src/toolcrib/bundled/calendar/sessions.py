@@ -29,7 +29,7 @@ class CalendarSession:
     calendars: Calendars
     zone: tzinfo
     now: datetime
-    """When the call was made, or when the user was asked about it: words such as "tomorrow" are read by it."""
+    """When the call was made, or when the user was asked about it; "tomorrow" is the day after it."""
 
     def check_writable(self) -> None:
         """Raise `ToolFailure` for an account that must not change anything."""
