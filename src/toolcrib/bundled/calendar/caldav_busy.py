@@ -64,7 +64,9 @@ def _read(content: bytes) -> dict[str, list[Busy] | str]:
     for response in root.iter(f"{{{CALDAV}}}response"):
         address = "".join(response.findtext(f".//{{{DAV}}}href") or "").strip().lower()
         data = response.findtext(f"{{{CALDAV}}}calendar-data")
-        found[address.removeprefix("mailto:")] = _periods(data) if data else "The server gave no answer."
+        status = (response.findtext(f"{{{CALDAV}}}request-status") or "2").strip()
+        answer = _periods(data) if data and status.startswith("2") else "The server gave no answer."
+        found[address.removeprefix("mailto:")] = answer
     return found
 
 
@@ -73,6 +75,8 @@ def _periods(data: str) -> list[Busy] | str:
         answers = read_calendar(data).walk("VFREEBUSY")
     except ValueError:
         return "The server's answer cannot be read."
+    if not answers or any(answer.errors for answer in answers):
+        return "The server's answer is not complete."
     found: list[Busy] = []
     for answer in answers:
         given = answer.get("FREEBUSY", [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolcrib.bundled.calendar.model import Busy, CalendarInfo, Event, Window, instant
@@ -11,17 +12,28 @@ from toolcrib.bundled.calendar.sessions import CalendarSession
 from toolcrib.errors import ToolcribError
 
 
+@dataclass(frozen=True)
+class BusyTimes:
+    """When someone is busy, as far as it is known."""
+
+    spans: list[Busy] = field(default_factory=list)
+    problem: str = ""
+    """Why it is not known, or not completely."""
+    answered: bool = True
+    """Whether anything is known."""
+
+
 async def busy_of(
     session: CalendarSession, calendars: list[str] | None, addresses: Sequence[str], window: Window
-) -> dict[str, list[Busy] | str]:
+) -> dict[str, BusyTimes]:
     """Busy times by calendar and address; all own calendars if none of either is named."""
-    found: dict[str, list[Busy] | str] = {}
+    found: dict[str, BusyTimes] = {}
     if calendars or not addresses:
         chosen = await _chosen(session, calendars)
         found.update(zip([each.name for each in chosen], await _own(session, chosen, window), strict=True))
     if addresses:
         others = await session.calendars.busy(addresses, window)
-        found.update({who: _merged(each, window) for who, each in others.items()})
+        found.update({who: _merged(others.get(who, "There was no answer."), window) for who in addresses})
     return found
 
 
@@ -31,15 +43,14 @@ async def _chosen(session: CalendarSession, names: list[str] | None) -> list[Cal
     return await session.calendars.calendars()
 
 
-async def _own(
-    session: CalendarSession, calendars: list[CalendarInfo], window: Window
-) -> list[list[Busy] | str]:
-    async def read(calendar: CalendarInfo) -> list[Busy] | str:
+async def _own(session: CalendarSession, calendars: list[CalendarInfo], window: Window) -> list[BusyTimes]:
+    async def read(calendar: CalendarInfo) -> BusyTimes:
         try:
             listing = await session.calendars.events(calendar, window)
         except ToolcribError as error:
-            return error.message
-        return _merged([Busy(event.start, event.end) for event in listing.events if blocks(event)], window)
+            return BusyTimes(problem=error.message, answered=False)
+        spans = [Busy(event.start, event.end) for event in listing.events if blocks(event)]
+        return BusyTimes(merge(spans, window), " ".join(dict.fromkeys(listing.remarks)))
 
     return list(await asyncio.gather(*map(read, calendars)))
 
@@ -49,8 +60,12 @@ def blocks(event: Event) -> bool:
     return not event.transparent and event.status != "cancelled"
 
 
-def _merged(given: list[Busy] | str, window: Window) -> list[Busy] | str:
-    return given if isinstance(given, str) else merge(given, window)
+def _merged(given: list[Busy] | str, window: Window) -> BusyTimes:
+    return (
+        BusyTimes(problem=given, answered=False)
+        if isinstance(given, str)
+        else BusyTimes(merge(given, window))
+    )
 
 
 def merge(spans: Iterable[Busy], window: Window) -> list[Busy]:

@@ -104,6 +104,7 @@ class FreeBusyResult(TypedDict):
     end: str
     busy: list[BusyResult]
     free: list[BusyTime]
+    unknown: list[str]
 
 
 def shown(text: str, value: T) -> T:

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.accounts import AccountStore
 from toolcrib.bundled.calendar.changes import ChangeTools
-from toolcrib.bundled.calendar.free_time import busy_of, free_between
+from toolcrib.bundled.calendar.free_time import BusyTimes, busy_of, free_between
 from toolcrib.bundled.calendar.inputs import checked_window, read_people, read_time, read_window
 from toolcrib.bundled.calendar.model import Listing, Window, instant
 from toolcrib.bundled.calendar.results import (
@@ -162,27 +162,32 @@ def _page(
     return shown(events_text(part, session.zone, footer), result)
 
 
-def _free_busy(session: CalendarSession, window: Window, found: dict[str, Any]) -> FreeBusyResult:
+def _free_busy(session: CalendarSession, window: Window, found: dict[str, BusyTimes]) -> FreeBusyResult:
     busy = [
-        BusyResult(
-            who=who,
-            busy=[] if isinstance(each, str) else [_time(span) for span in each],
-            problem=each if isinstance(each, str) else "",
-        )
+        BusyResult(who=who, busy=[_time(span) for span in each.spans], problem=each.problem)
         for who, each in found.items()
     ]
-    known = [span for each in found.values() if not isinstance(each, str) for span in each]
-    free = free_between(known, window)
-    lines = [f"{row['who']}: {row['problem'] or _spans(found[row['who']], session)}" for row in busy]
-    lines.append(f"Free: {_spans(free, session)}")
+    unknown = [who for who, each in found.items() if each.problem]
+    known = any(each.answered for each in found.values())
+    free = free_between([span for each in found.values() for span in each.spans], window) if known else []
+    lines = [f"{who}: {_busy_text(each, session)}" for who, each in found.items()]
+    others = f" (as far as known; not known or not completely: {', '.join(unknown)})" if unknown else ""
+    lines.append(f"Free{others}: {_spans(free, session)}" if known else "Free: not known")
     result = FreeBusyResult(
         account=session.account.name,
         start=exact(window.start),
         end=exact(window.end),
         busy=busy,
         free=[_time(span) for span in free],
+        unknown=unknown,
     )
     return shown("\n".join(lines), result)
+
+
+def _busy_text(each: BusyTimes, session: CalendarSession) -> str:
+    if not each.answered:
+        return f"not known. {each.problem}"
+    return f"{_spans(each.spans, session)}{f' (not complete: {each.problem})' if each.problem else ''}"
 
 
 def _time(span: Any) -> BusyTime:
