@@ -13,7 +13,6 @@ from typing import Any
 
 from imapclient import IMAPClient, SocketTimeout
 from imapclient.exceptions import LoginError
-from imapclient.response_parser import parse_message_list
 
 from toolcrib.accounts.mail_errors import connection_error, refused_command, sign_in_error
 from toolcrib.accounts.mail_servers import Endpoint, MailServers
@@ -30,12 +29,32 @@ class ImapConnection(IMAPClient):  # type: ignore[misc]
         """UIDs, ascending. IMAPClient's own search does not quote parentheses, and loses nested charsets."""
         ascii_only = all(word.isascii() for word in criteria)
         words = list(criteria) if ascii_only else [b"CHARSET", b"UTF-8", *criteria]
-        return sorted(parse_message_list(self._raw_command_untagged(b"SEARCH", words)))
+        return sorted(_numbers(self._raw_command_untagged(b"SEARCH", words)))
+
+    def find_by_date(self, criteria: Sequence[bytes]) -> list[int] | None:
+        """UIDs from the oldest to the newest date; None if the server cannot sort (RFC 5256).
+
+        Some servers offer SORT and refuse it, for a folder or always.
+        """
+        if not self.has_capability("SORT"):
+            return None
+        charset = b"US-ASCII" if all(word.isascii() for word in criteria) else b"UTF-8"
+        try:
+            return _numbers(self._raw_command_untagged(b"SORT", [b"(DATE ARRIVAL)", charset, *criteria]))
+        except imaplib.IMAP4.abort:
+            raise
+        except imaplib.IMAP4.error:
+            return None
 
     def answered(self, code: bytes) -> list[bytes]:
         """What the last response said under this code, such as COPYUID; empty if nothing."""
         _, data = self._imap.response(code.decode())
         return [each for each in data or () if isinstance(each, bytes)]
+
+
+def _numbers(lines: Sequence[bytes | None]) -> list[int]:
+    """The numbers of one or more responses, without a MODSEQ at the end."""
+    return [int(number) for line in lines for number in (line or b"").partition(b"(")[0].split()]
 
 
 def connect_imap(servers: MailServers, password: str, *, account: str = "") -> ImapConnection:

@@ -101,6 +101,10 @@ def desk(tmp_path: Path, dovecot: Dovecot, sink: Sink, monkeypatch: pytest.Monke
     server.close()
 
 
+def use(desk: Desk, account: Account, secret: str = PASSWORD) -> None:
+    AccountStore.of_home(desk.home).add(account, secret, replace=True)
+
+
 def account_for(user: str, imap_port: int, smtp_port: int, security: str = "plain", **more: Any) -> Account:
     settings: dict[str, Any] = {"address": user, "login": user, "name": "Ann Lee", **more}
     for key, port in (("imap", imap_port), ("smtp", smtp_port)):

@@ -13,6 +13,7 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -198,6 +199,47 @@ def running_dovecot(capability: str = "") -> Iterator[Dovecot]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def relay(
+    port: int, cut: Callable[[bytes], bool] = lambda data: False, change: Callable[[bytes], bytes] = bytes
+) -> Iterator[tuple[int, list[int]]]:
+    """Passes connections on to a port, and ends one whose client sends what `cut` accepts.
+
+    `change` gets what a client sends, and returns what the server receives.
+    """
+    listener = socket.create_server(("127.0.0.1", 0))
+    cuts: list[int] = []
+
+    def pump(source: socket.socket, target: socket.socket, watch: bool) -> None:
+        try:
+            while data := source.recv(65536):
+                if watch and cut(data):
+                    cuts.append(1)
+                    break
+                target.sendall(change(data) if watch else data)
+        except OSError:
+            pass
+        for each in (source, target):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", port))
+            threading.Thread(target=pump, args=(client, server, True), daemon=True).start()
+            threading.Thread(target=pump, args=(server, client, False), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield int(listener.getsockname()[1]), cuts
+    finally:
+        listener.close()
+
+
 @dataclass
 class Received:
     sender: str
@@ -283,4 +325,4 @@ def running_sink(
         sink.controller.stop()
 
 
-__all__ = ["PASSWORD", "Dovecot", "Received", "Sink", "free_port", "running_dovecot", "running_sink"]
+__all__ = ["PASSWORD", "Dovecot", "Received", "Sink", "free_port", "relay", "running_dovecot", "running_sink"]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.bundled.mail.conftest import Desk, account_for, letter
-from tests.bundled.mail.servers import PASSWORD, Dovecot, free_port, running_dovecot, running_sink
+from tests.bundled.mail.conftest import Desk, account_for, letter, use
+from tests.bundled.mail.servers import PASSWORD, Dovecot, free_port, relay, running_dovecot, running_sink
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.mail_servers import MailServers
 from toolcrib.accounts.provider import find_provider
@@ -20,10 +16,6 @@ from toolcrib.accounts.smtp import send_mail
 from toolcrib.errors import AuthRequired, ToolcribError
 
 IMAP = find_provider("imap")
-
-
-def use(desk: Desk, account: Account, secret: str = PASSWORD) -> None:
-    AccountStore.of_home(desk.home).add(account, secret, replace=True)
 
 
 @pytest.mark.parametrize("security", ["tls", "starttls", "plain"])
@@ -208,48 +200,12 @@ async def test_a_full_mailbox_is_reported_and_the_message_was_sent(desk: Desk) -
     assert len(desk.sink.received) == 2
 
 
-@contextmanager
-def relay(port: int, cut: Callable[[bytes], bool]) -> Iterator[tuple[int, list[int]]]:
-    """Passes connections on to a port, and ends one whose client sends what `cut` accepts."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    cuts: list[int] = []
-
-    def pump(source: socket.socket, target: socket.socket, watch: bool) -> None:
-        try:
-            while data := source.recv(65536):
-                if watch and cut(data):
-                    cuts.append(1)
-                    break
-                target.sendall(data)
-        except OSError:
-            pass
-        for each in (source, target):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    def serve() -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            server = socket.create_connection(("127.0.0.1", port))
-            threading.Thread(target=pump, args=(client, server, True), daemon=True).start()
-            threading.Thread(target=pump, args=(server, client, False), daemon=True).start()
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield int(listener.getsockname()[1]), cuts
-    finally:
-        listener.close()
-
-
 async def test_a_dropped_connection_is_opened_again_for_reading(desk: Desk) -> None:
     desk.put(letter("Hello"))
     once = [True]
 
     def first_search(data: bytes) -> bool:
-        return b"SEARCH" in data and bool(once) and once.pop()
+        return b"SORT" in data and bool(once) and once.pop()
 
     with relay(desk.dovecot.port, first_search) as (port, cuts):
         use(desk, account_for(desk.user, port, desk.sink.port))

@@ -78,6 +78,10 @@ class GmailMailbox:
         data = await self._get(f"messages/{message.id}/attachments/{part.handle}", {})
         return decode_base64url(str(data.get("data") or ""))[:limit]
 
+    async def raw(self, message: OpenMessage, limit: int) -> bytes:
+        found = await self._get(f"messages/{_checked(message.id)}", {"format": "raw"})
+        return decode_base64url(str(found.get("raw") or ""))[:limit]
+
     async def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
         yield await self.content(message, part, limit=1 << 31)
 

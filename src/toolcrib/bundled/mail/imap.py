@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.accounts import Account
 from toolcrib.accounts.mail_servers import MailServers
-from toolcrib.bundled.mail.decoding import TransferDecoder
+from toolcrib.bundled.mail.decoding import TransferDecoder, transfer_decoded
 from toolcrib.bundled.mail.folders import Folder, read_folders, with_role
 from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.imap_changes import append, folder_for, move
@@ -22,8 +22,7 @@ from toolcrib.bundled.mail.imap_messages import (
     PIECE,
     locate,
     open_message,
-    read_part,
-    read_piece,
+    read_section,
     select,
     summaries,
 )
@@ -87,14 +86,15 @@ class ImapMailbox:
         return await self._read(work)
 
     async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
-        return await self._read(
-            lambda connection: read_part(connection, _locate(connection, message), part, limit)
-        )
+        return transfer_decoded(await self._section(message, part.section, 0, limit), part.encoding)
+
+    async def raw(self, message: OpenMessage, limit: int) -> bytes:
+        return await self._section(message, "", 0, limit)
 
     async def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
         decoder = TransferDecoder(part.encoding)
         offset = 0
-        while raw := await self._piece(message, part, offset):
+        while raw := await self._section(message, part.section, offset, PIECE):
             yield decoder.feed(raw)
             offset += len(raw)
             if len(raw) < PIECE:
@@ -215,10 +215,12 @@ class ImapMailbox:
         with contextlib.suppress(ToolcribError):  # a mark only: the original may be gone or read-only
             await self._change(work)
 
-    async def _piece(self, message: OpenMessage, part: Part, offset: int) -> bytes:
-        return await self._read(
-            lambda connection: read_piece(connection, _locate(connection, message), part, offset)
-        )
+    async def _section(self, message: OpenMessage, section: str, offset: int, size: int) -> bytes:
+        def work(connection: ImapConnection) -> bytes:
+            found = locate(connection, ImapId.read(message.id), _folders(connection))
+            return read_section(connection, found, section, offset, size)
+
+        return await self._read(work)
 
     async def _read(self, work: Callable[[ImapConnection], R]) -> R:
         return await _within(DEADLINE, self._pool.read, work)
@@ -243,11 +245,6 @@ def _folders(connection: ImapConnection) -> list[Folder]:
 
 def _named(folders: Sequence[Folder], name: str) -> Folder:
     return next((folder for folder in folders if folder.name == name), Folder(name))
-
-
-def _locate(connection: ImapConnection, message: OpenMessage) -> int:
-    """The UID in the folder that is open afterwards."""
-    return locate(connection, ImapId.read(message.id), _folders(connection)).uid
 
 
 def _thread_in(connection: ImapConnection, folder: Folder, message: OpenMessage) -> list[Summary]:

@@ -27,7 +27,9 @@ _HEADERS = {"list": "List-ID", "deliveredto": "Delivered-To", "rfc822msgid": "Me
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)b?", re.IGNORECASE)
 _AGE = re.compile(r"(\d+)([dmy])", re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2})")
+_AMERICAN_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _FOLDER_STATES = {"draft": "drafts", "drafts": "drafts", "sent": "sent"}
+_NO_FOLDERS = ("anywhere", "all", "unread", "starred", "important")
 _KEYWORD = re.compile(r"[^A-Za-z0-9$_.+-]+")
 
 
@@ -55,6 +57,18 @@ def folders_to_search(query: Query, folders: Sequence[Folder]) -> list[tuple[Fol
         others = [everything]
     remaining = [(folder, simplified(_in_folder(query, folder, folders))) for folder in [*others, *wanted]]
     return [(folder, rest) for folder, rest in remaining if rest != NOTHING]
+
+
+def unknown_places(query: Query, folders: Sequence[Folder]) -> tuple[str, ...]:
+    """A remark for each name after `in:` or `label:` that no folder has."""
+    named = dict.fromkeys(term.value for term in terms(query) if term.operator in ("in", "label"))
+    unknown = [
+        name
+        for name in named
+        if name.casefold() not in _NO_FOLDERS and not any(folder.is_called(name) for folder in folders)
+    ]
+    known = ", ".join(folder.name for folder in folders[:40])
+    return tuple(f"No folder is called {name[:60]!r}. Folders: {known}." for name in unknown)
 
 
 def _in_folder(query: Query, folder: Folder, folders: Sequence[Folder]) -> Query:
@@ -183,6 +197,8 @@ def _read_date(text: str) -> date:
     try:
         if match := _DATE.fullmatch(text):
             return date(int(match[1]), int(match[2]), int(match[3]))
+        if match := _AMERICAN_DATE.fullmatch(text):
+            return date(int(match[3]), int(match[1]), int(match[2]))
         if text.isdigit() and len(text) > 8:
             return datetime.fromtimestamp(int(text), UTC).date()
     except (ValueError, OverflowError, OSError):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from toolcrib.accounts.imap import ImapConnection
 
 FIELDS = b"FROM TO CC SUBJECT DATE MESSAGE-ID REFERENCES IN-REPLY-TO"
+CHUNK = 500
+"""Messages in one command: the numbers of more may exceed the server's line length."""
 PIECE = 1 << 20
 SNIPPET_BYTES = 3000
 SNIPPET_LENGTH = 160
@@ -91,9 +93,67 @@ def _with_message_id(connection: ImapConnection, uids: Sequence[int], message_id
     """Servers search for a part of the field: `1@example.org` also finds `11@example.org`."""
     if not uids:
         return []
-    asked = connection.fetch(uids, [b"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"])
+    asked = fetch(connection, uids, [b"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"])
     found = {uid: Headers.read(_section(data, b"BODY[HEADER")).message_id for uid, data in asked.items()}
     return [uid for uid in uids if same_message_id(found.get(uid, ""), message_id)]
+
+
+def fetch(
+    connection: ImapConnection, uids: Sequence[int], items: Sequence[bytes]
+) -> dict[int, Mapping[bytes, Any]]:
+    """Items of messages in the open folder, without messages that were deleted meanwhile.
+
+    For one that is gone, some servers refuse the whole command, and some return it without its content.
+    """
+    found: dict[int, Mapping[bytes, Any]] = {}
+    for start in range(0, len(uids), CHUNK):
+        chunk = uids[start : start + CHUNK]
+        try:
+            found |= connection.fetch(chunk, items)
+        except imaplib.IMAP4.abort:
+            raise
+        except imaplib.IMAP4.error:
+            there = _existing(connection, chunk)
+            if len(there) == len(chunk):
+                raise
+            found |= connection.fetch(there, items)
+    hollow = [uid for uid, data in found.items() if _is_hollow(data)]
+    for uid in set(hollow) - set(_existing(connection, hollow)):
+        del found[uid]
+    return found
+
+
+def _is_hollow(data: Mapping[bytes, Any]) -> bool:
+    return any(value is None for key, value in data.items() if key.startswith(b"BODY["))
+
+
+def _existing(connection: ImapConnection, uids: Sequence[int]) -> list[int]:
+    if not uids:
+        return []
+    connection.noop()  # servers may report deleted messages only now
+    return connection.find([b"UID", ",".join(map(str, uids)).encode()])
+
+
+class Moment(NamedTuple):
+    """What messages are put in order by; the same as `find_by_date` uses."""
+
+    sent: float
+    received: float
+    uid: int
+
+
+def moments(connection: ImapConnection, uids: Sequence[int]) -> dict[int, Moment]:
+    """When messages of the open folder were sent: by their `Date`, or by their arrival without one."""
+    found = fetch(connection, uids, [b"INTERNALDATE", b"BODY.PEEK[HEADER.FIELDS (DATE)]"])
+    return {uid: _moment(uid, data) for uid, data in found.items()}
+
+
+def _moment(uid: int, data: Mapping[bytes, Any]) -> Moment:
+    arrived = _time(data)
+    received = arrived.timestamp() if arrived else 0.0
+    field = _section(data, b"BODY[HEADER").decode("ascii", "replace").partition(":")[2]
+    sent = Headers([("date", field)]).sent
+    return Moment(sent.timestamp() if sent else received, received, uid)
 
 
 def summaries(
@@ -109,7 +169,7 @@ def summaries(
         b"BODYSTRUCTURE",
         b"BODY.PEEK[HEADER.FIELDS (" + FIELDS + b")]",
     ]
-    fetched = {uid: data for uid, data in connection.fetch(uids, asked).items() if b"FLAGS" in data}
+    fetched = {uid: data for uid, data in fetch(connection, uids, asked).items() if b"FLAGS" in data}
     roots = {uid: _root(data) for uid, data in fetched.items()}
     texts = _snippets(connection, roots) if snippets else {}
     return {
@@ -121,9 +181,13 @@ def summaries(
 def open_message(connection: ImapConnection, found: ImapId, folder: Folder) -> OpenMessage:
     """Headers and structure of a message in the open folder."""
     header = f"BODY.PEEK[HEADER]<0.{MAX_HEADER_BYTES}>".encode()
-    data = connection.fetch([found.uid], [b"FLAGS", b"INTERNALDATE", b"BODYSTRUCTURE", header]).get(found.uid)
-    if data is None:
+    data = fetch(connection, [found.uid], [b"FLAGS", b"INTERNALDATE", b"BODYSTRUCTURE", header])
+    if found.uid not in data:
         raise gone(str(found))
+    return _opened(found, folder, data[found.uid])
+
+
+def _opened(found: ImapId, folder: Folder, data: Mapping[bytes, Any]) -> OpenMessage:
     headers = Headers.read(_section(data, b"BODY[HEADER"))
     return OpenMessage(
         id=str(ImapId(found.folder, found.validity, found.uid, headers.message_id)),
@@ -135,16 +199,15 @@ def open_message(connection: ImapConnection, found: ImapId, folder: Folder) -> O
     )
 
 
-def read_part(connection: ImapConnection, uid: int, part: Part, limit: int) -> bytes:
-    """A part of a message in the open folder, decoded; `limit` counts encoded bytes."""
-    data = connection.fetch([uid], [f"BODY.PEEK[{part.section}]<0.{limit}>".encode()]).get(uid, {})
-    return transfer_decoded(_section(data, b"BODY["), part.encoding)
-
-
-def read_piece(connection: ImapConnection, uid: int, part: Part, offset: int) -> bytes:
-    """About a megabyte of a part as stored; empty after its end."""
-    data = connection.fetch([uid], [f"BODY.PEEK[{part.section}]<{offset}.{PIECE}>".encode()]).get(uid, {})
-    return _section(data, b"BODY[")
+def read_section(
+    connection: ImapConnection, found: ImapId, section: str, offset: int = 0, size: int = PIECE
+) -> bytes:
+    """Bytes of a message in the open folder as stored, or of a part of it; empty after the end."""
+    asked = f"BODY.PEEK[{section}]<{offset}.{size}>".encode()
+    data = fetch(connection, [found.uid], [asked])
+    if found.uid not in data:
+        raise gone(str(found))
+    return _section(data[found.uid], b"BODY[")
 
 
 def labels_of(flags: Iterable[bytes], folder: Folder) -> tuple[str, ...]:
@@ -199,7 +262,7 @@ def _snippets(connection: ImapConnection, roots: Mapping[int, Part]) -> dict[int
     for section in {part.section for part in chosen.values()}:
         uids = [uid for uid, part in chosen.items() if part.section == section]
         asked = f"BODY.PEEK[{section}]<0.{SNIPPET_BYTES}>".encode()
-        for uid, data in connection.fetch(uids, [asked]).items():
+        for uid, data in fetch(connection, uids, [asked]).items():
             found[uid] = _snippet(chosen[uid], _section(data, b"BODY["))
     return found
 

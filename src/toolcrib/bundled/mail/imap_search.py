@@ -1,15 +1,34 @@
-"""Searches an IMAP mailbox: on the server as far as it can, then by the structure of messages."""
+"""Searches an IMAP mailbox: on the server as far as it can, then by the structure of messages.
+
+Messages are in the order of their dates. Where the server cannot sort, the dates of the messages are read.
+"""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from toolcrib.bundled.mail.folders import Folder
-from toolcrib.bundled.mail.imap_criteria import SearchScope, criteria, folders_to_search, is_exact
-from toolcrib.bundled.mail.imap_messages import FolderState, has_attachments, select, summaries
+from toolcrib.bundled.mail.imap_criteria import (
+    SearchScope,
+    criteria,
+    folders_to_search,
+    imap_date,
+    is_exact,
+    unknown_places,
+)
+from toolcrib.bundled.mail.imap_messages import (
+    FolderState,
+    Moment,
+    fetch,
+    has_attachments,
+    moments,
+    select,
+    summaries,
+)
 from toolcrib.bundled.mail.mailbox import FoundPage, Summary
 from toolcrib.bundled.mail.query import All, Not, Query, Term
 from toolcrib.bundled.mail.structure import contents, from_body_structure
@@ -23,8 +42,13 @@ CHUNK = 200
 MAX_CHECKED = 5000
 """Messages of a folder whose structure one search looks at."""
 MAX_SEARCHED = 100_000
-"""Messages of a folder that one search covers; the answer to more exceeds the client's line length."""
-_NO_DATE = datetime.min.replace(tzinfo=UTC)
+"""Messages that one command covers; the answer to more exceeds the client's line length."""
+MAX_RANGES = 10
+"""Commands for one folder."""
+MAX_DATED = 20_000
+"""Messages whose dates are read if the server cannot sort."""
+_WINDOWS = (31, 366, 3660)
+"""Days back from today in which the newest messages are looked for, if there are more than that."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +57,9 @@ class Hits:
     validity: int
     uids: list[int]
     """Newest first."""
-    complete: bool
+    complete: bool = True
     """Whether these are all that match."""
-    checked_all: bool = True
-    """False if the limit of messages to check was reached."""
+    remarks: tuple[str, ...] = ()
 
 
 def search(
@@ -49,44 +72,105 @@ def search(
 ) -> FoundPage:
     """One page of messages, newest first."""
     targets = folders_to_search(query, folders)
-    remarks = _remarks(targets)
     needed = offset + limit + 1
-    found = [_matching(connection, folder, rest, scope, needed) for folder, rest in targets[:MAX_FOLDERS]]
+    found = [
+        hits
+        for folder, rest in targets[:MAX_FOLDERS]
+        for hits in _matching(connection, folder, rest, scope, needed)
+    ]
     newest = _newest(connection, found, needed)
     page = newest[offset : offset + limit]
-    complete = all(hits.complete for hits in found)
-    if not all(hits.checked_all for hits in found):
-        remarks += (f"Of each folder, only the newest {MAX_CHECKED} messages were checked for attachments.",)
+    messages = _read(connection, page)
+    gone = len(page) - len(messages)
+    remarks = _remarks(len(targets), found, gone)
     return FoundPage(
-        messages=_read(connection, page),
-        next_page=str(offset + limit) if len(newest) > offset + limit else None,
-        total=sum(len(hits.uids) for hits in found) if complete else None,
-        remarks=remarks,
+        messages=messages,
+        # Messages that are gone do not count in the next search.
+        next_page=str(offset + limit - gone) if len(newest) > offset + limit else None,
+        total=sum(len(hits.uids) for hits in found) if all(hits.complete for hits in found) else None,
+        remarks=remarks if newest else (*remarks, *unknown_places(query, folders)),
     )
 
 
-def _remarks(targets: Sequence[tuple[Folder, Query]]) -> tuple[str, ...]:
-    if len(targets) <= MAX_FOLDERS:
-        return ()
-    return (f"Only {MAX_FOLDERS} of {len(targets)} folders were searched; name one with in:FOLDER.",)
+def _remarks(folders: int, found: Sequence[Hits], gone: int) -> tuple[str, ...]:
+    remarks = list(dict.fromkeys(remark for hits in found for remark in hits.remarks))
+    if folders > MAX_FOLDERS:
+        remarks.insert(0, f"Only {MAX_FOLDERS} of {folders} folders were searched; name one with in:FOLDER.")
+    if gone:
+        remarks.append(f"{gone} more matched, but were deleted or moved during the search.")
+    return tuple(remarks)
 
 
 def _matching(
     connection: ImapConnection, folder: Folder, query: Query, scope: SearchScope, needed: int
-) -> Hits:
+) -> list[Hits]:
+    """One for each range of messages of the folder."""
     validity, exists, _ = _open(connection, folder)
-    if not exists:
-        return Hits(folder, validity, [], complete=True)
     words = criteria(query, scope)
+    ranges = [words] if exists else []
     if exists > MAX_SEARCHED:
-        words = [f"{exists - MAX_SEARCHED + 1}:*".encode(), *words]
-    uids = connection.find(words)[::-1]
-    complete = exists <= MAX_SEARCHED
+        starts = range(1, exists + 1, MAX_SEARCHED)
+        ranges = [[f"{start}:{start + MAX_SEARCHED - 1}".encode(), *words] for start in reversed(starts)]
+    left_out = exists - MAX_RANGES * MAX_SEARCHED
+    found = [
+        _in_range(connection, Hits(folder, validity, []), each, query, scope, needed)
+        for each in ranges[:MAX_RANGES]
+    ]
+    if left_out > 0:
+        said = f"{left_out:,} messages that arrived in {folder.name} before all others were not searched."
+        found = [replace(hits, complete=False, remarks=(*hits.remarks, said)) for hits in found]
+    return found
+
+
+def _in_range(
+    connection: ImapConnection, hits: Hits, words: list[bytes], query: Query, scope: SearchScope, needed: int
+) -> Hits:
     if is_exact(query):
-        return Hits(folder, validity, uids, complete)
-    checked, all_checked = _checked(connection, query, scope, uids, needed)
+        return _in_order(connection, hits, words, scope, needed)
+    hits = _in_order(connection, hits, words, scope, MAX_CHECKED)
+    checked, all_checked = _checked(connection, query, scope, hits.uids, needed)
+    said = f"Of each folder, only the newest {MAX_CHECKED} messages were checked for attachments."
     reached = not all_checked and len(checked) < needed
-    return Hits(folder, validity, checked, complete and all_checked, checked_all=not reached)
+    remarks = (*hits.remarks, said) if reached else hits.remarks
+    return replace(hits, uids=checked, complete=hits.complete and all_checked, remarks=remarks)
+
+
+def _in_order(
+    connection: ImapConnection, hits: Hits, words: list[bytes], scope: SearchScope, needed: int
+) -> Hits:
+    """What matches, of which at least the first `needed` are in order."""
+    ordered = connection.find_by_date(words)
+    if ordered is not None:
+        return replace(hits, uids=ordered[::-1])
+    uids = connection.find(words)
+    if len(uids) <= MAX_DATED:
+        dated = moments(connection, uids)
+    else:
+        dated = _within_days(connection, words, scope, min(needed, len(uids)))
+    if not dated and uids:
+        last = f"the {MAX_DATED:,} that arrived last"
+        hits = replace(hits, remarks=(f"{hits.folder.name} cannot be sorted: only {last} are in order.",))
+        dated = moments(connection, uids[-MAX_DATED:])
+    first = sorted(dated, key=lambda uid: dated[uid], reverse=True)
+    return replace(hits, uids=[*first, *(uid for uid in reversed(uids) if uid not in dated)])
+
+
+def _within_days(
+    connection: ImapConnection, words: list[bytes], scope: SearchScope, needed: int
+) -> dict[int, Moment]:
+    """The dates of messages of the last days, as many days as have enough of them; empty if too many."""
+    for days in _WINDOWS:
+        first_day = scope.today - timedelta(days=days)
+        word = imap_date(first_day)
+        uids = connection.find([b"OR", b"SENTSINCE", word, b"SINCE", word, *words])
+        if len(uids) > MAX_DATED:
+            break
+        dated = moments(connection, uids)
+        # Searches ignore the time zone, so the first days may be incomplete.
+        sure = datetime(first_day.year, first_day.month, first_day.day, tzinfo=UTC) + timedelta(days=2)
+        if sum(each.sent >= sure.timestamp() for each in dated.values()) >= needed:
+            return dated
+    return {}
 
 
 def _open(connection: ImapConnection, folder: Folder) -> FolderState:
@@ -130,7 +214,7 @@ def _by_structure(connection: ImapConnection, term: Term, uids: list[int]) -> se
             "On IMAP, only has:attachment is supported.",
         )
     kept = set()
-    for uid, data in connection.fetch(uids, [b"BODYSTRUCTURE"]).items():
+    for uid, data in fetch(connection, uids, [b"BODYSTRUCTURE"]).items():
         try:
             root = from_body_structure(data[b"BODYSTRUCTURE"])
         except (KeyError, IndexError, TypeError, AttributeError):
@@ -138,7 +222,7 @@ def _by_structure(connection: ImapConnection, term: Term, uids: list[int]) -> se
         if term.operator == "has":
             matches = has_attachments(root)
         else:
-            matches = any(wanted in part.name.casefold() for part in contents(root).attachments)
+            matches = any(wanted.strip("*") in part.name.casefold() for part in contents(root).attachments)
         if matches:
             kept.add(uid)
     return kept
@@ -149,24 +233,24 @@ def _newest(connection: ImapConnection, found: list[Hits], needed: int) -> list[
     found = [hits for hits in found if hits.uids]
     if len(found) < 2:
         return [(hits, uid) for hits in found for uid in hits.uids[:needed]]
-    dated: list[tuple[datetime, Hits, int]] = []
-    for hits in found:
-        select(connection, hits.folder.name)
-        uids = hits.uids[:needed]
-        times = connection.fetch(uids, [b"INTERNALDATE"])
-        for uid in uids:
-            received = times.get(uid, {}).get(b"INTERNALDATE") or _NO_DATE
-            dated.append((received, hits, uid))
-    dated.sort(key=lambda entry: (entry[0], entry[2]), reverse=True)
-    return [(hits, uid) for _, hits, uid in dated[:needed]]
+    dated = [list(_dated(connection, hits, needed)) for hits in found]
+    # Merged, not sorted: the order within a folder must not depend on how many messages are needed.
+    merged = heapq.merge(*dated, key=lambda entry: entry[0], reverse=True)
+    return [(hits, uid) for _, hits, uid in list(merged)[:needed]]
+
+
+def _dated(connection: ImapConnection, hits: Hits, needed: int) -> list[tuple[Moment, Hits, int]]:
+    uids = hits.uids[:needed]
+    found = moments(connection, uids) if _open(connection, hits.folder).exists else {}
+    return [(found[uid], hits, uid) for uid in uids if uid in found]
 
 
 def _read(connection: ImapConnection, page: Sequence[tuple[Hits, int]]) -> list[Summary]:
     read: dict[tuple[str, int], Summary] = {}
     for hits in {id(hits): hits for hits, _ in page}.values():
         uids = [uid for owner, uid in page if owner is hits]
-        select(connection, hits.folder.name)
-        for uid, summary in summaries(connection, hits.folder, hits.validity, uids).items():
-            read[hits.folder.name, uid] = summary
+        if _open(connection, hits.folder).exists:
+            for uid, summary in summaries(connection, hits.folder, hits.validity, uids).items():
+                read[hits.folder.name, uid] = summary
     keys = [(hits.folder.name, uid) for hits, uid in page]
     return [read[key] for key in keys if key in read]

@@ -83,6 +83,9 @@ class Mailbox(Protocol):
     async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
         """A part, decoded, up to `limit` bytes."""
 
+    async def raw(self, message: OpenMessage, limit: int) -> bytes:
+        """The whole message as it is stored, up to `limit` bytes."""
+
     def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
         """A part of any size, decoded."""
 
