@@ -13,7 +13,7 @@ from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, failure_of
 from toolcrib.bundled.mail.gmail_messages import decode_base64url, inline_contents, open_message, summary
 from toolcrib.bundled.mail.headers import Mailto
-from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Summary
+from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Summary, Thread
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.structure import Part
 from toolcrib.serverkit.context import ToolFailure
@@ -22,7 +22,6 @@ AT_ONCE = 8
 """Requests for the messages of a page."""
 UPLOAD_FROM = 4_000_000
 """Bytes from which a message is uploaded: the plain request takes 5 MB."""
-MAX_THREAD = 50
 MAX_REMEMBERED = 8
 _FIELDS = ("From", "To", "Cc", "Subject", "Date", "Message-ID", "References", "In-Reply-To")
 _SYSTEM = frozenset({"INBOX", "UNREAD", "STARRED", "IMPORTANT", "TRASH", "SPAM", "SENT", "DRAFT"})
@@ -85,10 +84,10 @@ class GmailMailbox:
     async def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
         yield await self.content(message, part, limit=1 << 31)
 
-    async def thread(self, message: OpenMessage) -> Sequence[Summary]:
+    async def thread(self, message: OpenMessage) -> Thread:
         asked: dict[str, Any] = {"format": "metadata", "metadataHeaders": list(_FIELDS)}
         found = await self._get(f"threads/{_checked(message.thread)}", asked)
-        return [summary(each) for each in (found.get("messages") or ())[-MAX_THREAD:]]
+        return Thread.of([summary(each) for each in found.get("messages") or ()])
 
     async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         return _sent(await self._store("messages/send", message, answered, wrap=False))

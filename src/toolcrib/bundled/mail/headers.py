@@ -79,6 +79,12 @@ class Headers:
         return list(dict.fromkeys(found))
 
     @property
+    def linked(self) -> frozenset[str]:
+        """The Message-IDs of this message and of all that it names as earlier ones."""
+        named = _MESSAGE_ID.findall(f"{self.raw('references')} {self.raw('in-reply-to')}")
+        return frozenset(filter(None, [self.message_id, *named]))
+
+    @property
     def sent(self) -> datetime | None:
         """The sender's time; None if missing or invalid."""
         try:

@@ -6,16 +6,16 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.accounts import Account
 from toolcrib.accounts.mail_servers import MailServers
 from toolcrib.bundled.mail.decoding import TransferDecoder, transfer_decoded
-from toolcrib.bundled.mail.folders import Folder, read_folders, with_role
+from toolcrib.bundled.mail.folders import Folder, read_folders
 from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.imap_changes import append, folder_for, move
-from toolcrib.bundled.mail.imap_criteria import SearchScope, imap_date, keyword_of, quoted
+from toolcrib.bundled.mail.imap_criteria import SearchScope, keyword_of
 from toolcrib.bundled.mail.imap_ids import ImapId
 from toolcrib.bundled.mail.imap_labels import modify_labels
 from toolcrib.bundled.mail.imap_messages import (
@@ -24,11 +24,11 @@ from toolcrib.bundled.mail.imap_messages import (
     open_message,
     read_section,
     select,
-    summaries,
 )
 from toolcrib.bundled.mail.imap_pool import ImapPool
 from toolcrib.bundled.mail.imap_search import search
-from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Summary
+from toolcrib.bundled.mail.imap_threads import find_thread
+from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Thread
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.query import parse_query
 from toolcrib.bundled.mail.structure import Part
@@ -43,9 +43,6 @@ R = TypeVar("R")
 DEADLINE = 120.0
 """Seconds for one operation, all its commands together."""
 SEND_DEADLINE = 600.0
-MAX_THREAD = 50
-THREAD_DAYS = 365
-"""How far back a thread is followed."""
 
 
 class ImapMailbox:
@@ -101,25 +98,8 @@ class ImapMailbox:
                 break
         yield decoder.finish()
 
-    async def thread(self, message: OpenMessage) -> Sequence[Summary]:
-        if not message.thread:
-            return []
-
-        def work(connection: ImapConnection) -> list[Summary]:
-            folders = _folders(connection)
-            here = _named(folders, ImapId.read(message.id).folder)
-            everything = with_role(folders, "all")
-            places = (
-                [everything]
-                if everything
-                else [here, with_role(folders, "sent"), with_role(folders, "inbox")]
-            )
-            found: list[Summary] = []
-            for folder in dict.fromkeys(place for place in places if place is not None):
-                found += _thread_in(connection, folder, message)
-            return sorted(found, key=_moment)[-MAX_THREAD:]
-
-        return await self._read(work)
+    async def thread(self, message: OpenMessage) -> Thread:
+        return await self._read(lambda connection: find_thread(connection, _folders(connection), message))
 
     async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         refused = await self._transmit(message.to_send, message.recipients)
@@ -247,28 +227,12 @@ def _named(folders: Sequence[Folder], name: str) -> Folder:
     return next((folder for folder in folders if folder.name == name), Folder(name))
 
 
-def _thread_in(connection: ImapConnection, folder: Folder, message: OpenMessage) -> list[Summary]:
-    """Messages that name the first one of the thread; not older than it can be, which keeps this fast."""
-    state = select(connection, folder.name)
-    name = quoted(message.thread)
-    earlier = timedelta(days=THREAD_DAYS if message.headers.references else 1)
-    since = [b"SINCE", imap_date((message.received - earlier).date())] if message.received else []
-    uids = connection.find([*since, b"OR", b"HEADER", b"Message-ID", name, b"HEADER", b"References", name])[
-        -MAX_THREAD:
-    ]
-    return list(summaries(connection, folder, state.validity, uids, snippets=False).values())
-
-
 def _unread_with(connection: ImapConnection, folder: Folder, label: str) -> int:
     try:
         select(connection, folder.name)
     except ToolFailure:
         return 0
     return len(connection.find([b"UNSEEN", b"KEYWORD", keyword_of(label).encode()]))
-
-
-def _moment(summary: Summary) -> datetime:
-    return summary.headers.sent or summary.received or datetime.min.replace(tzinfo=UTC)
 
 
 def _offset(page: str | None) -> int:

@@ -113,12 +113,13 @@ def _criteria(query: Query, scope: SearchScope) -> list[bytes]:
     if not query.parts:
         return [b"NOT", b"ALL"]
     choices = [_criteria(part, scope) for part in query.parts]
-    return _alternatives(choices) if all(choices) else []
+    return alternatives(choices) if all(choices) else []
 
 
-def _alternatives(choices: Sequence[list[bytes]]) -> list[bytes]:
+def alternatives(choices: Sequence[list[bytes]]) -> list[bytes]:
+    """Conditions of which one must match, as arguments of `SEARCH`."""
     first, *rest = choices
-    return [b"OR", *_group(first), *_alternatives(rest)] if rest else _group(first)
+    return [b"OR", *_group(first), *alternatives(rest)] if rest else _group(first)
 
 
 def _group(words: list[bytes]) -> list[bytes]:
@@ -159,7 +160,7 @@ def _address(term: Term, scope: SearchScope) -> list[bytes]:
 
 def _to(term: Term, scope: SearchScope) -> list[bytes]:
     """Gmail's `to:` also finds copies."""
-    return _alternatives([_address(Term(field, term.value), scope) for field in ("to", "cc", "bcc")])
+    return alternatives([_address(Term(field, term.value), scope) for field in ("to", "cc", "bcc")])
 
 
 def _header(term: Term, scope: SearchScope) -> list[bytes]:

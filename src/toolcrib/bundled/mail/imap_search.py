@@ -45,10 +45,10 @@ MAX_SEARCHED = 100_000
 """Messages that one command covers; the answer to more exceeds the client's line length."""
 MAX_RANGES = 10
 """Commands for one folder."""
-MAX_DATED = 20_000
-"""Messages whose dates are read if the server cannot sort."""
-_WINDOWS = (31, 366, 3660)
-"""Days back from today in which the newest messages are looked for, if there are more than that."""
+MAX_DATED = 5000
+"""Messages whose dates are read if the server cannot sort; of more, those of the last days are enough."""
+_WINDOWS = (31, 366)
+"""Days back from today in which the newest messages are looked for."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,8 @@ def _in_order(
     if ordered is not None:
         return replace(hits, uids=ordered[::-1])
     uids = connection.find(words)
-    if len(uids) <= MAX_DATED:
-        dated = moments(connection, uids)
-    else:
-        dated = _within_days(connection, words, scope, min(needed, len(uids)))
-    if not dated and uids:
-        last = f"the {MAX_DATED:,} that arrived last"
-        hits = replace(hits, remarks=(f"{hits.folder.name} cannot be sorted: only {last} are in order.",))
-        dated = moments(connection, uids[-MAX_DATED:])
+    dated = _within_days(connection, words, scope, needed) if needed < MAX_DATED < len(uids) else {}
+    dated = dated or moments(connection, uids)
     first = sorted(dated, key=lambda uid: dated[uid], reverse=True)
     return replace(hits, uids=[*first, *(uid for uid in reversed(uids) if uid not in dated)])
 
@@ -158,7 +152,7 @@ def _in_order(
 def _within_days(
     connection: ImapConnection, words: list[bytes], scope: SearchScope, needed: int
 ) -> dict[int, Moment]:
-    """The dates of messages of the last days, as many days as have enough of them; empty if too many."""
+    """The dates of messages of the last days, as many days as have enough; empty if there are too many."""
     for days in _WINDOWS:
         first_day = scope.today - timedelta(days=days)
         word = imap_date(first_day)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, Self
 
 from toolcrib.bundled.mail.headers import Headers, Mailto
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.structure import Part
+
+MAX_THREAD = 50
+"""Messages of a thread that are listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +28,22 @@ class Summary:
     snippet: str
     has_attachments: bool | None
     """None if it is not known without reading the message."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A conversation, oldest message first."""
+
+    messages: Sequence[Summary]
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, found: Sequence[Summary], *remarks: str) -> Self:
+        """The newest of the messages that were found, which are in order."""
+        if len(found) <= MAX_THREAD:
+            return cls(found, remarks)
+        said = f"Of {len(found)} messages of the thread, the newest {MAX_THREAD} are listed."
+        return cls(found[-MAX_THREAD:], (said, *remarks))
 
 
 @dataclass(frozen=True)
@@ -89,8 +108,8 @@ class Mailbox(Protocol):
     def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
         """A part of any size, decoded."""
 
-    async def thread(self, message: OpenMessage) -> Sequence[Summary]:
-        """The conversation, oldest first, as far as it can be found."""
+    async def thread(self, message: OpenMessage) -> Thread:
+        """The conversation as far as it can be found."""
 
     async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         """Send to everyone named in To, Cc and Bcc, and keep a copy."""

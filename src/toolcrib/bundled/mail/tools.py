@@ -81,9 +81,11 @@ class ReadingTools:
         content |= {"text": texts[part - 1], "part": part, "parts": len(texts)}
         content["attachments"] = await self._attachments(mailbox, message, save_attachments, context)
         try:
-            content["thread"] = [entry(each) for each in await mailbox.thread(message)]
+            thread = await mailbox.thread(message)
+            content["thread"] = [entry(each) for each in thread.messages]
+            content["remarks"] += thread.remarks
         except ToolcribError as error:
-            content["remarks"] = [f"The thread could not be read: {error.message}"]
+            content["remarks"].append(f"The thread could not be read: {error.message}")
         return content_result(content)
 
     async def get_unread_count(
