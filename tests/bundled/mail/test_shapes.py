@@ -102,7 +102,7 @@ DAMAGED: dict[str, tuple[bytes, str, str]] = {
     ),
     "broken encoded word": (b"Subject: =?utf-8?b?SGV?= x\r\n\r\nx", "He x", "x"),
     "unknown encoding": (b"Subject: a\r\nContent-Transfer-Encoding: rot13\r\n\r\nfine", "a", "fine"),
-    "multipart without boundary": (b"Subject: a\r\nContent-Type: multipart/mixed\r\n\r\nfine", "a", ""),
+    "multipart without boundary": (b"Subject: a\r\nContent-Type: multipart/mixed\r\n\r\nfine", "a", "fine"),
     "multipart never closed": (
         b"Subject: a\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\n\r\nfine\r\n",
         "a",

@@ -11,7 +11,7 @@ from typing import Any
 from toolcrib.bundled.mail.decoding import decode_words
 from toolcrib.bundled.mail.headers import Headers
 from toolcrib.bundled.mail.mailbox import OpenMessage, Summary
-from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, read_parameters
+from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, read_parameters, valid_type
 
 Json = Mapping[str, Any]
 
@@ -75,7 +75,7 @@ def _headers(payload: Json) -> Headers:
 def _part(payload: Json, depth: int) -> Part:
     headers = _headers(payload)
     body = payload.get("body") or {}
-    media_type = str(payload.get("mimeType") or "text/plain").lower()
+    media_type = valid_type(str(payload.get("mimeType") or ""))
     nested = () if media_type == "message/rfc822" or depth >= MAX_DEPTH else payload.get("parts") or ()
     return Part(
         section=str(payload.get("partId", "")),

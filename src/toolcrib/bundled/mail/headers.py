@@ -64,6 +64,11 @@ class Headers:
         ]
 
     @property
+    def sender(self) -> str:
+        """The first address of `From`, or what stands there instead of one."""
+        return next((str(each) for each in self.addresses("from") if "@" in each.address), self.text("from"))
+
+    @property
     def message_id(self) -> str:
         """With its angle brackets; empty if missing."""
         raw = self.raw("message-id").strip()

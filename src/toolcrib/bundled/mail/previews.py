@@ -44,7 +44,7 @@ def message_preview(action: str, account: str, message: OpenMessage, text: str) 
         "kind": "email",
         "action": action,
         "account": account,
-        "from": next((str(each) for each in headers.addresses("from")), ""),
+        "from": headers.sender,
         "to": [str(each) for each in headers.addresses("to")],
         "cc": [str(each) for each in headers.addresses("cc")],
         "bcc": [],

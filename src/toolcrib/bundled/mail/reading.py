@@ -1,24 +1,61 @@
-"""The text of a message as the model reads it, whatever it is made of."""
+"""The text of a message as the model reads it, whatever it is made of; with a remark if it is not all."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
 from toolcrib.bundled.mail.decoding import decode_text
+from toolcrib.bundled.mail.headers import Headers
+from toolcrib.bundled.mail.invitations import invitation_text
 from toolcrib.bundled.mail.mailbox import Mailbox, OpenMessage
-from toolcrib.bundled.mail.structure import Contents, Part, TextBlock, contents
+from toolcrib.bundled.mail.parsed import parse
+from toolcrib.bundled.mail.structure import Part, TextBlock, contents, leaves
 from toolcrib.serverkit.html_text import html_to_text
 from toolcrib.serverkit.visible_text import visible
 
 MAX_TEXT_BYTES = 4_000_000
-"""Encoded bytes of one text that are read."""
+"""Encoded bytes of one text, or of a message that is parsed here, that are read."""
 PAGE = 20_000
 """Characters of one part of a long text."""
+MAX_EMBEDDED = 3
+"""Messages in messages whose text is shown."""
+SHORT = 400
+"""Characters of a plain text that may only say that there is HTML."""
+_ENCRYPTED = {"application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"}
+_TNEF = {"application/ms-tnef", "application/vnd.ms-tnef"}
+_HEAD = ("From", "To", "Date", "Subject")
+
+
+class PartSource(Protocol):
+    """Where the content of parts comes from."""
+
+    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes: ...
+
+    def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]: ...
+
+
+@dataclass(frozen=True)
+class ReadMessage:
+    text: str
+    message: OpenMessage
+    source: PartSource
+    """Has the parts of `message`."""
+    remarks: tuple[str, ...]
 
 
 async def text_of(mailbox: Mailbox, message: OpenMessage) -> str:
     """All text, HTML as plain text; without text that a mail program would not show."""
-    blocks = [await _block_text(mailbox, message, block) for block in contents(message.root).texts]
-    text = "\n\n".join(block for block in blocks if block)
-    return text or _instead_of_text(contents(message.root))
+    return (await read(mailbox, message)).text
+
+
+async def read(mailbox: Mailbox, message: OpenMessage) -> ReadMessage:
+    """The text, and what could not be shown. A message without text is parsed here if it should have some."""
+    found = ReadMessage(await _text(mailbox, message), message, mailbox, ())
+    if _is_incomplete(message.root) or not (found.text or contents(message.root).attachments):
+        found = await _parsed_here(mailbox, found)
+    return replace(found, remarks=(*found.remarks, *_remarks(found)))
 
 
 def pages(text: str) -> list[str]:
@@ -31,20 +68,96 @@ def pages(text: str) -> list[str]:
     return [*parts, text]
 
 
-async def _block_text(mailbox: Mailbox, message: OpenMessage, block: TextBlock) -> str:
-    if block.plain is not None:
-        text = visible(await _decoded(mailbox, message, block.plain)).strip()
-        if text or block.html is None:
-            return text
-    return html_to_text(await _decoded(mailbox, message, block.html)) if block.html else ""
+def _is_incomplete(root: Part) -> bool:
+    """Whether a part that should have parts has none."""
+    if not root.media_type.startswith("multipart/"):
+        return False
+    return not any(leaf.size for leaf in leaves(root)) or any(map(_is_incomplete, root.children))
 
 
-async def _decoded(mailbox: Mailbox, message: OpenMessage, part: Part) -> str:
-    return decode_text(await mailbox.content(message, part, MAX_TEXT_BYTES), part.charset)
+async def _parsed_here(mailbox: Mailbox, found: ReadMessage) -> ReadMessage:
+    parsed = parse(await mailbox.raw(found.message, MAX_TEXT_BYTES))
+    if parsed is None:
+        return found
+    message = replace(found.message, root=parsed.root)
+    text = await _text(parsed, message)
+    if len(text) <= len(found.text):
+        return found
+    return ReadMessage(text, message, parsed, ("The message is damaged: parts of it may be missing.",))
 
 
-def _instead_of_text(found: Contents) -> str:
-    kinds = {part.media_type for part in found.attachments}
-    if kinds & {"application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"}:
+def _remarks(found: ReadMessage) -> Iterable[str]:
+    inside = contents(found.message.root)
+    if any(
+        leaf.size > MAX_TEXT_BYTES for leaf in leaves(found.message.root) if leaf not in inside.attachments
+    ):
+        yield f"Only the first {MAX_TEXT_BYTES // 1_000_000} MB of the text were read."
+    for part in inside.attachments:
+        if part.media_type in _TNEF or part.name.lower() == "winmail.dat":
+            yield f"{part.file_name} is in Outlook's format (TNEF), which cannot be read here."
+    if not found.text and inside.attachments:
+        yield "The message has no text, only attachments."
+    elif not found.text:
+        size = sum(leaf.size for leaf in leaves(found.message.root))
+        kinds = ", ".join(sorted({leaf.media_type for leaf in leaves(found.message.root)}))
+        yield (
+            f"No text was found in its content ({kinds}, {size} bytes)." if size else "The message is empty."
+        )
+    senders = found.message.headers.addresses("from")
+    if len(senders) > 1:
+        yield f"The message names several senders: {', '.join(map(str, senders[:10]))}."
+
+
+async def _text(source: PartSource, message: OpenMessage, depth: int = 0) -> str:
+    found = contents(message.root)
+    text = await _joined(source, message, found.texts, depth)
+    if not text and {part.media_type for part in found.attachments} & _ENCRYPTED:
         return "(The message is encrypted; only a mail program with the user's key can read it.)"
-    return ""
+    if not text:
+        textual = [TextBlock(other=part) for part in found.attachments if part.is_textual]
+        text = await _joined(source, message, textual, depth)
+    return text
+
+
+async def _joined(source: PartSource, message: OpenMessage, blocks: Sequence[TextBlock], depth: int) -> str:
+    texts = [await _block_text(source, message, block, depth) for block in blocks]
+    return "\n\n".join(text for text in texts if text)
+
+
+async def _block_text(source: PartSource, message: OpenMessage, block: TextBlock, depth: int) -> str:
+    if block.other is not None:
+        return await _other_text(source, message, block.other, depth)
+    plain = visible(await _decoded(source, message, block.plain)).strip() if block.plain else ""
+    if block.html is None or len(plain) > SHORT:
+        return plain
+    html = html_to_text(await _decoded(source, message, block.html))
+    return html if not plain or _is_stub(plain, html) else plain
+
+
+def _is_stub(plain: str, html: str) -> bool:
+    """Whether a plain text only says that the message is in the HTML."""
+    return len(html) > 3 * len(plain) or ("html" in plain.lower() and "html" not in html.lower())
+
+
+async def _other_text(source: PartSource, message: OpenMessage, part: Part, depth: int) -> str:
+    if part.media_type in ("message/rfc822", "message/global"):
+        return await _embedded(message, await source.content(message, part, MAX_TEXT_BYTES), depth)
+    text = await _decoded(source, message, part)
+    if part.is_invitation:
+        return invitation_text(text)
+    return html_to_text(text) if part.media_type == "text/html" else visible(text).strip()
+
+
+async def _embedded(message: OpenMessage, data: bytes, depth: int) -> str:
+    """A message in the message: its headers and text."""
+    parsed = parse(data)
+    if parsed is None or depth >= MAX_EMBEDDED:
+        return ""
+    headers = Headers.read(data)
+    head = [f"{name}: {headers.text(name)}" for name in _HEAD if headers.raw(name)]
+    text = await _text(parsed, replace(message, root=parsed.root, headers=headers), depth + 1)
+    return "\n".join(["Attached message", *head, "", text]).strip()
+
+
+async def _decoded(source: PartSource, message: OpenMessage, part: Part) -> str:
+    return decode_text(await source.content(message, part, MAX_TEXT_BYTES), part.charset)

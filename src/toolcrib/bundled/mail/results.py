@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, TypeVar, cast
 
@@ -115,7 +114,7 @@ def summarized(message: Summary) -> EmailSummary:
     return {
         "id": message.id,
         "thread_id": message.thread,
-        "sender": _first(headers.addresses("from")),
+        "sender": headers.sender,
         "to": [str(each) for each in headers.addresses("to")[:20]],
         "subject": headers.text("subject"),
         "date": moment(headers.sent or message.received),
@@ -190,7 +189,7 @@ def opened(account: str, message: OpenMessage) -> EmailContent:
         "id": message.id,
         "thread_id": message.thread,
         "message_id": headers.message_id,
-        "sender": _first(headers.addresses("from")),
+        "sender": headers.sender,
         "reply_to": people["reply_to"],
         "to": people["to"],
         "cc": people["cc"],
@@ -216,10 +215,6 @@ def size_text(size: int) -> str:
     if size < 1000:
         return f"{size} bytes"
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
-
-
-def _first(people: Sequence[object]) -> str:
-    return str(people[0]) if people else ""
 
 
 def _line(message: EmailSummary) -> str:

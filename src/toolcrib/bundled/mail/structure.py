@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import collapse_rfc2231_value, decode_params, unquote
@@ -11,6 +12,7 @@ from toolcrib.bundled.mail.decoding import decode_words
 
 MAX_PARTS = 500
 MAX_DEPTH = 50
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _EXTENSIONS = {
     "message/rfc822": "message.eml",
     "text/calendar": "invitation.ics",
@@ -49,16 +51,26 @@ class Part:
         return self.size * 3 * 76 // (4 * 78) if self.encoding == "base64" else self.size
 
     @property
+    def is_invitation(self) -> bool:
+        return self.media_type in ("text/calendar", "application/ics")
+
+    @property
+    def is_textual(self) -> bool:
+        """Whether it can be shown as text if it must."""
+        return self.media_type.startswith(("text/", "message/")) or self.is_invitation
+
+    @property
     def file_name(self) -> str:
         return self.name or _EXTENSIONS.get(self.media_type, "attachment")
 
 
 @dataclass
 class TextBlock:
-    """The same text as plain text, as HTML, or both."""
+    """The same text as plain text, as HTML, or both; or a part of another kind that is shown as text."""
 
     plain: Part | None = None
     html: Part | None = None
+    other: Part | None = None
 
 
 @dataclass
@@ -68,7 +80,10 @@ class Contents:
 
 
 def contents(root: Part) -> Contents:
-    """What a mail program shows: text in its order, and everything else as attachments."""
+    """What a mail program shows: text in its order, and everything else as attachments.
+
+    Messages in the message, reports and invitations are both.
+    """
     found = Contents()
     _collect(root, found, None)
     return found
@@ -86,6 +101,11 @@ def _collect(part: Part, found: Contents, block: TextBlock | None) -> None:
     if part.disposition != "attachment" and not part.name and _take_text(part, found, block):
         return
     found.attachments.append(part)
+    if part.is_invitation:
+        if not any(each.other and each.other.is_invitation for each in found.texts):
+            found.texts.append(TextBlock(other=part))  # many invitations have it twice
+    elif part.disposition != "attachment" and part.is_textual and block is None:
+        found.texts.append(TextBlock(other=part))
 
 
 def _take_text(part: Part, found: Contents, block: TextBlock | None) -> bool:
@@ -99,6 +119,12 @@ def _take_text(part: Part, found: Contents, block: TextBlock | None) -> bool:
         return False
     setattr(block, kind, part)
     return True
+
+
+def valid_type(media_type: str) -> str:
+    """The type in lower case; `text/plain` for one that is not a type, as RFC 2045 asks."""
+    kind = media_type.strip().lower()
+    return kind if _TYPE.fullmatch(kind) else "text/plain"
 
 
 def read_parameters(raw: Sequence[Any] | None) -> dict[str, str]:
@@ -155,7 +181,7 @@ def _multipart(body: Any, section: str, parts: _Counter, depth: int) -> Part:
 
 
 def _single(body: Any, section: str, parts: _Counter) -> Part:
-    media_type = f"{_lower(body[0])}/{_lower(body[1])}"
+    media_type = valid_type(f"{_lower(body[0])}/{_lower(body[1])}")
     parameters = read_parameters(body[2] if len(body) > 2 and isinstance(body[2], tuple | list) else ())
     extra = 8 if media_type.startswith("text/") else 10 if media_type == "message/rfc822" else 7
     disposition, more = _disposition(body, extra + 1)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from toolcrib.bundled.mail.attachments import MEGABYTE, save
-from toolcrib.bundled.mail.mailbox import Mailbox, OpenMessage
 from toolcrib.bundled.mail.mailboxes import Mailboxes
-from toolcrib.bundled.mail.reading import pages, text_of
+from toolcrib.bundled.mail.reading import ReadMessage, pages, read
 from toolcrib.bundled.mail.results import (
     EmailAttachment,
     EmailContent,
@@ -74,12 +73,14 @@ class ReadingTools:
         chosen = await self._mailboxes.choose(account, context=context)
         mailbox = chosen.mailbox
         message = await mailbox.open(id)
+        found = await read(mailbox, message)
         content = opened(chosen.account.name, message)
-        texts = pages(await text_of(mailbox, message))
+        content["remarks"] += found.remarks
+        texts = pages(found.text)
         if not 1 <= part <= len(texts):
             raise ToolFailure(f"The text has {len(texts)} parts.", f"Use a part from 1 to {len(texts)}.")
         content |= {"text": texts[part - 1], "part": part, "parts": len(texts)}
-        content["attachments"] = await self._attachments(mailbox, message, save_attachments, context)
+        content["attachments"] = await self._attachments(found, save_attachments, context)
         try:
             thread = await mailbox.thread(message)
             content["thread"] = [entry(each) for each in thread.messages]
@@ -97,18 +98,17 @@ class ReadingTools:
         return shown(f"{count} unread in {label}.", result)
 
     async def _attachments(
-        self, mailbox: Mailbox, message: OpenMessage, wanted: bool | Sequence[str], context: ToolContext
+        self, message: ReadMessage, wanted: bool | Sequence[str], context: ToolContext
     ) -> list[EmailAttachment]:
-        parts = contents(message.root).attachments
+        parts = contents(message.message.root).attachments
         chosen = _chosen(parts, wanted)
         found = []
         for number, part in enumerate(parts, 1):
             saved = None
             if number in chosen:
                 context.progress(number, len(parts), f"Saving {part.file_name}")
-                saved = await save(
-                    self._folder, part.file_name, mailbox.stream(message, part), self._max_attachment
-                )
+                content = message.source.stream(message.message, part)
+                saved = await save(self._folder, part.file_name, content, self._max_attachment)
             found.append(attachment(number, part, saved))
         return found
 

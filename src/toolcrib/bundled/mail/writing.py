@@ -112,7 +112,7 @@ def reply_subject(subject: str) -> str:
 
 def quoted_text(original: Headers, text: str) -> str:
     """The original below a reply, as mail programs show it."""
-    who = next((str(each) for each in original.addresses("from")), "someone")
+    who = original.sender or "someone"
     when = original.sent.strftime("%a, %d %b %Y at %H:%M") if original.sent else "an earlier date"
     return f"On {when}, {who} wrote:\n" + "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
