@@ -86,7 +86,7 @@ DAMAGED: dict[str, tuple[bytes, str, str]] = {
     "invalid UTF-8": (
         b"Subject: a\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nGr\xfc\xdfe ok",
         "a",
-        "Gr\ufffd\ufffde ok",
+        "Grüße ok",
     ),
     "unknown charset": (_TEXT % b"x-none" + b"Gr\xfc\xdfe", "a", "Grüße"),
     "charset that is not one": (_TEXT % b"zip" + b"fine", "a", "fine"),
@@ -163,6 +163,37 @@ def test_other_encodings_decode_in_pieces() -> None:
     assert transfer_decoded(b"a=3D=\r\nb\r\n", "Quoted-Printable") == b"a=b\r\n"
     assert transfer_decoded(b"begin 644 x\n#0V%T\n`\nend\n", "x-uuencode") == b"Cat"
     assert transfer_decoded(b"as is", "8bit") == b"as is"
+
+
+RUSSIAN = "Привет, Ann! Встреча в пятницу."
+JAPANESE = "こんにちは世界"
+
+
+@pytest.mark.parametrize(
+    ("data", "charset", "text"),
+    [
+        ("Grüße".encode("cp1252"), "utf-8", "Grüße"),
+        ("“Café” – 5 €".encode("cp1252"), "UTF8", "“Café” – 5 €"),
+        (RUSSIAN.encode("koi8-r"), "utf-8", RUSSIAN),
+        (RUSSIAN.encode("cp1251"), "utf-8", RUSSIAN),
+        (RUSSIAN.encode("koi8-r"), "", RUSSIAN),
+        (
+            ("Grüße und schöne Tage " * 3 + "ü").encode()[:-1],
+            "utf-8",
+            "Grüße und schöne Tage " * 3 + "\ufffd",
+        ),
+        *(
+            (JAPANESE.encode(), label, JAPANESE)
+            for label in ("iso-2022-jp", "hz", "utf-7", "utf-16", "euc-jp")
+        ),
+        (b"C++ - 1+1-2", "utf-7", "C++ - 1+1-2"),
+        ("日本語".encode("iso-2022-jp"), "iso-2022-jp", "日本語"),
+        ("Grüße".encode("utf-7"), "utf-7", "Grüße"),
+        ("你好".encode("hz"), "hz-gb-2312", "你好"),
+    ],
+)
+def test_a_wrong_label_does_not_make_text_unreadable(data: bytes, charset: str, text: str) -> None:
+    assert decode_text(data, charset) == text
 
 
 def test_text_decodes_without_errors() -> None:

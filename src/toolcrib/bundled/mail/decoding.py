@@ -12,9 +12,6 @@ from email.header import decode_header
 from toolcrib.serverkit.visible_text import one_line
 
 _ALIASES = {
-    "": "cp1252",
-    "us-ascii": "cp1252",
-    "ascii": "cp1252",
     "iso-8859-1": "cp1252",
     "iso8859-1": "cp1252",
     "latin1": "cp1252",
@@ -26,37 +23,76 @@ _ALIASES = {
     "shift_jis": "cp932",
     "shift-jis": "cp932",
     "iso-8859-8-i": "iso-8859-8",
-    "unknown-8bit": "cp1252",
-    "x-unknown": "cp1252",
     "cp-850": "cp850",
-    "utf8": "utf-8",
 }
 """What senders write, and the larger set that they mean."""
-_STATEFUL = ("iso-2022", "hz", "utf-7", "utf-16", "utf-32", "utf7", "utf16", "utf32")
-"""Sets whose bytes may look like ASCII or UTF-8 and are not."""
+_SAY_LITTLE = frozenset({"", "us-ascii", "ascii", "unknown-8bit", "x-unknown", "utf-8", "utf8"})
+"""Labels of text that is not UTF-8 from which its set cannot be known."""
+_MARKS = {
+    "iso-2022": b"\x1b",
+    "iso2022": b"\x1b",
+    "hz": b"~{",
+    "utf-7": b"+",
+    "utf-16": b"\0",
+    "utf-32": b"\0",
+}
+"""What text of a set has that is hardly in UTF-8, although it may be valid UTF-8."""
+_WORD = rb"(?<![A-Za-z\xc0-\xff])%s(?![A-Za-z\xc0-\xff])"
+_FOREIGN_WORD = re.compile(_WORD % rb"[\xc0-\xff]{2,}")
+_ACCENTED_WORD = re.compile(_WORD % rb"(?=[\xc0-\xff]*[A-Za-z])(?=[A-Za-z]*[\xc0-\xff])[A-Za-z\xc0-\xff]+")
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
 
 
 def decode_text(data: bytes, charset: str = "") -> str:
     """Text of any character set, never an error.
 
-    Valid UTF-8 is read as UTF-8 whatever the label says: wrong labels are common, and text of another set is
-    hardly ever valid UTF-8.
+    Valid UTF-8 is read as UTF-8 whatever the label says: wrong labels are common, Gmail makes text UTF-8
+    without changing the label, and text of another set is hardly ever valid UTF-8.
     """
     name = charset.strip().strip("'\"").lower()
-    name = _ALIASES.get(name, name)
-    if not name.startswith(_STATEFUL):
-        try:
-            return data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            pass
+    marked = any(name.startswith(prefix) and mark in data for prefix, mark in _MARKS.items())
+    text = (_strict(data, name) if marked else None) or _utf8(data)
+    if text is not None:
+        return text
+    if name in _SAY_LITTLE:
+        name = _guessed_set(data)
     try:
-        codec = codecs.lookup(name)
-        if not getattr(codec, "_is_text_encoding", True):  # such as base64 and zip
-            raise LookupError(name)
-        return data.decode(codec.name, "replace")
+        return data.decode(_codec(name), "replace")
     except (LookupError, UnicodeError, ValueError):
         return data.decode("cp1252", "replace")
+
+
+def _strict(data: bytes, name: str) -> str | None:
+    try:
+        return data.decode(_codec(name))
+    except (LookupError, UnicodeError, ValueError):
+        return None
+
+
+def _utf8(data: bytes) -> str | None:
+    """Text with at most a few errors, such as a last character that is cut; None if it is another set."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8-sig", "replace")
+    wrong = text.count("\ufffd")
+    right = sum(not character.isascii() for character in text) - wrong
+    return text if right > 2 * wrong else None
+
+
+def _codec(name: str) -> str:
+    codec = codecs.lookup(_ALIASES.get(name, name))
+    if not getattr(codec, "_is_text_encoding", True):  # such as base64 and zip
+        raise LookupError(name)
+    return codec.name
+
+
+def _guessed_set(data: bytes) -> str:
+    """Western European, or Cyrillic, whose words have no ASCII letters; small letters are most of a text."""
+    if len(_FOREIGN_WORD.findall(data)) <= len(_ACCENTED_WORD.findall(data)):
+        return "cp1252"
+    koi8, windows = (sum(low <= byte < low + 32 for byte in data) for low in (0xC0, 0xE0))
+    return "koi8-r" if koi8 > windows else "cp1251"
 
 
 def decode_words(raw: str) -> str:
