@@ -6,9 +6,10 @@ import base64
 import email.policy
 import json
 import re
+import secrets
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from email import message_from_bytes
 from email.message import EmailMessage, Message
 from typing import Any
@@ -17,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.accounts.google_service import USER, Answer, GoogleService
 
 ROOT = "/gmail/v1/users/me/"
-SYSTEM = ("INBOX", "UNREAD", "STARRED", "IMPORTANT", "TRASH", "SPAM", "SENT", "DRAFT")
+SYSTEM = ("INBOX", "UNREAD", "STARRED", "IMPORTANT", "TRASH", "SPAM", "SENT", "DRAFT", "CATEGORY_PROMOTIONS")
 INLINE = 10_000
 """Bytes of a part that come with the message; Gmail leaves files out."""
 
@@ -44,6 +45,9 @@ class GmailService(GoogleService):
     """Id and name of the user's labels."""
     queries: list[str] = field(default_factory=list)
     uploads: int = 0
+    after_list: Callable[[], object] = lambda: None
+    """What happens elsewhere after messages were listed and before they are read."""
+    before_attachment: Callable[[], object] = lambda: None
 
     def put(self, raw: bytes, *labels: str, thread: str = "") -> Stored:
         number = f"{len(self.messages) + 1:016x}"
@@ -51,6 +55,23 @@ class GmailService(GoogleService):
             number, thread or number, list(labels), raw, int(time.time() * 1000) + len(self.messages)
         )
         self.messages[number] = made
+        return made
+
+    def vanish(self, stored: Stored) -> bool:
+        """Another device deletes it."""
+        return self.messages.pop(stored.id, None) is not None
+
+    def edit_draft(self, stored: Stored) -> Stored:
+        """Another device saves a draft again, which gives it another message id."""
+        self.vanish(stored)
+        made = replace(stored, id=f"{secrets.randbits(60):016x}")
+        self.messages[made.id] = made
+        return made
+
+    def label(self, name: str) -> str:
+        """Make a label of the user; returns its id, which says nothing about its name."""
+        made = f"Label_{secrets.randbelow(9 * 10**18) + 10**18}"
+        self.labels[made] = name
         return made
 
     def answer(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Answer | None:
@@ -83,10 +104,10 @@ class GmailService(GoogleService):
         if (method, path) == ("POST", "drafts"):
             about = given["message"]
             return self._send(_raw(about), about.get("threadId", ""), "DRAFT", draft=True)
-        if (method, path) == ("POST", "messages/batchModify"):
-            return self._modify(given["ids"], given)
         if name == "threads" and rest:
             return self._thread(rest[0])
+        if "attachments" in rest:
+            self.before_attachment()
         found = self.messages.get(rest[0]) if name == "messages" and rest else None
         return self._message(found, rest[1:], query, given) if found else None
 
@@ -104,18 +125,16 @@ class GmailService(GoogleService):
             found.labels = [*(each for each in found.labels if each != "INBOX"), "TRASH"]
             return Answer(200, _represented(found, "minimal", None))
         if rest[0] == "modify":
-            changed = self._modify([found.id], given)
+            changed = self._modify(found, given)
             return changed if changed.status >= 400 else Answer(200, _represented(found, "minimal", None))
         return None
 
-    def _modify(self, ids: list[str], given: Any) -> Answer:
+    def _modify(self, found: Stored, given: Any) -> Answer:
         known = {*SYSTEM, *self.labels}
         add, remove = given.get("addLabelIds", []), given.get("removeLabelIds", [])
         if {*add, *remove} - known:
             return Answer(400, {"error": {"code": 400, "message": "Invalid label"}})
-        for each in ids:
-            found = self.messages[each]
-            found.labels = [label for label in dict.fromkeys([*found.labels, *add]) if label not in remove]
+        found.labels = [label for label in dict.fromkeys([*found.labels, *add]) if label not in remove]
         return Answer(200, {})
 
     def _list(self, query: dict[str, list[str]]) -> Answer:
@@ -127,13 +146,14 @@ class GmailService(GoogleService):
         result: dict[str, Any] = {"resultSizeEstimate": len(found), **({"messages": page} if page else {})}
         if start + limit < len(found):
             result["nextPageToken"] = str(start + limit)
+        self.after_list()
         return Answer(200, result)
 
     def _labels(self, method: str, rest: list[str], given: Any) -> Answer | None:
         if method == "POST":
-            made = f"Label_{len(self.labels) + 1}"
-            self.labels[made] = given["name"]
-            return Answer(200, {"id": made, "name": given["name"]})
+            if given["name"].casefold() in map(str.casefold, self.labels.values()):
+                return Answer(409, {"error": {"code": 409, "message": "Label name exists or conflicts"}})
+            return Answer(200, {"id": self.label(given["name"]), "name": given["name"]})
         named = {**{each: each for each in SYSTEM}, **self.labels}
         if not rest:
             return Answer(200, {"labels": [{"id": key, "name": name} for key, name in named.items()]})
@@ -209,6 +229,8 @@ def _represented(stored: Stored, form: str, wanted: list[str] | None) -> dict[st
     if form == "minimal":
         return about
     message = stored.message
+    if form == "raw":
+        return {**about, "raw": _encoded(stored.raw)}
     if form == "metadata":
         names = {each.lower() for each in wanted} if wanted else None
         fields = [each for each in _fields(message) if names is None or each["name"].lower() in names]
@@ -241,7 +263,11 @@ def _payload(part: Any, number: str) -> dict[str, Any]:
 def _data(part: Any) -> bytes:
     if part.get_content_type() == "message/rfc822":
         return bytes(part.get_content().as_bytes())
-    return part.get_payload(decode=True) or b""
+    data = part.get_payload(decode=True) or b""
+    if part.get_content_maintype() == "text" and not part.get_filename():
+        # Gmail converts text to UTF-8 and leaves the label unchanged.
+        return bytes(data.decode(part.get_content_charset("utf-8"), "replace").encode())
+    return bytes(data)
 
 
 def _handle(data: bytes) -> str:

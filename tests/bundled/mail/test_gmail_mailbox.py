@@ -126,17 +126,96 @@ async def test_a_large_message_is_uploaded(gmail: GmailDesk) -> None:
 
 async def test_labels_are_made_added_and_removed(gmail: GmailDesk) -> None:
     one, two = gmail.service.put(letter("a"), "INBOX", "UNREAD"), gmail.service.put(letter("b"), "INBOX")
-    gmail.service.labels["Label_9"] = "Taxes"
+    taxes = gmail.service.label("Taxes")
 
-    await gmail.call("modify_labels", ids=[one.id], add=["Taxes", "New one", "starred"], remove=["INBOX"])
+    await gmail.call("modify_labels", ids=[one.id], add=["Taxes", "New", "new", "starred"], remove=["INBOX"])
     await gmail.call("modify_labels", ids=[one.id, two.id], add=["taxes"], remove=["UNREAD"])
 
-    assert one.labels == ["Label_9", "Label_2", "STARRED"]
-    assert two.labels == ["INBOX", "Label_9"]
-    assert gmail.service.labels["Label_2"] == "New one"
+    (new,) = [key for key, name in gmail.service.labels.items() if name == "New"]
+    assert one.labels == [taxes, new, "STARRED"]
+    assert two.labels == ["INBOX", taxes]
     said = await gmail.failure("modify_labels", ids=[one.id], remove=["Nothing"])
     assert "There is no label 'Nothing'" in said
-    assert "taxes" in said
+    assert "New, Taxes" in said
+
+
+async def test_labels_are_shown_by_name(gmail: GmailDesk) -> None:
+    name = "Kunden/Müller"
+    stored = gmail.service.put(letter("a"), "INBOX", "CATEGORY_PROMOTIONS", gmail.service.label(name))
+    shown = ["INBOX", "category:promotions", name]
+
+    found = await gmail.call("search_emails", query="")
+    read = await gmail.call("read_email", id=stored.id)
+    stored.labels.append(gmail.service.label("Made elsewhere"))
+    again = await gmail.call("search_emails", query="")
+    (changed,) = (await gmail.call("modify_labels", ids=[stored.id], add=["Neu"]))["messages"]
+    (removed,) = (
+        await gmail.call(
+            "modify_labels", ids=stored.id, remove=["category:promotions", "kunden/mu\u0308ller", "Neu"]
+        )
+    )["messages"]
+
+    assert found["messages"][0]["labels"] == read["labels"] == shown
+    assert again["messages"][0]["labels"] == [*shown, "Made elsewhere"]
+    assert changed["labels"] == [*shown, "Made elsewhere", "Neu"]
+    assert removed["labels"] == ["INBOX", "Made elsewhere"]
+    assert (await gmail.call("get_unread_count", label=name))["unread"] == 0
+    for _ in range(3):
+        await gmail.call("search_emails", query="")
+    assert gmail.service.count("/gmail/v1/users/me/labels") <= 6  # one of them makes a label
+
+
+@pytest.mark.parametrize("charset", ["iso-2022-jp", "shift_jis", "utf-8"])
+async def test_text_is_read_although_gmail_leaves_its_old_label(gmail: GmailDesk, charset: str) -> None:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "bob@example.com", "Japanese"
+    message.set_content("こんにちは世界", charset=charset, cte="base64")
+    stored = gmail.service.put(message.as_bytes(), "INBOX")
+
+    assert (await gmail.call("read_email", id=stored.id))["text"] == "こんにちは世界"
+
+
+async def test_a_message_that_vanishes_does_not_fail_a_search(gmail: GmailDesk) -> None:
+    kept, gone = gmail.service.put(letter("kept"), "INBOX"), gmail.service.put(letter("gone"), "INBOX")
+    draft = gmail.service.put(letter("draft"), "DRAFT")
+    gmail.service.after_list = lambda: (gmail.service.vanish(gone), gmail.service.edit_draft(draft))
+
+    found = await gmail.call("search_emails", query="")
+    changed = await gmail.call("modify_labels", ids=[kept.id, gone.id], add=["STARRED"])
+
+    assert [each["subject"] for each in found["messages"]] == ["kept"]
+    assert found["remarks"] == ["2 more matched, but were deleted or moved during the search."]
+    assert kept.labels == ["INBOX", "STARRED"]
+    assert "Gmail does not have this message" in changed["messages"][1]["error"]
+    assert "Gmail does not have this message" in await gmail.failure(
+        "modify_labels", ids=[gone.id], add=["STARRED"]
+    )
+
+
+async def test_an_attachment_that_vanishes_does_not_fail_the_reading(gmail: GmailDesk) -> None:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "bob@example.com", "Files"
+    message.set_content("See the file")
+    message.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a.pdf")
+    stored = gmail.service.put(message.as_bytes(), "INBOX")
+    gmail.service.before_attachment = lambda: gmail.service.vanish(stored)
+
+    read = await gmail.call("read_email", id=stored.id, save_attachments=True)
+
+    assert read["text"] == "See the file"
+    assert read["attachments"][0]["saved_as"] is None
+    assert "a.pdf was not saved: Gmail does not have this message" in read["remarks"][0]
+    assert "The thread could not be read" in read["remarks"][1]
+    assert not (gmail.files / "a.pdf").exists()
+
+
+async def test_a_damaged_message_is_parsed_here(gmail: GmailDesk) -> None:
+    raw = b"From: b@x.org\r\nSubject: a\r\nContent-Type: multipart/mixed\r\n\r\n--B\r\n\r\nfine\r\n--B--"
+    stored = gmail.service.put(raw, "INBOX")
+
+    read = await gmail.call("read_email", id=stored.id)
+
+    assert (read["text"], len(read["remarks"])) == ("fine", 1)
 
 
 async def test_unread_messages_are_counted_and_messages_trashed(gmail: GmailDesk) -> None:

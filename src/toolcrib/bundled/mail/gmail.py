@@ -6,33 +6,42 @@ import asyncio
 import base64
 import json
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, failure_of
-from toolcrib.bundled.mail.gmail_messages import decode_base64url, inline_contents, open_message, summary
+from toolcrib.bundled.mail.gmail_labels import GmailLabels
+from toolcrib.bundled.mail.gmail_messages import decode_base64url, open_message, summary
 from toolcrib.bundled.mail.headers import Mailto
-from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Summary, Thread
+from toolcrib.bundled.mail.mailbox import (
+    Changed,
+    FoundPage,
+    MessageGone,
+    OpenMessage,
+    Sent,
+    Summary,
+    Thread,
+    gone_remark,
+)
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.structure import Part
 from toolcrib.serverkit.context import ToolFailure
 
+R = TypeVar("R")
 AT_ONCE = 8
 """Requests for the messages of a page."""
 UPLOAD_FROM = 4_000_000
 """Bytes from which a message is uploaded: the plain request takes 5 MB."""
-MAX_REMEMBERED = 8
 _FIELDS = ("From", "To", "Cc", "Subject", "Date", "Message-ID", "References", "In-Reply-To")
-_SYSTEM = frozenset({"INBOX", "UNREAD", "STARRED", "IMPORTANT", "TRASH", "SPAM", "SENT", "DRAFT"})
 
 
 class GmailMailbox:
     def __init__(self, store: AccountStore, account: Account) -> None:
         self._account = account
         self._access = GoogleAccess(store, account)
-        self._texts: dict[str, dict[str, bytes]] = {}
-        """The text that came with a message opened lately."""
+        self._labels = GmailLabels(self._list_labels, self._create_label)
         self._address = account.user
 
     @property
@@ -54,24 +63,22 @@ class GmailMailbox:
             asked["includeSpamTrash"] = "true"
         listed = await self._get("messages", asked)
         ids = [str(each["id"]) for each in listed.get("messages") or ()]
+        found = await self._summaries(ids)
         return FoundPage(
-            messages=await self._summaries(ids),
+            messages=found,
             next_page=listed.get("nextPageToken"),
             total=listed.get("resultSizeEstimate"),
+            remarks=gone_remark(len(ids) - len(found)),
         )
 
     async def open(self, message_id: str) -> OpenMessage:
         raw = await self._get(f"messages/{_checked(message_id)}", {"format": "full"})
         message = open_message(raw)
-        self._texts[message.id] = inline_contents(raw)
-        while len(self._texts) > MAX_REMEMBERED:
-            self._texts.pop(next(iter(self._texts)))
-        return message
+        return replace(message, labels=await self._names(message.labels))
 
     async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
-        came = self._texts.get(message.id, {}).get(part.section)
-        if came is not None:
-            return came[:limit]
+        if part.inline is not None:
+            return part.inline[:limit]
         if not part.handle:
             return b""
         data = await self._get(f"messages/{message.id}/attachments/{part.handle}", {})
@@ -97,10 +104,10 @@ class GmailMailbox:
         return _sent(made.get("message") or made)
 
     async def trash(self, message_id: str) -> Changed:
-        return _changed(await self._post(f"messages/{_checked(message_id)}/trash", None))
+        return await self._changed(await self._post(f"messages/{_checked(message_id)}/trash", None))
 
     async def unread(self, label: str) -> int:
-        known = await self._label_ids([label], create=False)
+        known = await self._labels.ids([label], create=False)
         found = await self._get(f"labels/{known[0]}", {})
         return int(found.get("messagesUnread") or 0)
 
@@ -108,40 +115,44 @@ class GmailMailbox:
         for each in ids:
             _checked(each)
         change = {
-            "addLabelIds": await self._label_ids(add, create=True),
-            "removeLabelIds": await self._label_ids(remove, create=False),
+            "addLabelIds": await self._labels.ids(add, create=True),
+            "removeLabelIds": await self._labels.ids(remove, create=False),
         }
-        if len(ids) > 1:
-            await self._post("messages/batchModify", {"ids": list(ids), **change})
-            return [Changed(each) for each in ids]
-        return [_changed(await self._post(f"messages/{each}/modify", change)) for each in ids]
+
+        async def one(message_id: str) -> Changed:
+            try:
+                return await self._changed(await self._post(f"messages/{message_id}/modify", change))
+            except MessageGone as error:
+                return Changed(message_id, error=f"{error.message} {error.hint}")
+
+        return await _together(one, ids)
 
     async def _summaries(self, ids: Sequence[str]) -> list[Summary]:
-        gate = asyncio.Semaphore(AT_ONCE)
+        """Without messages that were deleted meanwhile: a draft gets another id each time it is saved."""
 
-        async def one(message_id: str) -> Summary:
-            async with gate:
-                asked: dict[str, Any] = {"format": "metadata", "metadataHeaders": list(_FIELDS)}
+        async def one(message_id: str) -> Summary | None:
+            asked: dict[str, Any] = {"format": "metadata", "metadataHeaders": list(_FIELDS)}
+            try:
                 return summary(await self._get(f"messages/{message_id}", asked))
+            except MessageGone:
+                return None
 
-        return list(await asyncio.gather(*map(one, ids)))
+        found = [each for each in await _together(one, ids) if each is not None]
+        await self._labels.learn(label for each in found for label in each.labels)
+        return [replace(each, labels=self._labels.names(each.labels)) for each in found]
 
-    async def _label_ids(self, labels: Sequence[str], *, create: bool) -> list[str]:
-        """Ids for names; system labels are their own ids."""
-        if all(label.upper() in _SYSTEM for label in labels):
-            return [label.upper() for label in labels]
-        listed = (await self._get("labels", {})).get("labels") or ()
-        known = {str(each["name"]).casefold(): str(each["id"]) for each in listed}
-        known |= {str(each["id"]).casefold(): str(each["id"]) for each in listed}
-        return [
-            known.get(label.casefold()) or await self._missing(label, list(known), create) for label in labels
-        ]
+    async def _names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        await self._labels.learn(labels)
+        return self._labels.names(labels)
 
-    async def _missing(self, label: str, known: list[str], create: bool) -> str:
-        if create:
-            return str((await self._post("labels", {"name": label}))["id"])
-        shown = ", ".join(sorted(known)[:40])
-        raise ToolFailure(f"There is no label {label[:60]!r}.", f"Labels of this account: {shown}.")
+    async def _changed(self, message: Any) -> Changed:
+        return Changed(str(message.get("id", "")), await self._names(message.get("labelIds") or ()))
+
+    async def _list_labels(self) -> Any:
+        return await self._get("labels", {})
+
+    async def _create_label(self, name: str) -> str:
+        return str((await self._post("labels", {"name": name}))["id"])
 
     async def _store(self, path: str, message: Outgoing, answered: OpenMessage | None, *, wrap: bool) -> Any:
         data = message.to_store
@@ -175,7 +186,7 @@ class GmailMailbox:
 
     def _read(self, response: Any) -> Any:
         if response.status_code == 404:
-            raise ToolFailure(
+            raise MessageGone(
                 "Gmail does not have this message, label or attachment.",
                 "Use an id from search_emails, with the same account.",
             )
@@ -198,5 +209,12 @@ def _sent(message: Any) -> Sent:
     return Sent(str(message.get("id", "")), str(message.get("threadId", "")))
 
 
-def _changed(message: Any) -> Changed:
-    return Changed(str(message.get("id", "")), tuple(message.get("labelIds") or ()))
+async def _together(function: Callable[[str], Awaitable[R]], ids: Sequence[str]) -> list[R]:
+    """The function's result for each id, in their order, a few at a time."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(each: str) -> R:
+        async with gate:
+            return await function(each)
+
+    return list(await asyncio.gather(*map(one, ids)))

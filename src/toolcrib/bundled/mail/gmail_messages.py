@@ -44,21 +44,6 @@ def open_message(message: Json) -> OpenMessage:
     )
 
 
-def inline_contents(message: Json) -> dict[str, bytes]:
-    """The parts whose content came with the message, by part id."""
-    found: dict[str, bytes] = {}
-
-    def visit(payload: Json, depth: int) -> None:
-        data = (payload.get("body") or {}).get("data")
-        if data:
-            found[str(payload.get("partId", ""))] = decode_base64url(data)
-        for child in payload.get("parts") or () if depth < MAX_DEPTH else ():
-            visit(child, depth + 1)
-
-    visit(message.get("payload") or {}, 0)
-    return found
-
-
 def decode_base64url(data: str) -> bytes:
     """Google leaves out the padding at times."""
     try:
@@ -85,6 +70,7 @@ def _part(payload: Json, depth: int) -> Part:
         name=decode_words(str(payload.get("filename") or "")),
         size=int(body.get("size") or 0),
         handle=str(body.get("attachmentId") or ""),
+        inline=decode_base64url(str(body["data"])) if body.get("data") else None,
         children=tuple(_part(child, depth + 1) for child in nested),
     )
 

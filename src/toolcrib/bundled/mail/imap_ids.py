@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import quote, unquote
 
+from toolcrib.bundled.mail.mailbox import MessageGone
 from toolcrib.serverkit.context import ToolFailure
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -59,8 +60,8 @@ def not_an_id(text: str) -> ToolFailure:
     )
 
 
-def gone(text: str) -> ToolFailure:
-    return ToolFailure(
+def gone(text: str) -> MessageGone:
+    return MessageGone(
         f"The message {text[:80]!r} no longer exists: it was deleted, or moved to where it cannot be found.",
         "Search for it again with search_emails.",
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolcrib.bundled.mail.folders import Folder, Role
 from toolcrib.bundled.mail.imap_changes import folder_for, move, set_flags
 from toolcrib.bundled.mail.imap_criteria import keyword_of
-from toolcrib.bundled.mail.imap_ids import ImapId
+from toolcrib.bundled.mail.imap_ids import ImapId, gone
 from toolcrib.bundled.mail.imap_messages import labels_of, locate, select
 from toolcrib.bundled.mail.mailbox import Changed
 from toolcrib.serverkit.context import ToolFailure
@@ -52,7 +52,9 @@ def modify_labels(
         connection.add_gmail_labels([found.uid], plan.gmail_add)
     if plan.gmail_remove:
         connection.remove_gmail_labels([found.uid], plan.gmail_remove)
-    flags = connection.get_flags([found.uid]).get(found.uid, ())
+    flags = connection.get_flags([found.uid]).get(found.uid)
+    if flags is None:
+        raise gone(str(wanted))
     for target in plan.targets:
         folder = target if isinstance(target, Folder) else _place(connection, folders, target)
         found = move(connection, found, folder)

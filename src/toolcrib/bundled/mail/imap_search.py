@@ -29,7 +29,7 @@ from toolcrib.bundled.mail.imap_messages import (
     select,
     summaries,
 )
-from toolcrib.bundled.mail.mailbox import FoundPage, Summary
+from toolcrib.bundled.mail.mailbox import FoundPage, Summary, gone_remark
 from toolcrib.bundled.mail.query import All, Not, Query, Term
 from toolcrib.bundled.mail.structure import contents, from_body_structure
 from toolcrib.serverkit.context import ToolFailure
@@ -96,9 +96,7 @@ def _remarks(folders: int, found: Sequence[Hits], gone: int) -> tuple[str, ...]:
     remarks = list(dict.fromkeys(remark for hits in found for remark in hits.remarks))
     if folders > MAX_FOLDERS:
         remarks.insert(0, f"Only {MAX_FOLDERS} of {folders} folders were searched; name one with in:FOLDER.")
-    if gone:
-        remarks.append(f"{gone} more matched, but were deleted or moved during the search.")
-    return tuple(remarks)
+    return (*remarks, *gone_remark(gone))
 
 
 def _matching(

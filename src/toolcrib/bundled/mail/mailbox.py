@@ -10,9 +10,19 @@ from typing import Protocol, Self
 from toolcrib.bundled.mail.headers import Headers, Mailto
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.structure import Part
+from toolcrib.serverkit.context import ToolFailure
 
 MAX_THREAD = 50
 """Messages of a thread that are listed."""
+
+
+class MessageGone(ToolFailure):
+    """The message, or the part of it, does not exist (any more)."""
+
+
+def gone_remark(count: int) -> tuple[str, ...]:
+    """For messages of a list that did not exist any more when they were read."""
+    return (f"{count} more matched, but were deleted or moved during the search.",) if count else ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ class Mailboxes:
         self._store = store
         self._allowed = frozenset(allowed)
         self._imap: dict[str, tuple[Account, str, ImapMailbox]] = {}
+        self._gmail: dict[str, tuple[Account, GmailMailbox]] = {}
 
     async def choose(
         self, name: str | None, *, change: bool = False, context: ToolContext | None = None
@@ -39,9 +40,7 @@ class Mailboxes:
                 f"To allow changes: toolcrib account add {account.provider} {account.name} --replace",
             )
         if account.provider == "google":
-            gmail = GmailMailbox(self._store, account)
-            await gmail.identify()
-            return Chosen(account, gmail)
+            return Chosen(account, await self._open_gmail(account))
         await ensure(SERVICE, context)
         return Chosen(account, await asyncio.to_thread(self._open_imap, account))
 
@@ -68,6 +67,13 @@ class Mailboxes:
             )
             raise ToolFailure(said, f"Name one of these as `account`: {known}.")
         return choose(self._store, SERVICE, name)
+
+    async def _open_gmail(self, account: Account) -> GmailMailbox:
+        known = self._gmail.get(account.name)
+        if known is None or known[0] != account:
+            known = self._gmail[account.name] = (account, GmailMailbox(self._store, account))
+        await known[1].identify()
+        return known[1]
 
     def _open_imap(self, account: Account) -> ImapMailbox:
         secret = self._store.secret(account)

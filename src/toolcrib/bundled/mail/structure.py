@@ -39,6 +39,8 @@ class Part:
     """As stored, so larger than the file if it is encoded."""
     handle: str = ""
     """What Gmail calls an attachment id."""
+    inline: bytes | None = field(default=None, repr=False)
+    """The content, if Gmail sent it with the message."""
     children: tuple[Part, ...] = ()
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from toolcrib.bundled.mail.attachments import MEGABYTE, save
+from toolcrib.bundled.mail.mailbox import MessageGone
 from toolcrib.bundled.mail.mailboxes import Mailboxes
 from toolcrib.bundled.mail.reading import ReadMessage, pages, read
 from toolcrib.bundled.mail.results import (
@@ -80,7 +81,7 @@ class ReadingTools:
         if not 1 <= part <= len(texts):
             raise ToolFailure(f"The text has {len(texts)} parts.", f"Use a part from 1 to {len(texts)}.")
         content |= {"text": texts[part - 1], "part": part, "parts": len(texts)}
-        content["attachments"] = await self._attachments(found, save_attachments, context)
+        content["attachments"] = await self._attachments(found, save_attachments, context, content["remarks"])
         try:
             thread = await mailbox.thread(message)
             content["thread"] = [entry(each) for each in thread.messages]
@@ -98,7 +99,11 @@ class ReadingTools:
         return shown(f"{count} unread in {label}.", result)
 
     async def _attachments(
-        self, message: ReadMessage, wanted: bool | Sequence[str], context: ToolContext
+        self,
+        message: ReadMessage,
+        wanted: bool | Sequence[str],
+        context: ToolContext,
+        remarks: list[str],
     ) -> list[EmailAttachment]:
         parts = contents(message.message.root).attachments
         chosen = _chosen(parts, wanted)
@@ -108,7 +113,10 @@ class ReadingTools:
             if number in chosen:
                 context.progress(number, len(parts), f"Saving {part.file_name}")
                 content = message.source.stream(message.message, part)
-                saved = await save(self._folder, part.file_name, content, self._max_attachment)
+                try:
+                    saved = await save(self._folder, part.file_name, content, self._max_attachment)
+                except MessageGone as error:
+                    remarks.append(f"{part.file_name} was not saved: {error.message}")
             found.append(attachment(number, part, saved))
         return found
 
